@@ -1,0 +1,64 @@
+# make demo   set up .venv and run the main job
+# make test   set up .venv and run every check, as CI does
+# make quick  the same without the tests marked slow
+# make lint   ruff and mypy alone        make format  let ruff rewrite the files
+# make bench  the benchmarks             make clean   remove .venv and everything generated
+#
+# PYTHON=python3.12 picks the interpreter, PYTEST_ARGS="-n 2 tests/unit" what pytest gets.
+
+PYTHON ?= python3
+PYTEST_ARGS ?=
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+# Old pips take a build's constraints from PIP_CONSTRAINT, new ones from PIP_BUILD_CONSTRAINT.
+PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install -qq
+
+.PHONY: demo test quick lint format bench clean
+
+demo: $(VENV)/.installed-demo
+	@$(RUN) -m fullrank demo
+
+test: lint
+	$(RUN) -m pytest $(PYTEST_ARGS)
+
+quick: lint
+	$(RUN) -m pytest -m "not slow" $(PYTEST_ARGS)
+
+lint: $(VENV)/.installed-test
+	$(RUN) -m ruff check
+	$(RUN) -m ruff format --check
+	$(RUN) -m mypy
+
+format: $(VENV)/.installed-test
+	$(RUN) -m ruff check --fix
+	$(RUN) -m ruff format
+
+bench: $(VENV)/.installed-test
+	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(RUN) "$$script" || exit; done
+
+clean:
+	rm -rf $(VENV) build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is touched when its step has succeeded: what was cut short is done again, what is done is
+# not looked at twice. The test set-up contains the demo's, hence both its stamps.
+
+$(VENV)/.installed-demo: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "Installing fullrank into $(VENV) (about a minute, the first time only) ..."
+	@$(PIP_INSTALL) --editable ".[cli,plot,report]"
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
+	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
+	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,test]"
+	@touch $@ $(VENV)/.installed-demo
+
+# Where Debian's python3-venv is missing, the pip that is there can serve the new environment.
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "fullrank needs Python 3.11 or newer and $(PYTHON) is %d.%d: try make PYTHON=python3.12" % sys.version_info[:2])'
+	@$(PYTHON) -m venv $(VENV) >/dev/null 2>&1 || { \
+		$(PYTHON) -m venv --without-pip $(VENV) && \
+		$(PYTHON) -m pip --python $(VENV)/bin/python install -qq pip; }
+	@touch $@

@@ -1,0 +1,62 @@
+"""How the benchmarks measure: in turn, by medians, memory in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+# What the work adds to the most a process has held, in MB. Linux hands the peak of a parent
+# down through ru_maxrss, so it is read from the process itself where that is possible.
+_PEAK = """
+def peak():
+    try:
+        with open("/proc/self/status", encoding="ascii") as status:
+            return next(int(l.split()[1]) for l in status if l.startswith("VmHWM")) / 1024
+    except FileNotFoundError:
+        import resource, sys
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return used / (2**20 if sys.platform == "darwin" else 2**10)
+{setup}
+before = peak()
+{work}
+print(round(peak() - before, 1))
+"""
+
+
+def in_turn(work: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, float]:
+    """Median seconds of each; they take turns, so that a busy machine slows them alike."""
+    for function in work.values():  # the first call compiles, loads and fills caches
+        function()
+    times: dict[str, list[float]] = {name: [] for name in work}
+    for _ in range(rounds):
+        for name, function in work.items():
+            start = time.perf_counter()
+            function()
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
+
+
+def peak_megabytes(setup: str, work: str) -> float:
+    """Peak memory that `work` adds to a fresh process in which `setup` has run."""
+    script = _PEAK.format(setup=setup, work=work)
+    run = subprocess.run(
+        [sys.executable, "-c", script], check=True, capture_output=True, text=True
+    )
+    return float(run.stdout.split()[-1])
+
+
+def report(name: str, result: dict[str, Any]) -> None:
+    """Print one JSON object, with the machine it was measured on."""
+    head = {
+        "benchmark": name,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+    }
+    print(json.dumps({**head, **result}, indent=2))

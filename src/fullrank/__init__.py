@@ -1,0 +1,98 @@
+"""What would this recommender score if every item in the catalogue had been ranked?
+
+The names below are loaded when they are first used, so that ``import fullrank`` costs next to
+nothing and brings in neither compilers nor file formats.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Design",
+    "FactorScorer",
+    "Interactions",
+    "ItemItemScorer",
+    "RankDistribution",
+    "RankGrid",
+    "RankSample",
+    "__version__",
+    "adaptive_ranks",
+    "consistency",
+    "data",
+    "datasets",
+    "errors",
+    "expected_metric",
+    "metrics",
+    "models",
+    "rank",
+    "ranking",
+    "sample_ranks",
+    "sample_users",
+    "sampling",
+]
+
+if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
+    from fullrank import data as data
+    from fullrank import errors as errors
+    from fullrank import metrics as metrics
+    from fullrank import models as models
+    from fullrank import ranking as ranking
+    from fullrank import sampling as sampling
+    from fullrank.data import Interactions as Interactions
+    from fullrank.data import datasets as datasets
+    from fullrank.ranking import FactorScorer as FactorScorer
+    from fullrank.ranking import ItemItemScorer as ItemItemScorer
+    from fullrank.ranking import adaptive_ranks as adaptive_ranks
+    from fullrank.ranking import rank as rank
+    from fullrank.ranking import sample_ranks as sample_ranks
+    from fullrank.ranking import sample_users as sample_users
+    from fullrank.sampling import Design as Design
+    from fullrank.sampling import RankDistribution as RankDistribution
+    from fullrank.sampling import RankGrid as RankGrid
+    from fullrank.sampling import RankSample as RankSample
+    from fullrank.sampling import consistency as consistency
+    from fullrank.sampling import expected_metric as expected_metric
+
+_MODULES = {
+    "data": "fullrank.data",
+    "datasets": "fullrank.data.datasets",
+    "errors": "fullrank.errors",
+    "metrics": "fullrank.metrics",
+    "models": "fullrank.models",
+    "ranking": "fullrank.ranking",
+    "sampling": "fullrank.sampling",
+}
+_MEMBERS = {
+    "Interactions": "fullrank.data",
+    "FactorScorer": "fullrank.ranking",
+    "ItemItemScorer": "fullrank.ranking",
+    "adaptive_ranks": "fullrank.ranking",
+    "rank": "fullrank.ranking",
+    "sample_ranks": "fullrank.ranking",
+    "sample_users": "fullrank.ranking",
+    "Design": "fullrank.sampling",
+    "RankDistribution": "fullrank.sampling",
+    "RankGrid": "fullrank.sampling",
+    "RankSample": "fullrank.sampling",
+    "consistency": "fullrank.sampling",
+    "expected_metric": "fullrank.sampling",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
+    elif name in _MEMBERS:
+        value = getattr(importlib.import_module(_MEMBERS[name]), name)
+    else:
+        raise AttributeError(f"module 'fullrank' has no attribute {name!r}")
+    globals()[name] = value  # the next look-up does not come here
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES, *_MEMBERS})

@@ -1,0 +1,20 @@
+"""Optional dependencies: imported when first needed, named when they are missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from fullrank.errors import MissingExtraError
+
+
+def load(module: str, *, extra: str, purpose: str) -> Any:
+    """Import `module`, or raise with the pip line that would install it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingExtraError(
+            f'{purpose} needs {module.split(".")[0]}: pip install "fullrank[{extra}]"'
+        ) from error

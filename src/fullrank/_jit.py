@@ -1,0 +1,24 @@
+"""Compiled kernels: one decorator for all of them. Import it only where a kernel is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def jit(function: Function) -> Function:
+    """Compile without the GIL and without re-ordering sums; cache where the disk allows it.
+
+    Floating-point operations stay as written (no fastmath), because the order of a sum is part
+    of what a score means. numba refuses to cache in a read-only installation: then each process
+    compiles for itself.
+    """
+    try:
+        compiled = numba.njit(function, nogil=True, cache=True)
+    except RuntimeError:
+        compiled = numba.njit(function, nogil=True)
+    return compiled  # type: ignore[no-any-return]

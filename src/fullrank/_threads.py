@@ -1,0 +1,75 @@
+"""Python threads over blocks of work, with BLAS held to one thread each.
+
+Threads inside BLAS and threads around it fight for the same cores, and numba's own parallel
+layer beside OpenBLAS is slower than either, so the parallelism is here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
+from typing import Any, TypeVar
+
+from fullrank import _checks
+from fullrank.errors import InputError
+
+Block = TypeVar("Block")
+Progress = Callable[[int, int], Any]
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """The number of threads: as many as there are cores for None, else what was asked for."""
+    if n_jobs is None:
+        if hasattr(os, "sched_getaffinity"):
+            return len(os.sched_getaffinity(0))
+        return os.cpu_count() or 1
+    return _checks.integer("n_jobs", n_jobs, low=1)
+
+
+def run(
+    work: Callable[[Block], Any],
+    blocks: Sequence[Block],
+    *,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    sizes: Sequence[int] | None = None,
+) -> None:
+    """Call `work` on every block; `work` writes its results into arrays it was built with.
+
+    `progress` is called as progress(done, total) in the calling thread, after each block; with
+    `sizes` it counts those, else blocks. The first error stops what has not started and is raised.
+    """
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"`progress` must be a function of (done, total) or None, not {progress!r}."
+        )
+    from threadpoolctl import threadpool_limits
+
+    threads = min(n_threads(n_jobs), max(len(blocks), 1))
+    counts = [1] * len(blocks) if sizes is None else list(sizes)
+    done, total = 0, sum(counts)
+    with threadpool_limits(limits=1, user_api="blas"):
+        if threads == 1:
+            for block, count in zip(blocks, counts, strict=True):
+                work(block)
+                done += count
+                if progress is not None:
+                    progress(done, total)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            futures = {pool.submit(work, b): c for b, c in zip(blocks, counts, strict=True)}
+            try:
+                if progress is None:
+                    wait(futures, return_when=FIRST_EXCEPTION)
+                    for future in futures:
+                        if future.done():
+                            future.result()
+                else:
+                    for future in as_completed(futures):
+                        future.result()
+                        done += futures[future]
+                        progress(done, total)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise

@@ -1,0 +1,48 @@
+"""The typer application: every module beside this one without a leading ``_`` is a command."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Annotated
+
+import typer
+
+from fullrank import __version__, cli
+
+app = typer.Typer(
+    help="What would this recommender score if every item in the catalogue had been ranked?",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,  # a fault of ours is reported best by a plain traceback
+)
+
+
+def run() -> int:
+    """Parse ``sys.argv``, run the command and give the exit code."""
+    try:
+        app(prog_name="fullrank")
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    return 0
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fullrank {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),
+    ] = False,
+) -> None:
+    """Hold the options that belong to no single command."""
+
+
+for _module in pkgutil.iter_modules(cli.__path__):
+    if not _module.name.startswith("_"):
+        _command = importlib.import_module(f"fullrank.cli.{_module.name}")
+        app.command(_module.name.replace("_", "-"))(getattr(_command, _module.name))

@@ -1,0 +1,25 @@
+"""Every exception and warning of the library."""
+
+
+class FullrankError(Exception):
+    """The base of every error that fullrank raises on purpose."""
+
+
+class InputError(FullrankError, ValueError):
+    """An argument or a file is not what it must be."""
+
+
+class MissingExtraError(FullrankError, ImportError):
+    """An optional dependency is not installed."""
+
+
+class NotFittedError(FullrankError, RuntimeError):
+    """A model was asked for something before `fit`."""
+
+
+class FullrankWarning(UserWarning):
+    """The base of every warning that fullrank gives."""
+
+
+class DataWarning(FullrankWarning):
+    """The data were usable only after a repair, which the text names."""

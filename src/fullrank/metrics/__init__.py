@@ -1,0 +1,11 @@
+"""Ranking metrics: from text, on ranks, per target, per user.
+
+>>> from fullrank import metrics
+>>> metrics.evaluate([1, 4, 30], ["recall@10", "ndcg@10"], n_items=100)
+{'recall@10': 0.6666666666666666, 'ndcg@10': 0.47689218602446437}
+"""
+
+from fullrank.metrics.averages import evaluate, offsets, user_values
+from fullrank.metrics.metric import Metric, names, parse, parse_all
+
+__all__ = ["Metric", "evaluate", "names", "offsets", "parse", "parse_all", "user_values"]

@@ -1,0 +1,116 @@
+"""Exact metrics of given ranks: one target per user, or several."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.metrics.metric import Metric, parse, parse_all
+
+Floats = NDArray[np.float64]
+ONE_BASED = "Ranks are 1-based."
+
+
+def evaluate(
+    ranks: ArrayLike,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    n_items: int,
+    user: ArrayLike | None = None,
+    weight: ArrayLike | None = None,
+) -> dict[str, float]:
+    """Average metrics of targets whose ranks are known.
+
+    Parameters
+    ----------
+    ranks : array of ranks in 1..n_items, one for each target
+    metrics : names such as ``"ndcg@10"``
+    n_items : catalogue size
+    user : array, which user each target belongs to; left out, each target has its own
+    weight : array, one weight for each user, in the order of ``np.unique(user)``
+
+    Returns
+    -------
+    dict from metric name to its (weighted) mean over users
+
+    Notes
+    -----
+    A user's targets are a set: the number of other targets above each is read off their
+    ranks. See `Metric` for the formulas (Rendle 2019, equations 1-15).
+
+    Examples
+    --------
+    >>> from fullrank import metrics
+    >>> metrics.evaluate([3, 5, 40], "recall@10, ap@10", n_items=50, user=[7, 7, 8])
+    {'recall@10': 0.5, 'ap@10': 0.18333333333333335}
+    """
+    parsed = parse_all(metrics)
+    values = [user_values(ranks, metric, n_items=n_items, user=user) for metric in parsed]
+    if weight is None:
+        weights = np.ones(values[0].size)
+    else:
+        weights = _checks.reals("weight", weight, size=values[0].size, low=0.0)
+        if not weights.sum() > 0.0:
+            raise InputError("`weight` must have a positive sum; all are 0.")
+    return {
+        metric.name: float(np.average(value, weights=weights))
+        for metric, value in zip(parsed, values, strict=True)
+    }
+
+
+def user_values(
+    ranks: ArrayLike, metric: str | Metric, *, n_items: int, user: ArrayLike | None = None
+) -> Floats:
+    """The metric of every user, in the order of ``np.unique(user)`` (or of `ranks`)."""
+    n_items = _checks.integer("n_items", n_items, low=1)
+    rank = check_ranks("ranks", ranks, n_items)
+    metric = parse(metric)
+    if user is None:
+        return metric.weights(rank, n_items)
+    users, group = _groups(user, rank.size)
+    n_targets = np.bincount(group)
+    gains = metric.gains(rank, n_items, n_targets=n_targets[group], offset=_offsets(rank, group))
+    return np.asarray(np.bincount(group, gains, users.size), dtype=np.float64)
+
+
+def offsets(ranks: ArrayLike, user: ArrayLike) -> NDArray[np.int64]:
+    """For each target the number of other targets of its user that stand above it.
+
+    Targets of equal rank stand in the order in which they are given.
+    """
+    rank = _checks.reals("ranks", ranks)
+    return _offsets(rank, _groups(user, rank.size)[1])
+
+
+def check_ranks(name: str, ranks: ArrayLike, n_items: int) -> Floats:
+    """Ranks in 1..n_items as float64; halves are allowed (mean ties)."""
+    rank = _checks.reals(name, ranks)
+    if rank.size == 0:
+        raise InputError(f"`{name}` must hold at least one rank; it is empty.")
+    _checks.reject(name, rank, (rank < 1) | (rank > n_items), f"lie in 1..{n_items}", ONE_BASED)
+    return rank
+
+
+def _groups(user: ArrayLike, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    users = np.asarray(user)
+    if users.shape != (size,):
+        raise InputError(
+            f"`user` must have one entry for each rank, {size} in all, not shape {users.shape}."
+        )
+    unique, group = np.unique(users, return_inverse=True)
+    return unique, group.astype(np.int64)
+
+
+def _offsets(rank: Floats, group: NDArray[np.int64]) -> NDArray[np.int64]:
+    order = np.lexsort((rank, group))
+    position = np.arange(rank.size)
+    sorted_group = group[order]
+    starts = np.searchsorted(sorted_group, sorted_group, side="left")
+    result = np.empty(rank.size, np.int64)
+    result[order] = position - starts
+    return result

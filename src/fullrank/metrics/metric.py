@@ -1,0 +1,254 @@
+"""What a ranking metric is: a gain for each target, from its rank.
+
+With the ranks R of a user's targets T and, for each target, the number o of other
+targets above it, every metric here is a sum over targets of
+
+    1[R <= K] * factor(|T|, K) * shape(R, o)
+
+(Rendle 2019, equations 2-15, written per target). With one target per user the sum has
+one term, and the metric is a weight w(R). A metric without a cut-off has K = N.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """One family of metrics; the registry below lists them all."""
+
+    says: str
+    factor: Callable[[Floats, Floats], Floats]  # (|T|, K)
+    shape: Callable[[Floats, Floats, Floats, Floats], Floats]  # (R, o, N, |T|)
+    first_only: bool = False  # only the best-ranked target counts
+    aliases: tuple[str, ...] = ()
+
+
+def _one(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
+    return np.ones_like(rank)
+
+
+def _precision_at_target(
+    rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats
+) -> Floats:
+    return (offset + 1.0) / rank
+
+
+def _discount(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
+    return 1.0 / np.log2(rank + 1.0)
+
+
+def _share_below(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
+    # equation 4 per target: the share of non-targets that stand below it. A catalogue of
+    # targets alone has no pair to get wrong, which counts as 1.
+    non_targets = n_items - n_targets
+    return 1.0 - (rank - 1.0 - offset) / np.maximum(non_targets, 1.0)
+
+
+def _ideal_gain(n_targets: Floats, k: Floats) -> Floats:
+    """Sum of 1/log2(i+1) over i = 1..min(|T|, K) (the denominator of equation 8)."""
+    depth = np.minimum(n_targets, k)
+    if depth.size == 0:
+        return depth
+    steps = np.arange(1.0, float(depth.max()) + 1.0)
+    return np.asarray(np.cumsum(1.0 / np.log2(steps + 1.0))[depth.astype(np.int64) - 1])
+
+
+_KINDS: dict[str, _Kind] = {
+    "recall": _Kind(
+        "targets in the top K, over all targets |T|",
+        factor=lambda n_targets, k: 1.0 / n_targets,
+        shape=_one,
+    ),
+    "capped_recall": _Kind(
+        "targets in the top K, over min(K, |T|)",
+        factor=lambda n_targets, k: 1.0 / np.minimum(n_targets, k),
+        shape=_one,
+    ),
+    "hit_rate": _Kind(
+        "1 if any target is in the top K",
+        factor=lambda n_targets, k: np.ones_like(k),
+        shape=_one,
+        first_only=True,
+        aliases=("hr", "hit", "hits", "hit_ratio"),
+    ),
+    "precision": _Kind(
+        "targets in the top K, over K",
+        factor=lambda n_targets, k: 1.0 / k,
+        shape=_one,
+        aliases=("prec",),
+    ),
+    "ndcg": _Kind(
+        "1/log2(R+1) over the targets in the top K, over its ideal value",
+        factor=lambda n_targets, k: 1.0 / _ideal_gain(n_targets, k),
+        shape=_discount,
+    ),
+    "ap": _Kind(
+        "precision at each target in the top K, over min(K, |T|)",
+        factor=lambda n_targets, k: 1.0 / np.minimum(n_targets, k),
+        shape=_precision_at_target,
+        aliases=("map", "average_precision"),
+    ),
+    "rr": _Kind(
+        "1/R of the best-ranked target, if it is in the top K",
+        factor=lambda n_targets, k: np.ones_like(k),
+        shape=lambda rank, offset, n_items, n_targets: 1.0 / rank,
+        first_only=True,
+        aliases=("mrr", "reciprocal_rank"),
+    ),
+    "auc": _Kind(
+        "share of non-targets below each target (0 for a target beyond K)",
+        factor=lambda n_targets, k: 1.0 / n_targets,
+        shape=_share_below,
+    ),
+}
+_NAMES = {alias: name for name, kind in _KINDS.items() for alias in (name, *kind.aliases)}
+
+
+def names() -> dict[str, str]:
+    """Every metric with what it measures; each is used with or without ``@K``."""
+    return {name: kind.says for name, kind in _KINDS.items()}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its name."""
+
+    kind: str
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        _checks.choice("kind", self.kind, _KINDS)
+        if self.k is not None:
+            object.__setattr__(self, "k", _checks.integer("k", self.k, low=1))
+
+    def __str__(self) -> str:
+        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+
+    @property
+    def name(self) -> str:
+        """The canonical text, which `parse` reads back."""
+        return str(self)
+
+    @property
+    def first_only(self) -> bool:
+        """Whether only the best-ranked target of a user counts."""
+        return _KINDS[self.kind].first_only
+
+    def factor(self, n_targets: ArrayLike, n_items: ArrayLike) -> Floats:
+        """The weight of one target among |T|, free of its rank."""
+        n_targets, n_items = np.broadcast_arrays(_floats(n_targets), _floats(n_items))
+        cut = n_items if self.k is None else np.full_like(n_items, self.k)
+        return np.asarray(_KINDS[self.kind].factor(n_targets, cut))
+
+    def shape(
+        self,
+        rank: ArrayLike,
+        n_items: ArrayLike,
+        *,
+        n_targets: ArrayLike = 1,
+        offset: ArrayLike = 0,
+    ) -> Floats:
+        """The gain of a target as a smooth function of its rank, before cut-off and factor."""
+        rank, n_items, n_targets, offset = np.broadcast_arrays(
+            _floats(rank), _floats(n_items), _floats(n_targets), _floats(offset)
+        )
+        return np.asarray(_KINDS[self.kind].shape(rank, offset, n_items, n_targets))
+
+    def gains(
+        self,
+        rank: ArrayLike,
+        n_items: ArrayLike,
+        *,
+        n_targets: ArrayLike = 1,
+        offset: ArrayLike = 0,
+    ) -> Floats:
+        """What each target adds to its user's metric.
+
+        Parameters
+        ----------
+        rank : array of ranks, from 1; halves (mean ties) are allowed
+        n_items : int or array, catalogue size
+        n_targets : int or array, number of targets |T| of the target's user
+        offset : int or array, other targets of the same user ranked above this one
+
+        Returns
+        -------
+        array of float64; a user's metric is the sum over its targets
+
+        Examples
+        --------
+        >>> from fullrank import metrics
+        >>> metrics.parse("ap@10").gains([2, 5, 11], 100, n_targets=3, offset=[0, 1, 2])
+        array([0.16666667, 0.13333333, 0.        ])
+        """
+        rank, offset = _floats(rank), _floats(offset)
+        counted = rank <= (np.inf if self.k is None else self.k)
+        if self.first_only:
+            counted = counted & (offset == 0)
+        value = self.shape(rank, n_items, n_targets=n_targets, offset=offset)
+        return np.where(counted, value * self.factor(n_targets, n_items), 0.0)
+
+    def weights(self, rank: ArrayLike, n_items: ArrayLike) -> Floats:
+        """w(R): the metric of a user whose only target has rank R."""
+        return self.gains(rank, n_items)
+
+
+def parse(metric: str | Metric) -> Metric:
+    """Read a metric from text: a name, then ``@K`` for a cut-off.
+
+    Examples
+    --------
+    >>> from fullrank import metrics
+    >>> metrics.parse("NDCG@10")
+    Metric(kind='ndcg', k=10)
+    >>> str(metrics.parse("hr@5"))
+    'hit_rate@5'
+    """
+    if isinstance(metric, Metric):
+        return metric
+    found = re.fullmatch(r"\s*([A-Za-z_\- ]+?)\s*(?:@\s*(.+?))?\s*", str(metric))
+    kind = _NAMES.get(re.sub(r"[\- ]", "_", found[1].lower())) if found else None
+    if not isinstance(metric, str) or found is None or kind is None:
+        raise InputError(
+            f"`metric` must be one of {', '.join(_KINDS)}, with or without @K "
+            f'as in "ndcg@10", not {metric!r}.'
+        )
+    if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
+        raise InputError(
+            f"`metric` must have a whole number from 1 on after the @, not {metric!r}."
+        )
+    if found[2] is not None and int(found[2]) == 0:
+        raise InputError(f"`metric` must have a cut-off of at least 1, not {metric!r}.")
+    return Metric(kind, None if found[2] is None else int(found[2]))
+
+
+def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """Read one metric or several; a text may hold several, parted by commas."""
+    if isinstance(metrics, Metric):
+        return (metrics,)
+    if isinstance(metrics, str):
+        return tuple(parse(text) for text in metrics.split(","))
+    try:
+        parsed = tuple(parse(metric) for metric in metrics)
+    except TypeError:
+        raise InputError(f'`metrics` must be names such as "ndcg@10", not {metrics!r}.') from None
+    if not parsed:
+        raise InputError("`metrics` must name at least one metric; it is empty.")
+    return parsed
+
+
+def _floats(value: Any) -> Floats:
+    return np.asarray(value, dtype=np.float64)

@@ -1,0 +1,161 @@
+"""EASE: a linear item–item model without a hidden layer, in closed form."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.data.interactions import Interactions
+from fullrank.errors import InputError
+from fullrank.models._base import fitted, to_learn_from
+
+if TYPE_CHECKING:
+    from fullrank.ranking import ItemItemScorer
+
+_ROWS = 256  # rows of the weights made at a time
+
+
+@dataclass(kw_only=True, eq=False)
+class EASE:
+    """Predict a user's items from the user's other items by ridge regression.
+
+    Every interaction counts 1. Fitting costs a product XᵀX and the inverse of an n_items ×
+    n_items matrix; at its peak it holds 8 bytes per pair of items (12 where the data are so
+    dense that a dense product is quicker) beside the sparse product, and 4 bytes in the end:
+    10,000 items take 0.8 GB, then 0.4 GB.
+
+    Parameters
+    ----------
+    regularization : float
+        λ > 0, the weight of the squared norm. Hundreds are usual, and more for more users.
+
+    Attributes
+    ----------
+    weights_ : float32 array, shape (n_items, n_items)
+        B: what having the row's item adds to the score of the column's item.
+
+    Notes
+    -----
+    B minimises ‖X − XB‖² + λ‖B‖² subject to diag(B) = 0. With P = (XᵀX + λI)⁻¹ the solution is
+    B = I − P·diag(1/diag P), that is B_ij = −P_ij/P_jj off the diagonal. P is computed in
+    float64 by Cholesky's factorisation in place.
+
+    References
+    ----------
+    H. Steck, "Embarrassingly shallow autoencoders for sparse data", WWW 2019.
+
+    Examples
+    --------
+    >>> from fullrank.data import Interactions
+    >>> data = Interactions.from_arrays([0, 0, 1, 1, 2], [0, 1, 0, 1, 2])
+    >>> EASE(regularization=1.0).fit(data).weights_.round(3)
+    array([[0.   , 0.667, 0.   ],
+           [0.667, 0.   , 0.   ],
+           [0.   , 0.   , 0.   ]], dtype=float32)
+    """
+
+    regularization: float = 500.0
+    weights_: NDArray[np.float32] = field(init=False, repr=False)
+    interactions_: Interactions = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.regularization = _checks.real("regularization", self.regularization)
+        if self.regularization <= 0:
+            raise InputError(f"`regularization` must be above 0, not {self.regularization:g}.")
+
+    def fit(self, interactions: Interactions) -> Self:
+        """Solve for the weights."""
+        _check_precision(self.regularization, to_learn_from(interactions))
+        square = _gram(interactions)
+        n_items = interactions.n_items
+        square[:: n_items + 1] += self.regularization
+        _invert(square.reshape(n_items, n_items))
+        self.weights_ = _weights(square, n_items)
+        self.interactions_ = interactions
+        return self
+
+    def scorer(self) -> ItemItemScorer:
+        """Histories × weights."""
+        from fullrank.ranking import ItemItemScorer
+
+        fitted(self)
+        return ItemItemScorer(self.interactions_, self.weights_)
+
+
+def _check_precision(regularization: float, interactions: Interactions) -> None:
+    """Refuse a λ so small that rounding in float64 might show in float32 weights.
+
+    The relative error of the inverse is about ε·‖XᵀX‖/λ, and the largest column sum of XᵀX is
+    the largest sum, over an item's users, of how many items each has.
+    """
+    each = np.repeat(interactions.user_counts(), interactions.user_counts())
+    norm = np.bincount(interactions.indices, weights=each).max(initial=0)
+    least = float(np.finfo(np.float64).eps / np.finfo(np.float32).eps * norm)
+    if regularization < least:
+        raise InputError(
+            f"`regularization` must be at least {least:.2g} for these interactions, "
+            f"not {regularization:g}; with less, double precision may not give the weights."
+        )
+
+
+def _gram(interactions: Interactions) -> NDArray[np.float64]:
+    """XᵀX row after row; of each row only what is left of the diagonal, and that, is sure."""
+    # one sparse multiply-add costs about as much as 600 of a dense product's
+    sparse_cost = 600.0 * float(np.sum(interactions.user_counts() ** 2))
+    dense_cost = float(interactions.n_users) * interactions.n_items**2
+    if dense_cost < sparse_cost and interactions.n_users < 2**24:  # float32 counts to 2²⁴
+        return _dense_gram(interactions).astype(np.float64)
+    matrix = interactions.matrix(np.float64)
+    gram = np.zeros(interactions.n_items**2)
+    (matrix.T @ matrix).toarray(out=gram.reshape(interactions.n_items, -1))
+    return gram
+
+
+def _dense_gram(interactions: Interactions) -> NDArray[np.float32]:
+    from scipy.linalg.blas import ssyrk
+
+    matrix = interactions.matrix(np.float32)
+    gram = np.zeros((interactions.n_items, interactions.n_items), np.float32, order="F")
+    for start in range(0, interactions.n_users, 2048):
+        block = matrix[start : start + 2048].toarray()
+        gram = ssyrk(1.0, block.T, beta=1.0, c=gram, overwrite_c=True)  # its upper triangle
+    return np.asarray(gram.T.reshape(-1))
+
+
+def _invert(square: NDArray[np.float64]) -> None:
+    """Invert in place, reading and writing the lower triangle only."""
+    from scipy.linalg.lapack import dpotrf, dpotri
+
+    # LAPACK sees columns where we see rows: its upper triangle is our lower one
+    # and _check_precision has made sure that neither step can fail
+    factor, _ = dpotrf(square.T, lower=False, clean=False, overwrite_a=True)
+    inverse, _ = dpotri(factor, lower=False, overwrite_c=True)
+    if not np.shares_memory(inverse, square):
+        square[:] = inverse.T
+
+
+def _weights(inverse: NDArray[np.float64], n_items: int) -> NDArray[np.float32]:
+    """−P_ij/P_jj off the diagonal, in the memory of P, of which half is given back.
+
+    Row i of the float32 result ends before row i of P begins (i > 0), so ascending rows
+    overwrite only what has been read.
+    """
+    square = inverse.reshape(n_items, n_items)
+    narrow = inverse.view(np.float32)
+    scale = -1.0 / np.diagonal(square)
+    for start in range(0, n_items, _ROWS):
+        stop = min(start + _ROWS, n_items)
+        rows = square[start:stop].copy()
+        rows[:, stop:] = square[stop:, start:stop].T
+        corner = np.tril(rows[:, start:stop], -1)
+        rows[:, start:stop] = corner + corner.T
+        rows *= scale
+        rows += 0.0  # no negative zeros
+        narrow[start * n_items : stop * n_items] = rows.reshape(-1)
+    del square, narrow  # nothing may look at the memory that goes
+    inverse.resize((n_items * n_items + 1) // 2, refcheck=False)
+    return inverse.view(np.float32)[: n_items * n_items].reshape(n_items, n_items)

@@ -1,0 +1,51 @@
+"""Popularity: every user gets the items that most users have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.data.interactions import Interactions
+from fullrank.models._base import fitted, to_learn_from
+
+if TYPE_CHECKING:
+    from fullrank.ranking import FactorScorer
+
+
+@dataclass(kw_only=True, eq=False)
+class Popularity:
+    """Score an item by the number of its users, the same for everyone.
+
+    Items with equally many users tie, and ties are many in the tail.
+
+    Attributes
+    ----------
+    item_counts_ : float32 array, shape (n_items,)
+
+    Examples
+    --------
+    >>> from fullrank.data import Interactions
+    >>> data = Interactions.from_arrays(["ann", "ann", "bob"], [1, 2, 2])
+    >>> Popularity().fit(data).item_counts_
+    array([1., 2.], dtype=float32)
+    """
+
+    item_counts_: NDArray[np.float32] = field(init=False, repr=False)
+    interactions_: Interactions = field(init=False, repr=False)
+
+    def fit(self, interactions: Interactions) -> Self:
+        """Count the users of each item."""
+        self.item_counts_ = to_learn_from(interactions).item_counts().astype(np.float32)
+        self.interactions_ = interactions
+        return self
+
+    def scorer(self) -> FactorScorer:
+        """One factor: 1 for every user, the count for every item."""
+        from fullrank.ranking import FactorScorer
+
+        fitted(self)
+        ones = np.ones((self.interactions_.n_users, 1), np.float32)
+        return FactorScorer(ones, self.item_counts_[:, None])

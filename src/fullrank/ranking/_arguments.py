@@ -1,0 +1,42 @@
+"""The two arguments of every `scores` method, cleaned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+
+Ints = NDArray[np.int64]
+
+
+def user_argument(user_rows: ArrayLike, n_users: int | None) -> Ints:
+    """Row numbers of users, 1-D."""
+    high = None if n_users is None else n_users - 1
+    return _checks.integers("user_rows", user_rows, low=0, high=high)
+
+
+def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> NDArray[Any] | None:
+    """None, or row numbers of items: 1-D for all users, or 2-D with one row for each user."""
+    if item_rows is None:
+        return None
+    items = np.asarray(item_rows)
+    if items.ndim == 1:
+        return _checks.integers("item_rows", items, low=0, high=n_items - 1)
+    if items.ndim != 2 or items.shape[0] != n_users or items.dtype.kind not in "iu":
+        raise InputError(
+            "`item_rows` must be whole numbers in one dimension (the same items for every user) "
+            f"or in two, with one row for each of {n_users} users; got {items.dtype} of shape "
+            f"{items.shape}."
+        )
+    bad = (items < 0) | (items >= n_items)
+    if bad.any():
+        row, column = (int(x) for x in np.argwhere(bad)[0])
+        raise InputError(
+            f"`item_rows` must lie in 0..{n_items - 1}; {int(bad.sum())} of {items.size} do not, "
+            f"the first being item_rows[{row}, {column}] = {items[row, column]}."
+        )
+    return items

@@ -1,0 +1,100 @@
+"""The count behind exact ranks: which way of counting, over which blocks of users."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _threads
+from fullrank._progress import Progress
+from fullrank.ranking.factors import FactorScorer
+from fullrank.ranking.item_item import ItemItemScorer
+from fullrank.ranking.scorers import ScoreArray, Scorer, nan_error, shaped
+from fullrank.ranking.targets import Exclusion, Targets
+from fullrank.ranking.ties import Counts
+
+Ints = NDArray[np.int64]
+_CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Job:
+    """The cleaned arguments of `rank`."""
+
+    scorer: Scorer
+    targets: Targets
+    catalogue: Ints | None
+    exclusion: Exclusion | None
+    random: bool
+    key: int
+    fast: bool
+    n_jobs: int | None
+    batch_size: int | None
+    progress: Progress | None
+
+    @property
+    def size(self) -> int:
+        """The number of items in the catalogue."""
+        return self.scorer.n_items if self.catalogue is None else int(self.catalogue.size)
+
+    def batches(self, default: int) -> list[slice]:
+        """Users in blocks of `batch_size`, or of `default` and at least one for each thread."""
+        n_users = self.targets.users.size
+        step = self.batch_size
+        if step is None:
+            step = max(1, min(default, -(-n_users // _threads.n_threads(self.n_jobs))))
+        return [slice(a, min(a + step, n_users)) for a in range(0, n_users, step)]
+
+
+def count(job: Job) -> Counts:
+    """The counts of all targets, in the order of `job.targets.order`."""
+    if isinstance(job.scorer, FactorScorer):
+        from fullrank.ranking._exact_factors import count_factors
+
+        counts = count_factors(job, job.scorer)
+        if counts is not None:
+            return counts
+    return count_any(job)
+
+
+def count_any(job: Job) -> Counts:
+    """Counts from the scores that `scores` gives, whatever the scorer."""
+    from fullrank.ranking import _exact_kernels as kernels
+
+    t = job.targets
+    counts = Counts.empty(t.order.size)
+    targets = t.item_rows[t.order]
+    items = np.empty(0, np.int64) if job.catalogue is None else job.catalogue
+    seen_indptr, seen = exclusion_arrays(job.exclusion)
+
+    def work(batch: slice) -> None:
+        users = t.users[batch]
+        here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))
+        block = job.scorer.scores(users, job.catalogue)
+        user, item = kernels.count_scores(
+            shaped(block, users, job.catalogue, job.scorer.n_items), users,
+            t.starts[batch.start : batch.stop + 1] - here.start, targets[here], items,
+            seen_indptr, seen, job.random, np.uint64(job.key), counts.greater[here],
+            counts.equal[here], counts.before[here], counts.mark[here],
+        )  # fmt: skip
+        if user >= 0:
+            raise nan_error(int(user), int(item))
+
+    ours = isinstance(job.scorer, FactorScorer | ItemItemScorer | ScoreArray)
+    batches = job.batches(max(1, _CELLS // job.size))
+    _threads.run(
+        work,
+        batches,
+        n_jobs=1 if job.n_jobs is None and not ours else job.n_jobs,
+        progress=job.progress,
+        sizes=[batch.stop - batch.start for batch in batches],
+    )
+    return counts
+
+
+def exclusion_arrays(exclusion: Exclusion | None) -> tuple[Ints, NDArray[np.int32]]:
+    if exclusion is None:
+        return np.empty(0, np.int64), np.empty(0, np.int32)
+    return exclusion.indptr, exclusion.indices

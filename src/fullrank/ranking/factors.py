@@ -1,0 +1,144 @@
+"""Factor models: a score is a dot product of two vectors, plus biases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.ranking._arguments import item_argument, user_argument
+
+Array = NDArray[Any]
+SIMILARITIES = ("dot", "cosine")
+_ROWS = 4096  # rows normalised together; each row's result depends on that row alone
+
+
+class FactorScorer:
+    """Scores of a factor model: user_factors · item_factors, plus biases.
+
+    Parameters
+    ----------
+    user_factors : array (n_users, d), float16, float32 or float64
+    item_factors : array (n_items, d)
+    item_bias, user_bias : arrays (n_items,) and (n_users,), optional
+    similarity : "dot" or "cosine"
+        With "cosine" every vector is divided by its length, once, in float64, and rounded back
+        to float32 (float64 inputs stay float64); a zero vector stays zero.
+
+    Notes
+    -----
+    Factors are kept as float32, or as float64 if either side has it; float16 is widened, which
+    is exact. Contiguous arrays of those types, memory maps among them, are used without a copy.
+    The score is *defined* as the float64 sum, in index order, of the products, with the item's
+    bias added next and the user's bias last. `scores` returns exactly that, so a score never
+    depends on the block it is computed in, and items with equal vectors have equal scores. Ranks
+    ignore the user's bias: it moves all scores of a user alike.
+
+    Examples
+    --------
+    >>> from fullrank.ranking import FactorScorer
+    >>> scorer = FactorScorer([[1.0, 2.0]], [[0.5, 0.0], [0.0, 3.0]], item_bias=[1.0, 0.0])
+    >>> scorer.scores([0])
+    array([[1.5, 6. ]])
+    """
+
+    def __init__(
+        self,
+        user_factors: ArrayLike,
+        item_factors: ArrayLike,
+        *,
+        item_bias: ArrayLike | None = None,
+        user_bias: ArrayLike | None = None,
+        similarity: str = "dot",
+    ) -> None:
+        users = _matrix("user_factors", user_factors)
+        items = _matrix("item_factors", item_factors)
+        if users.shape[1] != items.shape[1]:
+            raise InputError(
+                "`user_factors` and `item_factors` must have the same number of columns, "
+                f"not {users.shape[1]} and {items.shape[1]}."
+            )
+        self.similarity = _checks.choice("similarity", similarity, SIMILARITIES)
+        dtype = np.result_type(users.dtype, items.dtype, np.float32)
+        if self.similarity == "cosine":
+            users, items = _normalised(users, dtype), _normalised(items, dtype)
+        self.user_factors: Array = np.ascontiguousarray(users, dtype)
+        self.item_factors: Array = np.ascontiguousarray(items, dtype)
+        self.item_bias = _bias("item_bias", item_bias, items.shape[0])
+        self.user_bias = _bias("user_bias", user_bias, users.shape[0])
+
+    @property
+    def n_users(self) -> int:
+        return int(self.user_factors.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        return int(self.item_factors.shape[0])
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
+        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        from fullrank.ranking import _score_kernels as kernels
+
+        users = user_argument(user_rows, self.n_users)
+        items = item_argument(item_rows, self.n_items, users.size)
+        factors = self.user_factors[users]
+        bias = np.empty(0) if self.item_bias is None else self.item_bias
+        if items is not None and items.ndim == 2:
+            out = np.empty(items.shape)
+            kernels.factor_gather(factors, self.item_factors, bias, items, out)
+        else:
+            chosen = self.item_factors if items is None else self.item_factors[items]
+            if items is not None and bias.size:
+                bias = bias[items]
+            out = np.empty((users.size, chosen.shape[0]))
+            kernels.factor_block(factors, chosen, bias, out)
+        if self.user_bias is not None:
+            out += self.user_bias[users, None]
+        return out
+
+    def __repr__(self) -> str:
+        return (
+            f"FactorScorer({self.n_users} users × {self.n_items} items, "
+            f"d={self.user_factors.shape[1]}, {self.user_factors.dtype}, {self.similarity})"
+        )
+
+
+def _matrix(name: str, value: ArrayLike) -> Array:
+    array = np.asarray(value)
+    if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
+        raise InputError(
+            f"`{name}` must be a two-dimensional array of numbers, one row for each "
+            f"{name.split('_')[0]}, not {array.dtype} of shape {array.shape}."
+        )
+    if array.dtype.kind in "iu" or array.dtype.itemsize > 8:
+        return array.astype(np.float64)
+    return array
+
+
+def _bias(name: str, value: ArrayLike | None, size: int) -> NDArray[np.float64] | None:
+    if value is None:
+        return None
+    bias = np.ascontiguousarray(_checks.vector(name, value, size=size), np.float64)
+    _checks.reject(name, bias, np.isnan(bias), "be numbers")
+    return bias
+
+
+def _normalised(vectors: Array, dtype: np.dtype[Any]) -> Array:
+    """Rows divided by their lengths: squares summed in index order, all in float64.
+
+    A power of two near the largest entry is taken out first, which is exact and keeps the
+    squares from overflowing or vanishing.
+    """
+    out = np.empty(vectors.shape, dtype)
+    for start in range(0, vectors.shape[0], _ROWS):
+        rows = vectors[start : start + _ROWS].astype(np.float64)
+        largest = np.abs(rows).max(axis=1)
+        rows = np.ldexp(rows, -np.frexp(largest)[1][:, None])
+        square = np.zeros(rows.shape[0])
+        for k in range(rows.shape[1]):
+            square += rows[:, k] ** 2
+        out[start : start + _ROWS] = rows / np.sqrt(np.where(square > 0, square, 1.0))[:, None]
+    return out

@@ -1,0 +1,126 @@
+"""Item-item models: a score is a user's history times an item-item matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank.errors import InputError
+from fullrank.ranking._arguments import item_argument, user_argument
+
+Array = NDArray[Any]
+
+
+class ItemItemScorer:
+    """Scores of an item-item model such as EASE, SLIM or itemKNN: history × matrix.
+
+    Parameters
+    ----------
+    history : sparse matrix (n_users, n_items) of what each user did, or `Interactions`
+        (every interaction then weighs 1).
+    item_item : array or sparse matrix (n_items, n_items)
+        The score of item i is the sum over the user's items h of history[u, h]·item_item[h, i].
+
+    Notes
+    -----
+    Matrices of float32 and float64 are kept as they are (dense ones without a copy if they are
+    C-contiguous), anything else is converted; the weights of the history are kept as float32
+    where that is exact. The score is *defined* as the float64 sum of the products in the order
+    of h, and `scores` returns exactly that; entries that a sparse matrix does not store add
+    nothing, so dense and sparse give the same scores.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import csr_array
+    >>> from fullrank.ranking import ItemItemScorer
+    >>> scorer = ItemItemScorer(csr_array([[1, 0, 1]]), np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]]))
+    >>> scorer.scores([0])
+    array([[5., 7., 2.]])
+    """
+
+    def __init__(self, history: Any, item_item: Any) -> None:
+        history = _csr("history", history)
+        sparse = hasattr(item_item, "tocsr")
+        matrix = _csr("item_item", item_item) if sparse else np.asarray(item_item)
+        n_items = history.shape[1]
+        if matrix.shape != (n_items, n_items) or matrix.dtype.kind not in "biuf":
+            raise InputError(
+                f"`item_item` must be a numeric matrix of shape ({n_items}, {n_items}), one row "
+                f"and one column for each column of `history`, not {matrix.dtype} of shape "
+                f"{matrix.shape}."
+            )
+        dtype = _dtype(matrix)
+        self.history_indptr: Array = history.indptr.astype(np.int64)
+        self.history_indices: Array = history.indices.astype(np.int32)
+        self.history_values: Array = _narrowed(history.data)
+        self.matrix: Any = matrix.astype(dtype) if sparse else np.ascontiguousarray(matrix, dtype)
+        self.is_sparse = sparse
+        self.n_users = int(history.shape[0])
+        self.n_items = int(n_items)
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
+        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        from fullrank.ranking import _score_kernels as kernels
+
+        users = user_argument(user_rows, self.n_users)
+        items = item_argument(item_rows, self.n_items, users.size)
+        history = (self.history_indptr, self.history_indices, self.history_values)
+        if items is not None and not self.is_sparse:
+            wanted = np.atleast_2d(items)
+            out = np.empty((users.size, wanted.shape[1]))
+            kernels.item_item_gather(*history, self.matrix, users, wanted, out)
+            return out
+        out = np.empty((users.size, self.n_items))
+        if self.is_sparse:
+            m = self.matrix
+            kernels.item_item_sparse(*history, m.indptr, m.indices, m.data, users, out)
+        else:
+            kernels.item_item_dense(*history, self.matrix, users, out)
+        if items is None:
+            return out
+        return out[:, items] if items.ndim == 1 else np.take_along_axis(out, items, axis=1)
+
+    def __repr__(self) -> str:
+        kind = "sparse" if self.is_sparse else "dense"
+        return (
+            f"ItemItemScorer({self.n_users} users × {self.n_items} items, "
+            f"{kind} {self.matrix.dtype})"
+        )
+
+
+def _csr(name: str, value: Any) -> Any:
+    """A CSR array with sorted indices and nothing stored twice."""
+    from scipy import sparse
+
+    if hasattr(value, "indptr") and hasattr(value, "matrix"):  # Interactions
+        return value.matrix(dtype=np.float32, binary=True)
+    try:
+        matrix = sparse.csr_array(value)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`{name}` must be a sparse matrix or an array, not {type(value).__name__}."
+        ) from None
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        raise InputError(
+            f"`{name}` must be a two-dimensional matrix of numbers, not {matrix.dtype} of shape "
+            f"{matrix.shape}."
+        )
+    if not matrix.has_canonical_format:
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _dtype(values: Array) -> type[np.float32] | type[np.float64]:
+    """float32 if its numbers fit, by type (a matrix may be large): else float64."""
+    small = values.dtype.itemsize <= (4 if values.dtype.kind == "f" else 2)
+    return np.float32 if small else np.float64
+
+
+def _narrowed(values: Array) -> Array:
+    """Weights as float32 if none changes by it, as float64 otherwise."""
+    narrow = values.astype(np.float32)
+    return narrow if np.array_equal(narrow, values) else values.astype(np.float64)

@@ -1,0 +1,456 @@
+"""Items drawn before: read, checked, saved and shared."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank._files import PathLike, existing, replacing
+from fullrank._rng import RandomState
+from fullrank.errors import DataWarning, InputError
+from fullrank.ranking.draws import POOLS, make_pools, seed_key
+from fullrank.ranking.targets import Exclusion, Targets, clean_exclude, clean_items, clean_targets
+
+Array = NDArray[Any]
+Ints = NDArray[np.int64]
+
+FORMAT = 1
+_META = b"fullrank.negatives"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Negatives:
+    """One row of drawn items for each user, or for each target.
+
+    Parameters
+    ----------
+    user_rows : array (k,)
+    items : array (k, n), int32
+        Item rows; -1 fills up rows that are shorter.
+    target_rows : array (k,), optional
+        The item row of the target that a row was drawn for. Without it a row serves every target
+        of its user.
+    replacement, pool : how they were drawn, or None where nobody said
+    seed : the key of the draw where it is ours
+    """
+
+    user_rows: Ints
+    items: NDArray[np.int32]
+    target_rows: Ints | None = None
+    replacement: bool | None = None
+    pool: str | None = None
+    seed: int | None = None
+
+    def __post_init__(self) -> None:
+        items = np.asarray(self.items)
+        if items.ndim != 2 or items.dtype.kind not in "iu":
+            raise InputError(
+                "`items` must be a two-dimensional array of item rows, one row of them for each "
+                f"user, not {items.dtype} of shape {items.shape}."
+            )
+        bad = (items < -1) | (items >= 2**31)
+        if bad.any():
+            raise InputError(f"`items` must lie in 0..2^31 - 1, or be -1; got {items[bad][0]}.")
+        users = _checks.integers("user_rows", self.user_rows, size=items.shape[0], low=0)
+        # empty places last, so that a row ends at its first -1
+        items = np.take_along_axis(items, np.argsort(items < 0, axis=1, kind="stable"), axis=1)
+        object.__setattr__(self, "user_rows", _checks.frozen(users))
+        object.__setattr__(self, "items", _checks.frozen(items.astype(np.int32)))
+        if self.target_rows is not None:
+            target = _checks.integers("target_rows", self.target_rows, size=users.size, low=0)
+            object.__setattr__(self, "target_rows", _checks.frozen(target))
+        if self.replacement is not None:
+            _checks.flag("replacement", self.replacement)
+        if self.pool is not None:
+            _checks.choice("pool", self.pool, POOLS)
+
+    @classmethod
+    def read_ncf(
+        cls,
+        path: PathLike,
+        *,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+        replacement: bool | None = None,
+        pool: str | None = None,
+    ) -> Negatives:
+        """Read the ``.test.negative`` format: ``(user,item)``, then the negatives, tab-separated.
+
+        The numbers are row numbers, or ids where `user_ids` and `item_ids` (position = row) say
+        how to translate them.
+        """
+        users, targets, rows = [], [], []
+        with open(existing(path), encoding="utf-8") as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.strip():
+                    continue
+                try:
+                    head, *rest = line.rstrip("\r\n").rstrip("\t").split("\t")
+                    user, target = head.strip().removeprefix("(").removesuffix(")").split(",")
+                    users.append(int(user))
+                    targets.append(int(target))
+                    rows.append(np.array([int(one) for one in rest], np.int64))
+                except ValueError:
+                    raise InputError(
+                        f"`path` must hold lines like '(user,item)\\tnegative\\tnegative'; line "
+                        f"{number} of {path} is {line.strip()[:40]!r}."
+                    ) from None
+        if not users:
+            raise InputError(f"`path` must hold at least one line; {path} is empty.")
+        return cls(
+            user_rows=_to_rows("user", np.array(users), user_ids),
+            target_rows=_to_rows("item", np.array(targets), item_ids),
+            items=_padded(rows, item_ids),
+            replacement=replacement,
+            pool=pool,
+        )
+
+    @classmethod
+    def read_parquet(
+        cls,
+        path: PathLike,
+        *,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+        replacement: bool | None = None,
+        pool: str | None = None,
+    ) -> Negatives:
+        """Read a Parquet file: what `save` wrote, or columns `user`, `negative`, maybe `target`.
+
+        `negative` holds a list of items, or one item in each of several rows of a user. How they
+        were drawn is in the files that we write; arguments must not contradict it.
+        """
+        import pyarrow.parquet as pq
+
+        table = pq.read_table(existing(path))
+        said = _metadata(table, path)
+        missing = {"user", "negative"} - set(table.column_names)
+        if missing:
+            raise InputError(
+                f"`path` must have the columns 'user' and 'negative'; {path} has "
+                f"{', '.join(table.column_names)}."
+            )
+        users = table.column("user").to_numpy()
+        target = table.column("target").to_numpy() if "target" in table.column_names else None
+        column = table.column("negative").combine_chunks()
+        if hasattr(column.type, "value_type"):
+            lists = [np.asarray(one, np.int64) for one in column.to_pylist()]
+        else:
+            users, target, lists = _grouped(users, target, column.to_numpy(zero_copy_only=False))
+        for name, value in (("replacement", replacement), ("pool", pool)):
+            if value is not None and said.get(name) not in (None, value):
+                raise InputError(f"`{name}` must be {said[name]!r}, as {path} says, not {value!r}.")
+        return cls(
+            user_rows=_to_rows("user", users, user_ids),
+            target_rows=None if target is None else _to_rows("item", target, item_ids),
+            items=_padded(lists, item_ids),
+            replacement=said.get("replacement") if replacement is None else replacement,
+            pool=said.get("pool") if pool is None else pool,
+            seed=said.get("seed"),
+        )
+
+    def save(self, path: PathLike) -> None:
+        """Write a Parquet file that `read_parquet` gives back as it was."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        full = self.items >= 0
+        starts = np.concatenate(([0], np.cumsum(full.sum(axis=1)))).astype(np.int32)
+        lists = pa.ListArray.from_arrays(pa.array(starts), pa.array(self.items[full]))
+        columns = {"user": pa.array(self.user_rows), "negative": lists}
+        if self.target_rows is not None:
+            columns["target"] = pa.array(self.target_rows)
+        said = {
+            "format": FORMAT,
+            "replacement": self.replacement,
+            "pool": self.pool,
+            "seed": self.seed,
+        }
+        table = pa.table(columns).replace_schema_metadata({_META: json.dumps(said).encode()})
+        with replacing(path) as temporary:
+            pq.write_table(table, temporary)
+
+    def rows_of(self, user_rows: Ints, item_rows: Ints) -> Ints:
+        """The row of items that belongs to each target."""
+        width = 1 + max(
+            int(item_rows.max()), 0 if self.target_rows is None else int(self.target_rows.max())
+        )
+        own, wanted = self.user_rows, user_rows
+        if self.target_rows is not None:
+            own, wanted = own * width + self.target_rows, wanted * width + item_rows
+        order = np.argsort(own, kind="stable")
+        _checks.reject(
+            "negatives", self.user_rows[order][1:], np.diff(own[order]) == 0,
+            "have one row for each user and target",
+        )  # fmt: skip
+        at = np.minimum(np.searchsorted(own[order], wanted), own.size - 1)
+        missing = own[order][at] != wanted
+        if missing.any():
+            first = int(np.argmax(missing))
+            raise InputError(
+                f"`negatives` must have a row for every target; {int(missing.sum())} of "
+                f"{wanted.size} have none, the first being item row {item_rows[first]} of user "
+                f"row {user_rows[first]}."
+            )
+        return order[at]
+
+    def declared(
+        self,
+        rows: Ints,
+        targets: Targets,
+        exclusion: Exclusion | None,
+        *,
+        n_items: int,
+        items: Ints | None = None,
+        replacement: bool | None = None,
+        pool: str | None = None,
+    ) -> Declared:
+        """How these were drawn: as said here, in the file, or else inferred with a warning."""
+        replacement = self._agreed("replacement", replacement)
+        pool = self._agreed("pool", pool)
+        drawn = self.items[rows]
+        _check_rows(drawn, targets, n_items, items)
+        size = n_items if items is None else items.size
+        repeats = _repeats(drawn)
+        inferred = []
+        if replacement is None:
+            replacement = bool(repeats.any())
+            inferred.append(_about_repeats(drawn, repeats, size))
+        elif not replacement and repeats.any():
+            first = int(np.argmax(repeats))
+            raise InputError(
+                "`negatives` must not repeat an item if drawn without replacement; "
+                f"{int(repeats.sum())} of {repeats.size} rows do, the first being that of user "
+                f"row {targets.user_rows[first]}."
+            )
+        seen = np.zeros(drawn.shape, bool)
+        expected = 0.0
+        if exclusion is not None:
+            seen = _among(drawn, targets.user_rows, exclusion, n_items)
+            share = np.diff(exclusion.indptr)[targets.user_rows] / size
+            expected = float((share * np.count_nonzero(drawn >= 0, axis=1)).sum())
+        if pool is None:
+            pool = "all" if exclusion is None or seen.any() else "unseen"
+            inferred.append(_about_pool(pool, exclusion is not None, int(seen.sum()), expected))
+        elif pool == "unseen" and exclusion is None:
+            raise InputError('`exclude` must be given with pool="unseen": it says what was seen.')
+        elif pool == "unseen" and seen.any():
+            first = int(np.argmax(seen.any(axis=1)))
+            raise InputError(
+                f"`negatives` must hold no excluded item in the pool 'unseen'; {int(seen.sum())} "
+                f"of {drawn.size} are, the first being for user row {targets.user_rows[first]}."
+            )
+        if inferred:
+            warnings.warn(
+                f"`negatives` do not say how they were drawn: {'; '.join(inferred)}. Say it with "
+                "`replacement` and `pool`.",
+                DataWarning,
+                stacklevel=4,
+            )
+        return Declared(replacement, pool)
+
+    def _agreed(self, name: str, value: Any) -> Any:
+        own = getattr(self, name)
+        if value is None:
+            return own
+        if name == "pool":
+            _checks.choice(name, value, POOLS)
+        else:
+            _checks.flag(name, value)
+        if own is not None and own != value:
+            raise InputError(f"`{name}` must be {own!r}, as the negatives say, not {value!r}.")
+        return value
+
+
+class Declared(NamedTuple):
+    """How given items were drawn."""
+
+    replacement: bool
+    pool: str
+
+
+def draw_negatives(
+    targets: Any,
+    n_items: int,
+    *,
+    exclude: Any = None,
+    items: Any = None,
+    sample_size: int = 100,
+    replacement: bool = False,
+    pool: str = "all",
+    rng: RandomState = None,
+) -> Negatives:
+    """Draw the items that `sample_ranks` would draw with the same arguments, to save and share.
+
+    Returns
+    -------
+    Negatives
+
+    Examples
+    --------
+    >>> from fullrank.ranking.negatives import draw_negatives
+    >>> drawn = draw_negatives(([0, 1], [5, 3]), 8, sample_size=4, rng=1)
+    >>> drawn.items.shape
+    (2, 3)
+    """
+    n_items = _checks.integer("n_items", n_items, low=1)
+    size = _checks.integer("sample_size", sample_size, low=2)
+    clean = clean_targets(targets, n_users=None, n_items=n_items)
+    catalogue = clean_items(items, n_items=n_items, targets=clean)
+    exclusion = clean_exclude(exclude, n_items=n_items, targets=clean, items=catalogue)
+    pools = make_pools(
+        clean, n_items=n_items, items=catalogue, exclusion=exclusion,
+        pool=_checks.choice("pool", pool, POOLS),
+    )  # fmt: skip
+    key = seed_key(rng)
+    if _checks.flag("replacement", replacement):
+        count = np.where(pools.sizes > 0, size - 1, 0)
+    else:
+        count = np.minimum(pools.sizes, size - 1)
+    groups = np.arange(clean.users.size)
+    drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
+    return Negatives(
+        user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key
+    )
+
+
+def as_negatives(value: Any, targets: Any) -> Negatives:
+    """Negatives as they are, from a file (ids of an Interactions are translated), or an array."""
+    if isinstance(value, Negatives):
+        return value
+    ids = {name: getattr(targets, name, None) for name in ("user_ids", "item_ids")}
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        if Path(value).suffix in (".parquet", ".pq"):
+            said = _is_ours(existing(value))
+            return Negatives.read_parquet(value, **({} if said else ids))
+        return Negatives.read_ncf(value, **ids)
+    if hasattr(targets, "indptr"):
+        indptr = np.asarray(targets.indptr)
+        user_rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        item_rows = np.asarray(targets.indices)
+    else:
+        user_rows, item_rows = (np.asarray(one) for one in targets)
+    array = np.asarray(value)
+    if array.ndim != 2 or array.shape[0] != user_rows.size:
+        raise InputError(
+            f"`negatives` must have one row for each of {user_rows.size} targets, in their order, "
+            f"not shape {array.shape}."
+        )
+    return Negatives(user_rows=user_rows, target_rows=item_rows, items=array)
+
+
+def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None) -> None:
+    outside = (drawn >= n_items) if items is None else (drawn >= 0) & ~np.isin(drawn, items)
+    what = f"lie in 0..{n_items - 1}" if items is None else "lie in `items`"
+    if outside.any():
+        row, column = (int(one) for one in np.argwhere(outside)[0])
+        raise InputError(
+            f"`negatives` must {what}; {int(outside.sum())} of {drawn.size} do not, the first "
+            f"being {drawn[row, column]} for user row {targets.user_rows[row]}."
+        )
+    pairs = np.where(drawn < 0, -1, targets.user_rows[:, None] * n_items + drawn)
+    hit = np.isin(pairs, targets.user_rows * n_items + targets.item_rows)
+    if hit.any():
+        row, column = (int(one) for one in np.argwhere(hit)[0])
+        raise InputError(
+            f"`negatives` must not contain a target of their user; {int(hit.sum())} of "
+            f"{drawn.size} do, the first being item row {drawn[row, column]} of user row "
+            f"{targets.user_rows[row]}. Remove them: a target is not its own competitor."
+        )
+
+
+def _repeats(drawn: Array) -> NDArray[np.bool_]:
+    """Which rows hold an item twice."""
+    ordered = np.sort(drawn, axis=1)
+    return np.asarray(((np.diff(ordered, axis=1) == 0) & (ordered[:, 1:] >= 0)).any(axis=1))
+
+
+def _among(drawn: Array, users: Ints, exclusion: Exclusion, n_items: int) -> NDArray[np.bool_]:
+    owner = np.repeat(np.arange(exclusion.indptr.size - 1), np.diff(exclusion.indptr))
+    pairs = np.where(drawn < 0, -1, users[:, None] * n_items + drawn)
+    return np.isin(pairs, owner * n_items + exclusion.indices)
+
+
+def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
+    if repeats.any():
+        return f"{int(repeats.sum())} rows repeat an item, so they count as with replacement"
+    n = np.count_nonzero(drawn >= 0, axis=1).astype(np.float64)
+    expected = float((n * (n - 1) / 2).sum() / max(size, 1))
+    return (
+        "no row repeats an item, so they count as without replacement (with replacement about "
+        f"{expected:.3g} repeats were to be expected)"
+    )
+
+
+def _about_pool(pool: str, told: bool, n_seen: int, expected: float) -> str:
+    if not told:
+        return "nothing is excluded, so the pool counts as 'all'"
+    if pool == "all":
+        return f"{n_seen} of them are excluded items, so the pool counts as 'all'"
+    return (
+        "none of them is an excluded item, so the pool counts as 'unseen' (from all items about "
+        f"{expected:.3g} were to be expected)"
+    )
+
+
+def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
+    """Row numbers from ids, or from row numbers where no ids are given."""
+    if ids is None:
+        return _checks.integers("path", values, low=0, hint=f"These are {side} rows.")
+    known = np.asarray(ids)
+    order = np.argsort(known)
+    at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
+    rows = order[at]
+    _checks.reject(
+        "path", values, known[rows] != values, f"hold {side} ids that are in `{side}_ids`"
+    )
+    return rows.astype(np.int64)
+
+
+def _padded(lists: list[Array], item_ids: ArrayLike | None) -> NDArray[np.int32]:
+    flat = _to_rows("item", np.concatenate(lists), item_ids)
+    sizes = np.array([one.size for one in lists])
+    items = np.full((len(lists), int(sizes.max())), -1, np.int64)
+    items[np.arange(items.shape[1]) < sizes[:, None]] = flat
+    return items.astype(np.int32)
+
+
+def _grouped(users: Array, target: Array | None, flat: Array) -> tuple[Array, Any, list[Array]]:
+    """Lists from one item per row: those of a user (and target), in the order of the file."""
+    keys = (users,) if target is None else (target, users)
+    order = np.lexsort(keys)
+    change = np.zeros(users.size - 1, bool)
+    for key in keys:
+        change |= np.diff(key[order]) != 0
+    first = np.concatenate(([0], np.flatnonzero(change) + 1))
+    return (
+        users[order][first],
+        None if target is None else target[order][first],
+        np.split(flat[order], first[1:]),
+    )
+
+
+def _is_ours(path: Path) -> bool:
+    import pyarrow.parquet as pq
+
+    return _META in (pq.read_schema(path).metadata or {})
+
+
+def _metadata(table: Any, path: PathLike) -> dict[str, Any]:
+    metadata = table.schema.metadata or {}
+    if _META not in metadata:
+        return {}
+    said: dict[str, Any] = json.loads(metadata[_META])
+    if said.get("format") != FORMAT:
+        raise InputError(
+            f"`path` must be of format {FORMAT}; {path} is of format {said.get('format')}. A newer "
+            "fullrank wrote it."
+        )
+    return said

@@ -1,0 +1,244 @@
+"""Scorers: the only thing a model has to offer.
+
+A scorer gives scores for a block of users against all items, or against given items. Factor and
+item-item models have their own (`FactorScorer`, `ItemItemScorer`), which rank faster and exactly;
+score arrays, PyTorch modules and any function are wrapped by `as_scorer`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.ranking._arguments import item_argument, user_argument
+from fullrank.ranking.factors import FactorScorer
+from fullrank.ranking.item_item import ItemItemScorer
+
+__all__ = [
+    "CallableScorer",
+    "FactorScorer",
+    "ItemItemScorer",
+    "ScoreArray",
+    "Scorer",
+    "as_scorer",
+    "score_block",
+]
+
+Array = NDArray[Any]
+
+
+@runtime_checkable
+class Scorer(Protocol):
+    """What ranking needs of a model.
+
+    `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
+    row for each user: against all items (`item_rows` None), against the same items (1-D) or
+    against each user's own items (2-D). Higher is better; NaN is an error.
+    """
+
+    @property
+    def n_users(self) -> int | None: ...
+
+    @property
+    def n_items(self) -> int: ...
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array: ...
+
+
+class ScoreArray:
+    """Scores computed beforehand: an array (n_users, n_items), possibly a memory map.
+
+    Examples
+    --------
+    >>> from fullrank.ranking import ScoreArray
+    >>> ScoreArray([[0.1, 0.7, 0.2]]).scores([0], [2, 1])
+    array([[0.2, 0.7]])
+    """
+
+    def __init__(self, array: ArrayLike) -> None:
+        scores = np.asanyarray(array)
+        if scores.ndim != 2 or scores.dtype.kind not in "biuf" or 0 in scores.shape:
+            raise InputError(
+                "`array` must hold the scores of users (rows) and items (columns), not "
+                f"{scores.dtype} of shape {scores.shape}."
+            )
+        self.array: Array = scores
+
+    @property
+    def n_users(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def n_items(self) -> int:
+        return int(self.array.shape[1])
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
+        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        users = user_argument(user_rows, self.n_users)
+        items = item_argument(item_rows, self.n_items, users.size)
+        if items is None:
+            return np.asarray(self.array[users])
+        return np.asarray(self.array[users[:, None], items])
+
+    def __repr__(self) -> str:
+        return f"ScoreArray({self.n_users} users × {self.n_items} items, {self.array.dtype})"
+
+
+class CallableScorer:
+    """A function `f(user_rows, item_rows=None)` that returns scores.
+
+    Parameters
+    ----------
+    function : callable
+        Called with a 1-D array of user rows and None, a 1-D or a 2-D array of item rows (see
+        `Scorer`). A function of the users alone is asked for all items, and the wanted ones are
+        taken out of its answer.
+    n_items : int
+    n_users : int, optional
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fullrank.ranking import CallableScorer
+    >>> popularity = np.array([5.0, 1.0, 3.0])
+    >>> scorer = CallableScorer(lambda users: np.tile(popularity, (len(users), 1)), n_items=3)
+    >>> scorer.scores([0, 1], [2])
+    array([[3.],
+           [3.]])
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], *, n_items: int, n_users: int | None = None
+    ) -> None:
+        if not callable(function):
+            raise InputError(
+                "`function` must be callable as f(user_rows, item_rows=None), not "
+                f"{type(function).__name__}."
+            )
+        self.function = function
+        self.n_items = _checks.integer("n_items", n_items, low=1)
+        self.n_users = None if n_users is None else _checks.integer("n_users", n_users, low=1)
+        self._takes_items = _takes_items(function)
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
+        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        users = user_argument(user_rows, self.n_users)
+        items = item_argument(item_rows, self.n_items, users.size)
+        if self._takes_items:
+            return shaped(self.function(users, items), users, items, self.n_items)
+        scores = shaped(self.function(users), users, None, self.n_items)
+        if items is None:
+            return scores
+        return scores[:, items] if items.ndim == 1 else np.take_along_axis(scores, items, axis=1)
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"CallableScorer({name}, {self.n_items} items)"
+
+
+def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = None) -> Scorer:
+    """A scorer from whatever can score.
+
+    Parameters
+    ----------
+    obj : a scorer (returned as it is), a model with a `.scorer()` method, an array or memory map
+        of scores (n_users, n_items), the path of an ``.npy`` file of them (opened as a memory
+        map), a PyTorch module, or a function `f(user_rows, item_rows=None)`
+    n_items : int, needed for functions, and for modules that do not say it
+    n_users : int, optional
+
+    Examples
+    --------
+    >>> from fullrank.ranking import as_scorer
+    >>> as_scorer([[0.1, 0.7, 0.2]])
+    ScoreArray(1 users × 3 items, float64)
+    """
+    if _is_module(obj) and not isinstance(obj, Scorer):
+        from fullrank.ranking.torch_scorer import torch_scorer
+
+        return torch_scorer(obj, n_items=n_items, n_users=n_users)
+    scorer = _wrapped(obj, n_items, n_users)
+    for name, wanted, has in (
+        ("n_items", n_items, scorer.n_items),
+        ("n_users", n_users, scorer.n_users),
+    ):
+        if wanted is not None and has is not None and wanted != has:
+            raise InputError(f"`{name}` must agree with the scorer, which has {has}, not {wanted}.")
+    return scorer
+
+
+def score_block(scorer: Scorer, user_rows: Array, item_rows: Array | None = None) -> Array:
+    """The scores of a block: of the right shape, float32 or float64, without NaN."""
+    scores = shaped(scorer.scores(user_rows, item_rows), user_rows, item_rows, scorer.n_items)
+    bad = np.isnan(scores)
+    if bad.any():
+        a, b = (int(x) for x in np.argwhere(bad)[0])
+        item = b if item_rows is None else item_rows[b] if item_rows.ndim == 1 else item_rows[a, b]
+        raise nan_error(int(user_rows[a]), int(item))
+    return scores
+
+
+def nan_error(user_row: int, item_row: int) -> InputError:
+    return InputError(
+        "`scorer` must give numbers; its score for user row "
+        f"{user_row} and item row {item_row} is NaN."
+    )
+
+
+def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
+    if isinstance(obj, Scorer):
+        return obj
+    if callable(getattr(obj, "scorer", None)):
+        return as_scorer(obj.scorer())
+    if isinstance(obj, str) or hasattr(obj, "__fspath__"):
+        from fullrank._files import existing
+
+        return ScoreArray(np.load(existing(obj), mmap_mode="r"))
+    if isinstance(obj, np.ndarray | list | tuple):
+        return ScoreArray(obj)
+    if callable(obj):
+        if n_items is None:
+            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
+        return CallableScorer(obj, n_items=n_items, n_users=n_users)
+    raise InputError(
+        "`scorer` must be a scorer, a model, an array of scores, a PyTorch module or a function, "
+        f"not {type(obj).__name__}."
+    )
+
+
+def _is_module(obj: Any) -> bool:
+    """Whether obj is a PyTorch module, without importing torch."""
+    return any(
+        c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
+    )
+
+
+def _takes_items(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return True
+    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    return len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
+
+
+def shaped(scores: Any, users: Array, items: Array | None, n_items: int) -> Array:
+    """Float scores of the shape that was asked for."""
+    array = np.asarray(scores)
+    width = n_items if items is None else items.shape[-1]
+    if array.shape != (users.size, width) or array.dtype.kind not in "biuf":
+        raise InputError(
+            f"`scorer` must return numbers of shape ({users.size}, {width}) for {users.size} "
+            f"users and {width} items, not {array.dtype} of shape {array.shape}."
+        )
+    if array.dtype in (np.float32, np.float64):
+        return array
+    if array.dtype == np.float16:
+        return array.astype(np.float32)
+    return array.astype(np.float64)

@@ -1,0 +1,172 @@
+"""The arguments that say what is ranked against what: targets, exclude, items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Targets:
+    """Targets grouped by user: those of users[g] are order[starts[g]:starts[g + 1]].
+
+    `user_rows` and `item_rows` are as given; `order` puts them by user and, within a user, in
+    the order given.
+    """
+
+    user_rows: Ints
+    item_rows: Ints
+    users: Ints
+    starts: Ints
+    order: Ints
+
+    @property
+    def n_targets(self) -> Ints:
+        """|T|, the number of targets of its user, for each target in the order given."""
+        out = np.empty(self.user_rows.size, np.int64)
+        sizes = np.diff(self.starts)
+        out[self.order] = np.repeat(sizes, sizes)
+        return out
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Exclusion:
+    """Items left out for each user: those of user row u are indices[indptr[u]:indptr[u + 1]],
+    sorted and without repeats."""
+
+    indptr: Ints
+    indices: NDArray[np.int32]
+
+
+def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets:
+    """Targets from an Interactions or from a pair (user_rows, item_rows)."""
+    if hasattr(targets, "indptr") and hasattr(targets, "indices"):
+        indptr = np.asarray(targets.indptr, np.int64)
+        user_rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        item_rows = np.asarray(targets.indices, np.int64)
+    else:
+        user_rows, item_rows = _pair(targets)
+    user_rows = _checks.integers(
+        "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,
+        hint="These are user rows of the scorer.",
+    )  # fmt: skip
+    item_rows = _checks.integers(
+        "targets", item_rows, size=user_rows.size, low=0, high=n_items - 1,
+        hint="These are item rows of the scorer.",
+    )  # fmt: skip
+    if user_rows.size == 0:
+        raise InputError("`targets` must hold at least one target; it is empty.")
+    order = np.argsort(user_rows, kind="stable")
+    users, first = np.unique(user_rows[order], return_index=True)
+    _reject_repeats(user_rows, item_rows)
+    return Targets(
+        user_rows=user_rows,
+        item_rows=item_rows,
+        users=users,
+        starts=np.append(first, user_rows.size).astype(np.int64),
+        order=order.astype(np.int64),
+    )
+
+
+def clean_exclude(
+    exclude: Any, *, n_items: int, targets: Targets, items: Ints | None = None
+) -> Exclusion | None:
+    """What is left out for each user, less the user's own targets and what is not in `items`.
+
+    `exclude` is an Interactions or a sparse matrix (users × items) whose stored entries are the
+    excluded items; users beyond its last row have nothing excluded.
+    """
+    if exclude is None:
+        return None
+    if hasattr(exclude, "tocsr"):
+        exclude = exclude.tocsr()
+    if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
+        raise InputError(
+            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
+            f"{type(exclude).__name__}."
+        )
+    indptr = np.asarray(exclude.indptr, np.int64)
+    indices = np.asarray(exclude.indices)
+    if indices.size and int(indices.max()) >= n_items:
+        raise InputError(
+            f"`exclude` must hold item rows in 0..{n_items - 1}; the largest is "
+            f"{int(indices.max())}."
+        )
+    n_users = max(indptr.size - 1, int(targets.users[-1]) + 1)
+    pairs = np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) * n_items + indices
+    if pairs.size and not (pairs[1:] > pairs[:-1]).all():
+        pairs = np.unique(pairs)
+    pairs = pairs[~np.isin(pairs, targets.user_rows * n_items + targets.item_rows)]
+    rows, columns = np.divmod(pairs, n_items)
+    if items is not None:
+        keep = np.zeros(n_items, bool)
+        keep[items] = True
+        rows, columns = rows[keep[columns]], columns[keep[columns]]
+    return Exclusion(
+        indptr=np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_users)))),
+        indices=columns.astype(np.int32),
+    )
+
+
+def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> Ints | None:
+    """The catalogue: None for all items, else sorted item rows (a boolean mask is one too)."""
+    if items is None:
+        return None
+    array = np.asarray(items)
+    if array.dtype == np.bool_ and array.shape == (n_items,):
+        array = np.flatnonzero(array)
+    rows = _checks.integers("items", array, low=0, high=n_items - 1)
+    unique = np.unique(rows)
+    if unique.size != rows.size:
+        raise InputError(
+            f"`items` must name each item once; {rows.size - unique.size} of {rows.size} are "
+            "repeats."
+        )
+    if unique.size == 0:
+        raise InputError("`items` must hold at least one item; it is empty.")
+    _checks.reject(
+        "targets", targets.item_rows, ~np.isin(targets.item_rows, unique), "lie in `items`",
+        "Drop the targets outside of the catalogue, or widen it.",
+    )  # fmt: skip
+    return unique
+
+
+def n_candidates(
+    targets: Targets, *, n_items: int, items: Ints | None, exclusion: Exclusion | None
+) -> Ints:
+    """The size of each target's catalogue, the target included."""
+    size = n_items if items is None else items.size
+    if exclusion is None:
+        return np.full(targets.user_rows.size, size, np.int64)
+    return size - np.diff(exclusion.indptr)[targets.user_rows]
+
+
+def _pair(targets: Any) -> tuple[Any, Any]:
+    try:
+        user_rows, item_rows = targets
+    except (TypeError, ValueError):
+        raise InputError(
+            "`targets` must be an Interactions or a pair (user_rows, item_rows), not "
+            f"{type(targets).__name__}."
+        ) from None
+    return user_rows, item_rows
+
+
+def _reject_repeats(user_rows: Ints, item_rows: Ints) -> None:
+    order = np.lexsort((item_rows, user_rows))
+    u, i = user_rows[order], item_rows[order]
+    same = np.flatnonzero((u[1:] == u[:-1]) & (i[1:] == i[:-1]))
+    if same.size:
+        at = int(same[0])
+        raise InputError(
+            f"`targets` must name each item once for a user; {same.size} of {u.size} are repeats, "
+            f"the first being item row {i[at]} of user row {u[at]}."
+        )

@@ -1,0 +1,229 @@
+"""Samples of users: simple or stratified, with the weights that make them stand for everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank._rng import RandomState, generator
+from fullrank.errors import InputError
+from fullrank.ranking.targets import clean_targets
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ALLOCATIONS = ("proportional", "neyman")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UserSample:
+    """Users drawn without replacement, in the order of their rows.
+
+    Attributes
+    ----------
+    user_rows : the users
+    weight : for each, how many users of the population it stands for; they sum to `n_users`
+    n_users : the number of users in the population
+    stratum, strata : the stratum number of each user and the labels of the strata, or None
+    stratum_sizes : users of the population in each stratum, or None
+    """
+
+    user_rows: Ints
+    weight: Floats
+    n_users: int
+    stratum: Ints | None = None
+    strata: Array | None = None
+    stratum_sizes: Ints | None = None
+
+    def subset(self, targets: Any) -> tuple[Ints, Ints, Floats]:
+        """The targets of the sampled users, as (user_rows, item_rows, weight).
+
+        Pass the first two on as `targets` and the third as `weight`.
+        """
+        users, items = _pairs(targets)
+        at = np.minimum(np.searchsorted(self.user_rows, users), self.user_rows.size - 1)
+        inside = self.user_rows[at] == users
+        return users[inside], items[inside], self.weight[at[inside]]
+
+    def __str__(self) -> str:
+        of = f"{self.user_rows.size:,} of {self.n_users:,} users"
+        return of if self.strata is None else f"{of} in {self.strata.size} strata"
+
+
+def sample_users(
+    users: Any,
+    size: int,
+    *,
+    strata: ArrayLike | None = None,
+    allocation: str | Mapping[Any, int] = "proportional",
+    spread: ArrayLike | Mapping[Any, float] | None = None,
+    rng: RandomState = None,
+) -> UserSample:
+    """Draw users, simply or by strata, and the weights that go with them.
+
+    Parameters
+    ----------
+    users : int, Interactions, or a pair (user_rows, item_rows)
+        The number of users, or targets: then the population is the users who have one.
+    size : int
+        How many users to draw in all.
+    strata : array with a label for each user of the population, in the order of their rows
+        Users are drawn from each stratum by itself.
+    allocation : "proportional", "neyman", or a mapping from labels to numbers of users
+        "proportional" to the strata's sizes; "neyman" to size × `spread`, which makes the
+        variance of a weighted mean smallest. Each stratum gets at least one user.
+    spread : mapping from labels to standard deviations, or an array of pilot values of the metric
+        for each user (NaN where unknown), for "neyman".
+    rng : None, int, SeedSequence or Generator
+
+    Returns
+    -------
+    UserSample
+        A user of stratum h weighs N_h/n_h.
+
+    Examples
+    --------
+    >>> from fullrank.ranking import sample_users
+    >>> chosen = sample_users(6, 3, strata=["new", "new", "old", "old", "old", "old"], rng=0)
+    >>> print(chosen)
+    3 of 6 users in 2 strata
+    >>> chosen.weight
+    array([2., 2., 2.])
+    """
+    rows = _population(users)
+    size = _checks.integer("size", size, low=1, high=rows.size)
+    random = generator(rng)
+    if strata is None:
+        if allocation != "proportional" or spread is not None:
+            raise InputError("`strata` must be given with `allocation` or `spread`.")
+        chosen = np.sort(random.choice(rows, size, replace=False))
+        return UserSample(
+            user_rows=_checks.frozen(chosen),
+            weight=_checks.frozen(np.full(size, rows.size / size)),
+            n_users=int(rows.size),
+        )
+    labels, stratum = _strata(strata, rows.size)
+    sizes = np.bincount(stratum, minlength=labels.size)
+    numbers = _numbers(allocation, size, labels, sizes, stratum, spread)
+    parts = [
+        random.choice(np.flatnonzero(stratum == h), int(n), replace=False)
+        for h, n in enumerate(numbers)
+    ]
+    at = np.sort(np.concatenate(parts))
+    return UserSample(
+        user_rows=_checks.frozen(rows[at]),
+        weight=_checks.frozen((sizes / numbers)[stratum[at]]),
+        n_users=int(rows.size),
+        stratum=_checks.frozen(stratum[at]),
+        strata=_checks.frozen(labels),
+        stratum_sizes=_checks.frozen(sizes),
+    )
+
+
+def _population(users: Any) -> Ints:
+    if isinstance(users, int | np.integer) and not isinstance(users, bool):
+        return np.arange(_checks.integer("users", users, low=1))
+    return np.unique(_pairs(users)[0])
+
+
+def _pairs(targets: Any) -> tuple[Ints, Ints]:
+    clean = clean_targets(targets, n_users=None, n_items=2**31 - 1)
+    return clean.user_rows, clean.item_rows
+
+
+def _strata(strata: ArrayLike, size: int) -> tuple[Array, Ints]:
+    values = np.asarray(strata)
+    if values.shape != (size,):
+        raise InputError(
+            f"`strata` must have a label for each of {size} users, not shape {values.shape}."
+        )
+    if values.dtype.kind == "f":
+        _checks.reject("strata", values, np.isnan(values), "be labels", "NaN is not one.")
+    labels, stratum = np.unique(values, return_inverse=True)
+    return labels, stratum.astype(np.int64)
+
+
+def _numbers(
+    allocation: Any, size: int, labels: Array, sizes: Ints, stratum: Ints, spread: Any
+) -> Ints:
+    """Users to draw from each stratum."""
+    if isinstance(allocation, Mapping):
+        return _given(allocation, size, labels, sizes)
+    _checks.choice("allocation", allocation, ALLOCATIONS)
+    if size < labels.size:
+        raise InputError(
+            f"`size` must be at least {labels.size}, the number of strata, not {size}."
+        )
+    if allocation == "proportional":
+        if spread is not None:
+            raise InputError('`spread` must come with allocation="neyman".')
+        return _shared_out(size, sizes.astype(np.float64), sizes)
+    if spread is None:
+        raise InputError('`spread` must be given with allocation="neyman".')
+    return _shared_out(size, sizes * _spread(spread, labels, stratum), sizes)
+
+
+def _given(allocation: Mapping[Any, int], size: int, labels: Array, sizes: Ints) -> Ints:
+    if set(allocation) != set(labels.tolist()):
+        raise InputError(
+            f"`allocation` must have a number for each stratum, {', '.join(map(str, labels))}, "
+            f"not for {', '.join(map(str, allocation))}."
+        )
+    numbers = np.array(
+        [
+            _checks.integer(f"allocation[{label!r}]", allocation[label], low=1, high=int(n))
+            for label, n in zip(labels.tolist(), sizes, strict=True)
+        ]
+    )
+    if numbers.sum() != size:
+        raise InputError(f"`allocation` must sum to `size`, {size}, not {numbers.sum()}.")
+    return numbers
+
+
+def _spread(spread: Any, labels: Array, stratum: Ints) -> Floats:
+    if isinstance(spread, Mapping):
+        missing = [label for label in labels.tolist() if label not in spread]
+        if missing:
+            raise InputError(
+                f"`spread` must have a number for each stratum; {missing[0]!r} has none."
+            )
+        return _checks.reals("spread", [spread[label] for label in labels.tolist()], low=0.0)
+    values = _checks.vector("spread", spread, size=stratum.size).astype(np.float64)
+    known = np.isfinite(values)
+    out = np.empty(labels.size)
+    for h, label in enumerate(labels.tolist()):
+        inside = values[known & (stratum == h)]
+        if inside.size < 2:
+            raise InputError(
+                f"`spread` must have two known values or more in each stratum; {label!r} has "
+                f"{inside.size}."
+            )
+        out[h] = inside.std(ddof=1)
+    return out
+
+
+def _shared_out(size: int, share: Floats, sizes: Ints) -> Ints:
+    """Places clip(c·share, 1, stratum) with c such that they sum to `size`, in whole numbers.
+
+    What rounding down leaves over goes to the largest remainders.
+    """
+    # a stratum without spread gets what is left when all others are full
+    share = share / max(share.max(), 1.0) + 1e-12 * sizes
+    low, high = 0.0, float((sizes / share).max())
+    for _ in range(200):
+        middle = (low + high) / 2
+        if np.clip(middle * share, 1, sizes).sum() < size:
+            low = middle
+        else:
+            high = middle
+    ideal = np.clip(high * share, 1, sizes)
+    numbers = np.floor(ideal).astype(np.int64)
+    order = np.argsort(numbers - ideal, kind="stable")
+    numbers[order[: size - numbers.sum()]] += 1
+    return numbers

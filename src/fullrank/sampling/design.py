@@ -1,0 +1,188 @@
+"""How the candidates were drawn: the design that gives an outcome (r, n) its probability."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.sampling.grid import RankGrid
+from fullrank.sampling.kernels import hypergeometric, kernel, kernel_averages
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+POOLS = ("all", "unseen")
+TIES = ("unknown", "best", "worst", "random")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """The rule by which candidates were drawn for every target.
+
+    Parameters
+    ----------
+    replacement : whether an item can be drawn twice for the same target
+    levels : sample sizes of an adaptive design, increasing, the target counted; None for a
+        fixed design, in which each target's size was known before its candidates were seen
+    stop_rank : an adaptive design goes on to the next level while the rank is at most this
+    pool : "all" items, or the items "unseen" by the user
+    ties : which rank a target gets among candidates of equal score
+
+    Notes
+    -----
+    An adaptive outcome (r, n_j) has the probability ``c_j(r) P(r | R)`` with a factor free
+    of R: given that r - 1 of the n_j - 1 draws stand above the target, in random order,
+    c_j(r) is the probability that no earlier level stopped (`continuation`).
+    """
+
+    replacement: bool
+    levels: tuple[int, ...] | None = None
+    stop_rank: int = 1
+    pool: str = "all"
+    ties: str = "unknown"
+
+    def __post_init__(self) -> None:
+        _checks.flag("replacement", self.replacement)
+        _checks.choice("pool", self.pool, POOLS)
+        _checks.choice("ties", self.ties, TIES)
+        _checks.integer("stop_rank", self.stop_rank, low=1)
+        if self.levels is None:
+            return
+        levels = _checks.integers("levels", self.levels, low=1)
+        if levels.size == 0 or (np.diff(levels) <= 0).any():
+            raise InputError(f"`levels` must be increasing sample sizes, not {self.levels!r}.")
+        if self.stop_rank >= levels[0]:
+            raise InputError(
+                f"`stop_rank` must be below the first level, {levels[0]}, not {self.stop_rank}: "
+                "every target would go on."
+            )
+        object.__setattr__(self, "levels", tuple(int(level) for level in levels))
+
+    @property
+    def adaptive(self) -> bool:
+        return self.levels is not None
+
+    def __str__(self) -> str:
+        how = "with" if self.replacement else "without"
+        pool = "all items" if self.pool == "all" else "unseen items"
+        size = ""
+        if self.levels is not None:
+            stop = "" if self.stop_rank == 1 else f" while r <= {self.stop_rank}"
+            size = f"adaptive {self.levels[0]} to {self.levels[-1]}{stop}, "
+        return f"{size}{how} replacement from {pool}"
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def level_sizes(self, n_items: int) -> tuple[int, ...]:
+        """The levels a target with a pool of `n_items` can reach: the last ends at the pool."""
+        if self.levels is None:
+            raise InputError("`levels` must be given for this; the design has a fixed size.")
+        if self.replacement or n_items >= self.levels[-1]:
+            return self.levels
+        return (*(level for level in self.levels if level < n_items), n_items)
+
+    def continuation(self, rank: ArrayLike, sample_size: int, n_items: int) -> Floats:
+        """c_j(r) at a level that a pool of `n_items` reaches.
+
+        A chain over levels: of the x = r - 1 items above the target among n_j - 1 draws, y
+        fell into the first n_{j-1} - 1 with a hypergeometric probability, and the design
+        went on only if y < stop_rank:
+
+            c_0 = 1,   c_j(x + 1) = sum over y < stop_rank of
+                       Hypergeometric(y; n_j - 1, x, n_{j-1} - 1) c_{j-1}(y + 1)
+        """
+        r = _checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
+        sizes = self.level_sizes(n_items)
+        if sample_size not in sizes:
+            raise InputError(
+                f"`sample_size` must be a level of the design, {', '.join(map(str, sizes))}, "
+                f"not {sample_size}."
+            )
+        level = sizes.index(sample_size)
+        if level == 0:
+            return np.ones(r.size)
+        going_on = np.arange(1, min(self.stop_rank, sizes[level - 1]) + 1)
+        before = self.continuation(going_on, sizes[level - 1], n_items)
+        # the marked and the drawn of a hypergeometric can change places: one row for each x
+        split = hypergeometric(going_on - 1, sample_size - 1, r - 1, sizes[level - 1] - 1)
+        return np.asarray(split @ before)
+
+    def possible(self, n_items: int, sample_size: int | None = None) -> tuple[Ints, Ints]:
+        """Every outcome (r, n) of a target with a pool of `n_items`."""
+        if self.levels is None:
+            size = _checks.integer("sample_size", sample_size, low=1)
+            return np.arange(1, size + 1), np.full(size, size)
+        sizes = self.level_sizes(n_items)
+        ranks = []
+        for level, size in enumerate(sizes):
+            first = 1 if level == len(sizes) - 1 else self.stop_rank + 1
+            last = size if level == 0 else min(size, self.stop_rank + size - sizes[level - 1])
+            ranks.append(np.arange(first, last + 1))
+        return np.concatenate(ranks), np.repeat(sizes, [r.size for r in ranks])
+
+    def probabilities(
+        self, rank: ArrayLike, sample_size: ArrayLike, *, n_items: ArrayLike, grid: RankGrid
+    ) -> Floats:
+        """P(outcome | R), averaged over each bin: shape (n_bins, number of outcomes).
+
+        `n_items` is the pool of each outcome (or of all): the items that could stand above
+        the target, and the target.
+        """
+        r, n, pool = _outcomes(rank, sample_size, n_items)
+        table = np.empty((grid.n_bins, r.size))
+        for group in _groups(n, pool):
+            size, items = int(n[group[0]]), int(pool[group[0]])
+            table[:, group] = kernel_averages(
+                r[group],
+                sample_size=size,
+                n_items=items,
+                replacement=self.replacement,
+                grid=grid,
+            )
+            if self.adaptive:
+                table[:, group] *= self.continuation(r[group], size, items)
+        return table
+
+    def probabilities_at(
+        self, true_ranks: ArrayLike, rank: ArrayLike, sample_size: ArrayLike, *, n_items: int
+    ) -> Floats:
+        """P(outcome | R) at given true ranks: shape (number of ranks, number of outcomes)."""
+        r, n, pool = _outcomes(rank, sample_size, n_items)
+        table = np.empty((np.asarray(true_ranks).size, r.size))
+        for group in _groups(n, pool):
+            size = int(n[group[0]])
+            table[:, group] = kernel(
+                true_ranks,
+                r[group],
+                sample_size=size,
+                n_items=n_items,
+                replacement=self.replacement,
+            )
+            if self.adaptive:
+                table[:, group] *= self.continuation(r[group], size, n_items)
+        return table
+
+
+def _outcomes(
+    rank: ArrayLike, sample_size: ArrayLike, n_items: ArrayLike
+) -> tuple[Ints, Ints, Ints]:
+    r = _checks.integers("rank", rank, low=1, hint="Ranks are 1-based.")
+    n = _checks.integers("sample_size", sample_size, size=r.size, low=1)
+    pool = _checks.integers("n_items", n_items, size=r.size, low=1)
+    _checks.reject("rank", r, r > n, "be at most the sample size")
+    return r, n, pool
+
+
+def _groups(n: Ints, pool: Ints) -> list[Ints]:
+    """Indices of the outcomes that share sample size and pool."""
+    if n.size == 0:
+        return []
+    order = np.lexsort((n, pool))
+    new = (np.diff(n[order]) != 0) | (np.diff(pool[order]) != 0)
+    return np.split(order, np.flatnonzero(new) + 1)

@@ -1,0 +1,140 @@
+"""What sampling does to a metric, without simulating it (Rendle 2019, section 4)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.metrics import Metric, parse
+from fullrank.sampling.kernels import check_sizes, kernel
+
+Floats = NDArray[np.float64]
+_CELLS = 4_000_000  # kernel entries held at a time: 32 MB
+
+
+def expected_metric(
+    metric: str | Metric,
+    true_ranks: ArrayLike,
+    sample_size: int,
+    n_items: int,
+    replacement: bool = True,
+) -> Floats:
+    """The mean of the sampled metric for targets of given true ranks.
+
+    Parameters
+    ----------
+    metric : such as ``"ndcg@10"``, computed among the n candidates
+    true_ranks : ranks R in 1..n_items
+    sample_size : candidates n, the target counted
+    n_items : catalogue size N
+    replacement : whether the other candidates are drawn with replacement
+
+    Returns
+    -------
+    array, E[M(r) | R] for each true rank
+
+    Notes
+    -----
+    The sum over r of P(r | R) M(r) (equation 19), in closed form for
+
+    - AUC: itself, (N - R)/(N - 1), at any n (equation 25);
+    - AP and RR without a cut-off: with p = (R - 1)/(N - 1), (1 - (1 - p)^n)/(n p) with
+      replacement (equation 29) and N/(n R) (1 - C(N - R, n)/C(N, n)) without. Both follow
+      from C(n-1, r-1)/r = C(n, r)/n: dividing by r turns the kernel of n - 1 draws into
+      that of n, short of its term at 0.
+
+    Examples
+    --------
+    >>> expected_metric("recall@10", [2, 100, 1000], sample_size=100, n_items=10_000).round(3)
+    array([1.   , 1.   , 0.466])
+    """
+    metric = parse(metric)
+    n_items, n = check_sizes(n_items, sample_size, replacement)
+    ranks, where = _distinct(true_ranks, n_items)
+    whole = metric.k is None or metric.k >= n
+    if metric.kind == "auc" and whole and n > 1:
+        values = metric.shape(ranks, n_items)
+    elif metric.kind in ("ap", "rr") and whole:
+        values = _expected_ap(ranks, n, n_items, replacement)
+    else:
+        values = _moment(metric.weights(np.arange(1, n + 1), n), ranks, n, n_items, replacement)
+    return np.asarray(values[where])
+
+
+def sampled_metric_std(
+    metric: str | Metric,
+    true_ranks: ArrayLike,
+    sample_size: int,
+    n_items: int,
+    replacement: bool = True,
+) -> float:
+    """The standard deviation of the sampled metric averaged over the given targets.
+
+    The targets are fixed and each has its own draw, so that variances add:
+    sqrt(sum of Var[M(r) | R]) / number of targets.
+    """
+    metric = parse(metric)
+    n_items, n = check_sizes(n_items, sample_size, replacement)
+    ranks, where = _distinct(true_ranks, n_items)
+    gains = metric.weights(np.arange(1, n + 1), n)
+    mean = _moment(gains, ranks, n, n_items, replacement)
+    variance = np.maximum(0.0, _moment(gains**2, ranks, n, n_items, replacement) - mean**2)
+    return float(np.sqrt(variance[where].sum()) / where.size)
+
+
+def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
+    """Slope and intercept of the expected metric in R when one item is sampled.
+
+    With one sampled item every metric is a straight line in the true rank, that is AUC
+    under another name (Rendle 2019, equation 35). A slope of 0 means that the metric
+    cannot tell rank 1 from rank 2 and says nothing.
+
+    Examples
+    --------
+    >>> slope, intercept = collapse("ndcg", n_items=101)
+    >>> round(slope * 1 + intercept, 6), round(slope * 101 + intercept, 6)
+    (1.0, 0.63093)
+    """
+    n_items = _checks.integer("n_items", n_items, low=2)
+    first, second = parse(metric).weights([1, 2], 2)
+    return float((second - first) / (n_items - 1)), float(
+        (n_items * first - second) / (n_items - 1)
+    )
+
+
+def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    ranks = _checks.integers(
+        "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
+    )
+    if ranks.size == 0:
+        raise InputError("`true_ranks` must hold at least one rank; it is empty.")
+    distinct, where = np.unique(ranks, return_inverse=True)
+    return distinct, where
+
+
+def _moment(
+    gains: Floats, ranks: NDArray[np.int64], n: int, n_items: int, replacement: bool
+) -> Floats:
+    step = max(1, _CELLS // n)
+    parts = [
+        kernel(ranks[i : i + step], sample_size=n, n_items=n_items, replacement=replacement) @ gains
+        for i in range(0, ranks.size, step)
+    ]
+    return np.concatenate(parts)
+
+
+def _expected_ap(ranks: NDArray[np.int64], n: int, n_items: int, replacement: bool) -> Floats:
+    if replacement:
+        p = (ranks - 1) / max(n_items - 1, 1)
+        with np.errstate(divide="ignore"):
+            miss = np.log1p(-p)  # the logarithm keeps the digits where n p is small
+        return np.asarray(np.divide(-np.expm1(n * miss), n * p, out=np.ones_like(p), where=p > 0))
+    # log of C(N - R, n)/C(N, n) = prod over i < n of (1 - R/(N - i))
+    missed = np.zeros(ranks.size)
+    with np.errstate(divide="ignore"):
+        for start in range(0, n, 4096):
+            left = n_items - np.arange(start, min(n, start + 4096))
+            missed += np.log1p(np.maximum(-1.0, -(ranks[:, None] / left))).sum(axis=1)
+    return np.asarray(-np.expm1(missed) * n_items / (n * ranks))

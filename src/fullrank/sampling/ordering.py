@@ -1,0 +1,162 @@
+"""Does a sampled metric order two models as the exact one does, and from which size on?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks, _extras
+from fullrank.errors import InputError
+from fullrank.metrics import Metric, parse
+from fullrank.sampling.expected import expected_metric
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+_SIZES = 120  # sample sizes looked at, unless they are given
+_TIE = 1e-12  # differences below this count as none
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Consistency:
+    """Expected sampled values of a metric for two rank lists, size by size.
+
+    Attributes
+    ----------
+    metric, n_items, replacement : what was asked
+    exact : the exact values of the first and the second list
+    sample_sizes : the sizes looked at, the target counted
+    expected : their expected sampled values, shape (2, sizes)
+    agrees : whether the order is the exact one, at each size
+    from_size : the size from which on it agrees at every size looked at; None if it does
+        not agree at the last
+    """
+
+    metric: Metric
+    n_items: int
+    replacement: bool
+    exact: tuple[float, float]
+    sample_sizes: Ints
+    expected: Floats
+    agrees: NDArray[np.bool_]
+    from_size: int | None
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the order is right at every size looked at."""
+        return bool(self.agrees.all())
+
+    def __str__(self) -> str:
+        first, second = self.exact
+        sign = "=" if abs(first - second) <= _TIE else "<" if first < second else ">"
+        says = "ordered alike at every sample size"
+        if self.from_size is None:
+            says = f"not ordered alike even at n = {self.sample_sizes[-1]:,}"
+        elif not self.consistent:
+            says = f"ordered alike from n = {self.from_size:,} on, not at every n before"
+        return f"{self.metric}: exact {first:.4g} {sign} {second:.4g}; sampled: {says}"
+
+    def __repr__(self) -> str:
+        return f"<Consistency: {self}>"
+
+    def plot(self, ax: Any = None, *, labels: tuple[str, str] = ("first", "second")) -> Any:
+        """Draw both expected sampled values against the sample size. Returns the axes."""
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        for values, label in zip(self.expected, labels, strict=True):
+            ax.plot(self.sample_sizes, values, label=label)
+        ax.set(xscale="log", xlabel="candidates n", ylabel=f"expected sampled {self.metric}")
+        ax.legend()
+        return ax
+
+
+def consistency(
+    metric: str | Metric,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    n_items: int,
+    sample_sizes: ArrayLike | None = None,
+    replacement: bool = True,
+) -> Consistency:
+    """Whether a sampled metric orders two lists of ranks as the exact metric does.
+
+    Parameters
+    ----------
+    metric : such as ``"recall@10"``
+    first, second : true ranks of two models on the same targets
+    n_items : catalogue size N
+    sample_sizes : candidates n to look at, the target counted; left out, sizes from 2 to N
+        on a log scale, and the size at which the order turns right is searched between them
+    replacement : whether the candidates are drawn with replacement
+
+    Notes
+    -----
+    Definition 1 of Rendle 2019, for these two lists: the order of the expectations, so
+    that no simulation is needed. AUC is the only metric that is consistent for all lists.
+
+    Examples
+    --------
+    >>> a, c = [100] * 5, [212, 2, 743, 5342, 1548]
+    >>> print(consistency("ndcg", a, c, n_items=10_000, replacement=False))
+    ndcg: exact 0.1502 < 0.208; sampled: ordered alike from n = 686 on, not at every n before
+    """
+    metric = parse(metric)
+    n_items = _checks.integer("n_items", n_items, low=2)
+    lists = [_ranks(name, ranks, n_items) for name, ranks in (("first", first), ("second", second))]
+    exact = tuple(float(metric.weights(ranks, n_items).mean()) for ranks in lists)
+
+    def means(size: int) -> Floats:
+        return np.asarray(
+            [expected_metric(metric, r, size, n_items, replacement).mean() for r in lists]
+        )
+
+    def agree(values: Floats) -> bool:
+        return _sign(values[0] - values[1]) == _sign(exact[0] - exact[1])
+
+    sizes = _sizes(sample_sizes, n_items)
+    expected = np.stack([means(int(size)) for size in sizes], axis=1)
+    agrees = np.asarray([agree(column) for column in expected.T])
+    wrong = np.flatnonzero(~agrees)
+    if wrong.size == 0:
+        from_size: int | None = int(sizes[0])
+    elif wrong[-1] == sizes.size - 1:
+        from_size = None
+    else:
+        low, high = int(sizes[wrong[-1]]), int(sizes[wrong[-1] + 1])
+        while sample_sizes is None and high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if agree(means(middle)) else (middle, high)
+        from_size = high
+    return Consistency(
+        metric=metric,
+        n_items=n_items,
+        replacement=replacement,
+        exact=(exact[0], exact[1]),
+        sample_sizes=_checks.frozen(sizes),
+        expected=_checks.frozen(expected),
+        agrees=_checks.frozen(agrees),
+        from_size=from_size,
+    )
+
+
+def _ranks(name: str, ranks: ArrayLike, n_items: int) -> Ints:
+    clean = _checks.integers(name, ranks, low=1, high=n_items, hint="Ranks are 1-based.")
+    if clean.size == 0:
+        raise InputError(f"`{name}` must hold at least one rank; it is empty.")
+    return clean
+
+
+def _sizes(sample_sizes: ArrayLike | None, n_items: int) -> Ints:
+    if sample_sizes is None:
+        return np.unique(np.rint(np.geomspace(2, n_items, _SIZES)).astype(np.int64))
+    sizes = np.unique(_checks.integers("sample_sizes", sample_sizes, low=2))
+    if sizes.size == 0:
+        raise InputError("`sample_sizes` must hold at least one size; it is empty.")
+    return sizes
+
+
+def _sign(difference: float) -> int:
+    return 0 if abs(difference) <= _TIE else (1 if difference > 0 else -1)

@@ -1,0 +1,439 @@
+"""What was observed: at which rank r among n candidates each target came out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank._files import PathLike
+from fullrank.errors import InputError
+from fullrank.metrics import Metric, parse
+from fullrank.sampling.design import Design
+from fullrank.sampling.grid import RankGrid
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """One row for each target, in the order in which they were given.
+
+    `user` is None where every target has a user of its own. `rank` and `sample_size` count
+    the target and the drawn non-targets; `offset` counts the other targets of the same
+    user above this one, which need no sampling.
+    """
+
+    rank: Ints
+    sample_size: Ints
+    n_items: Ints
+    weight: Floats
+    n_targets: Ints
+    offset: Ints
+    user: NDArray[Any] | None = None
+
+    @property
+    def pool(self) -> Ints:
+        """The target and the items that could be drawn: N - |T| + 1."""
+        return self.n_items - self.n_targets + 1
+
+    def __add__(self, other: Rows) -> Rows:
+        if (self.user is None) != (other.user is None):
+            raise InputError("Samples add only if both name their users or neither does.")
+        joined = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in (field.name for field in fields(Rows))
+            if getattr(self, name) is not None
+        }
+        return _frozen_rows(**joined)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RankSample:
+    """Counts of the outcomes (r, n), the design that drew them and, if at hand, the rows.
+
+    Made by `from_ranks`, `from_counts` or `read`. Two samples of the same design and
+    catalogue add: the sample of two shards is the sum of their samples. Adding a sample
+    that holds counts alone keeps the counts alone.
+
+    Attributes
+    ----------
+    design : how the candidates were drawn
+    n_items : catalogue size N; None where each user has a catalogue of their own
+    rank, sample_size, pool : the distinct outcomes; pool is the target and what could be drawn
+    count : how many targets had each outcome
+    weight : the sum of their weights
+    rows : the targets one by one, or None
+
+    Examples
+    --------
+    >>> sample = RankSample.from_ranks([1, 3, 1], sample_size=10, n_items=50, replacement=False)
+    >>> print(sample + sample)
+    6 targets ranked among 10 of 50 items (without replacement from all items)
+    >>> sample.rank, sample.count
+    (array([1, 3]), array([2, 1]))
+    """
+
+    design: Design
+    n_items: int | None
+    rank: Ints
+    sample_size: Ints
+    pool: Ints
+    count: Ints
+    weight: Floats
+    rows: Rows | None = None
+
+    @classmethod
+    def from_ranks(
+        cls,
+        rank: ArrayLike,
+        *,
+        sample_size: ArrayLike,
+        n_items: ArrayLike,
+        replacement: bool,
+        levels: ArrayLike | None = None,
+        stop_rank: int = 1,
+        pool: str | None = None,
+        ties: str = "unknown",
+        user: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        n_targets: ArrayLike = 1,
+        offset: ArrayLike = 0,
+    ) -> RankSample:
+        """A sample from one rank for each target.
+
+        Parameters
+        ----------
+        rank : whole ranks r in 1..n, the target counted
+        sample_size : candidates n, the target counted; one number, or one for each target
+        n_items : catalogue size N; one number, or one for each target
+        replacement, levels, stop_rank, ties : see `Design`
+        pool : "all", or "unseen" where N is each user's own; inferred if left out
+        user : ids, to pair models by user; needed where users have several targets
+        weight : weights of the targets' users, not negative
+        n_targets, offset : where users have several targets, their number |T| and how many
+            of the others stand above; `rank` then counts sampled non-targets only
+        """
+        r = _checks.integers("rank", rank, hint=ONE_BASED)
+        if r.size == 0:
+            raise InputError("`rank` must hold at least one rank; the sample is empty.")
+        rows = _frozen_rows(
+            rank=r,
+            sample_size=_checks.integers("sample_size", sample_size, size=r.size, low=1),
+            n_items=_checks.integers("n_items", n_items, size=r.size, low=1),
+            weight=_weights(weight, r.size),
+            n_targets=_checks.integers("n_targets", n_targets, size=r.size, low=1),
+            offset=_checks.integers("offset", offset, size=r.size, low=0),
+            user=_users(user, r.size),
+        )
+        common = bool((rows.n_items == rows.n_items[0]).all())
+        design = Design(
+            replacement=replacement,
+            levels=None if levels is None else tuple(np.atleast_1d(np.asarray(levels)).tolist()),
+            stop_rank=stop_rank,
+            pool=pool if pool is not None else ("all" if common else "unseen"),
+            ties=ties,
+        )
+        if design.pool == "all" and not common:
+            raise InputError(
+                "`n_items` must be one number when the pool is all items; it differs between "
+                'rows. Catalogues of the users\' own are pool="unseen".'
+            )
+        _check_outcomes(design, rows.rank, rows.sample_size, rows.pool)
+        _check_targets(rows)
+        return cls._from_rows(design, rows)
+
+    @classmethod
+    def from_counts(
+        cls,
+        rank: ArrayLike,
+        count: ArrayLike,
+        *,
+        sample_size: ArrayLike,
+        n_items: ArrayLike,
+        replacement: bool,
+        levels: ArrayLike | None = None,
+        stop_rank: int = 1,
+        pool: str | None = None,
+        ties: str = "unknown",
+        weight: ArrayLike | None = None,
+    ) -> RankSample:
+        """A sample from the number of targets at each outcome; see `from_ranks`.
+
+        Examples
+        --------
+        >>> RankSample.from_counts(
+        ...     [1, 2, 5], [70, 20, 10], sample_size=5, n_items=99, replacement=True
+        ... ).n_targets
+        100
+        """
+        r = np.asarray(rank)
+        number = _checks.integers("count", count, size=r.size, low=0)
+        weights = number.astype(np.float64) if weight is None else _weights(weight, r.size)
+        seen = number > 0
+        if not seen.any():
+            raise InputError("`count` must have a positive entry; the sample is empty.")
+        sizes = _checks.integers("sample_size", sample_size, size=r.size)
+        items = _checks.integers("n_items", n_items, size=r.size)
+        sample = cls.from_ranks(
+            r[seen],
+            sample_size=sizes[seen],
+            n_items=items[seen],
+            replacement=replacement,
+            levels=levels,
+            stop_rank=stop_rank,
+            pool=pool,
+            ties=ties,
+            weight=weights[seen],
+        )
+        return sample._merged(number[seen], weights[seen])
+
+    @classmethod
+    def _from_rows(cls, design: Design, rows: Rows) -> RankSample:
+        sample = cls(
+            design=design,
+            n_items=int(rows.n_items[0]) if design.pool == "all" else None,
+            rank=rows.rank,
+            sample_size=rows.sample_size,
+            pool=rows.pool,
+            count=np.ones(rows.rank.size, np.int64),
+            weight=rows.weight,
+        )
+        return replace(sample._merged(sample.count, sample.weight), rows=rows)
+
+    def _merged(self, count: Ints, weight: Floats) -> RankSample:
+        """The same outcomes, each once, sorted; without the rows."""
+        keys = np.stack([self.pool, self.sample_size, self.rank])
+        distinct, group = np.unique(keys, axis=1, return_inverse=True)
+        number = np.zeros(distinct.shape[1], np.int64)
+        np.add.at(number, group, count)
+        return replace(
+            self,
+            pool=_checks.frozen(distinct[0]),
+            sample_size=_checks.frozen(distinct[1]),
+            rank=_checks.frozen(distinct[2]),
+            count=_checks.frozen(number),
+            weight=_checks.frozen(np.bincount(group, weights=weight)),
+            rows=None,
+        )
+
+    def __add__(self, other: RankSample) -> RankSample:
+        if not isinstance(other, RankSample):
+            return NotImplemented
+        if self.design != other.design:
+            raise InputError(
+                f"Samples add only if their designs agree; one is {self.design}, "
+                f"the other {other.design}{_hidden_difference(self.design, other.design)}."
+            )
+        if self.n_items != other.n_items:
+            raise InputError(
+                f"Samples add only if their catalogues agree; one has {self.n_items} items, "
+                f"the other {other.n_items}."
+            )
+        if self.rows is not None and other.rows is not None:
+            rows = self.rows + other.rows
+            _check_targets(rows)
+            return self._from_rows(self.design, rows)
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in ("rank", "sample_size", "pool", "count", "weight")
+        }
+        joined = replace(self, **both, rows=None)
+        return joined._merged(both["count"], both["weight"])
+
+    def __radd__(self, other: Any) -> RankSample:
+        # sum() starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def without_rows(self) -> RankSample:
+        """The counts alone."""
+        return replace(self, rows=None)
+
+    @cached_property
+    def n_targets(self) -> int:
+        """How many targets were ranked."""
+        return int(self.count.sum())
+
+    @cached_property
+    def n_users(self) -> int | None:
+        """How many users they belong to; the number of targets where users are not named."""
+        if self.rows is None or self.rows.user is None:
+            return self.n_targets
+        return int(np.unique(self.rows.user).size)
+
+    @property
+    def average_size(self) -> float:
+        """Mean number of candidates for each target: the cost of the sample."""
+        return float(np.average(self.sample_size, weights=self.count))
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether every target was ranked among all items, so that its rank is exact."""
+        full = self.sample_size == self.pool
+        return bool(not self.design.replacement and full.all())
+
+    def probabilities(self, grid: RankGrid) -> Floats:
+        """P(outcome | R) of the observed outcomes on a rank grid: (n_bins, n_outcomes)."""
+        return self.design.probabilities(self.rank, self.sample_size, n_items=self.pool, grid=grid)
+
+    def naive(self, metric: str | Metric) -> float:
+        """The metric of the sampled ranks as if they were ranks: what people report.
+
+        Not an estimate of the full-catalogue metric. For one target per user and a fixed
+        design; an adaptive design has no such number, its ranks being of different sizes.
+        """
+        metric = parse(metric)
+        if self.design.adaptive:
+            raise InputError("`naive` must be asked of a fixed design; this one is adaptive.")
+        if self.rows is not None and (self.rows.n_targets > 1).any():
+            raise InputError("`naive` must be asked of samples with one target for each user.")
+        values = metric.weights(self.rank, self.sample_size)
+        return float(np.average(values, weights=self.weight))
+
+    @staticmethod
+    def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
+        """Read a sample from a Parquet, CSV or JSON file; see `fullrank.sampling.files.read`."""
+        from fullrank.sampling import files
+
+        return files.read(path, model=model, **settings)
+
+    def write(self, path: PathLike) -> None:
+        """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
+        from fullrank.sampling import files
+
+        files.write(self, path)
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table of the rows (or counts), the design in its metadata."""
+        from fullrank.sampling import files
+
+        return files.to_arrow(self)
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def __str__(self) -> str:
+        sizes = np.unique(self.sample_size)
+        among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+        items = f"{self.n_items:,}" if self.n_items is not None else "each user's own"
+        return f"{self.n_targets:,} targets ranked among {among} of {items} items ({self.design})"
+
+    def __repr__(self) -> str:
+        return f"<RankSample: {self}>"
+
+
+def _frozen_rows(**columns: Any) -> Rows:
+    frozen: dict[str, Any] = {
+        name: None if values is None else _checks.frozen(values) for name, values in columns.items()
+    }
+    return Rows(**frozen)
+
+
+def _weights(weight: ArrayLike | None, size: int) -> Floats:
+    if weight is None:
+        return np.ones(size)
+    weights = _checks.reals("weight", weight, size=size, low=0.0)
+    if not weights.sum() > 0.0:
+        raise InputError("`weight` must have a positive sum; all are 0.")
+    return weights
+
+
+def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
+    if user is None:
+        return None
+    users = np.asarray(user)
+    if users.dtype.kind == "O":
+        users = np.asarray([str(one) for one in users.ravel()])
+    if users.shape != (size,) or users.dtype.kind not in "iuUS":
+        raise InputError(
+            f"`user` must hold one whole number or text for each of the {size} ranks, "
+            f"not {users.dtype} of shape {users.shape}."
+        )
+    return users
+
+
+def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
+    """Every outcome must be one that the design can give."""
+    _checks.reject("rank", r, r < 1, "be at least 1", ONE_BASED)
+    _checks.reject("rank", r, r > n, "be at most the sample size", ONE_BASED)
+    if design.replacement:
+        _checks.reject("n_items", pool, (pool < 2) & (n > 1), "leave an item to draw")
+    else:
+        _checks.reject(
+            "sample_size",
+            n,
+            n > pool,
+            "be at most the number of items that can be drawn, and the target",
+            "Without replacement a sample cannot be larger than the catalogue.",
+        )
+    if design.levels is None:
+        return
+    levels = np.asarray(design.levels)
+    last = np.full(n.shape, levels[-1]) if design.replacement else np.minimum(levels[-1], pool)
+    _checks.reject(
+        "sample_size",
+        n,
+        ~((np.isin(n, levels) & (n <= last)) | (n == last)),
+        f"be a level of the design, {', '.join(map(str, design.levels))}",
+    )
+    _checks.reject(
+        "rank",
+        r,
+        (r <= design.stop_rank) & (n < last),
+        f"exceed the stopping rank {design.stop_rank} before the last level",
+        "An adaptive design goes on from there; a fixed one has no `levels`.",
+    )
+    where = np.searchsorted(levels, n, side="left")
+    before = np.where(where > 0, levels[np.maximum(where - 1, 0)], 0)
+    reachable = np.where(where > 0, design.stop_rank + n - before, n)
+    _checks.reject(
+        "rank",
+        r,
+        r > reachable,
+        "be reachable: at most the stopping rank at the level before, and the draws since",
+    )
+
+
+def _check_targets(rows: Rows) -> None:
+    """Several targets of a user must all be there, and say how they stand to each other."""
+    _checks.reject(
+        "n_targets", rows.n_targets, rows.n_targets > rows.n_items, "be at most `n_items`"
+    )
+    _checks.reject("offset", rows.offset, rows.offset >= rows.n_targets, "be below `n_targets`")
+    if rows.user is None:
+        _checks.reject(
+            "n_targets",
+            rows.n_targets,
+            rows.n_targets > 1,
+            "be 1 where `user` is left out",
+            "Several targets need to know whose they are.",
+        )
+        return
+    _, group, number = np.unique(rows.user, return_inverse=True, return_counts=True)
+    wrong = number[group] != rows.n_targets
+    if wrong.any():
+        first = int(np.argmax(wrong))
+        raise InputError(
+            f"`user` must have as many rows as `n_targets` says; user {rows.user[first]} has "
+            f"{number[group][first]} rows and n_targets {rows.n_targets[first]}. Leave `user` "
+            "out to count every target as a user of its own."
+        )
+
+
+def _hidden_difference(first: Design, second: Design) -> str:
+    """Name what two designs differ in where their texts do not show it."""
+    if str(first) != str(second):
+        return ""
+    mine, theirs = first.to_dict(), second.to_dict()
+    differ = [
+        f"{key} {mine[key]!r} and {theirs[key]!r}" for key in mine if mine[key] != theirs[key]
+    ]
+    return f" ({'; '.join(differ)})"

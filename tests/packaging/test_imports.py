@@ -1,0 +1,107 @@
+"""`import fullrank` stays light, and what it promises is there."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import fullrank
+
+# Slow to import, optional, or both: each comes in when a function first needs it.
+HEAVY = (
+    "matplotlib",
+    "numba",
+    "pandas",
+    "plotly",
+    "pyarrow",
+    "pyspark",
+    "ray",
+    "scipy.sparse",
+    "scipy.special",
+    "scipy.stats",
+    "torch",
+)
+
+
+def loaded_by(code: str) -> Any:
+    """Run `code` in a fresh interpreter; give what it passes to `tell`, and the heavy modules."""
+    script = f"""
+import json, sys
+def heavy():
+    return sorted({{h for h in {HEAVY!r} for m in sys.modules if m == h or m.startswith(h + ".")}})
+def tell(x):
+    print(json.dumps(x))
+{code}
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def test_import_fullrank_loads_nothing_heavy() -> None:
+    assert loaded_by("import fullrank; tell(heavy())") == []
+
+
+def test_no_public_name_loads_anything_heavy() -> None:
+    culprits = loaded_by(
+        """
+import fullrank
+culprits, before = {}, set()
+for name in fullrank.__all__:
+    getattr(fullrank, name)
+    if set(heavy()) - before:
+        culprits[name] = sorted(set(heavy()) - before)
+        before = set(heavy())
+tell(culprits)
+"""
+    )
+    assert culprits == {}
+
+
+def test_the_probe_sees_a_heavy_module() -> None:
+    assert "scipy.special" in loaded_by("import scipy.special; tell(heavy())")
+
+
+def test_the_command_line_loads_nothing_heavy_before_a_command_runs() -> None:
+    pytest.importorskip("typer")
+    assert loaded_by("import fullrank.cli._app; tell(heavy())") == []
+
+
+@pytest.mark.parametrize("name", fullrank.__all__)
+def test_public_names_are_there(name: str) -> None:
+    assert getattr(fullrank, name) is not None
+    assert name in dir(fullrank)
+
+
+def test_public_names_are_listed_once_and_all() -> None:
+    lazy = [*fullrank._MODULES, *fullrank._MEMBERS, "__version__"]
+    assert sorted(lazy) == sorted(fullrank.__all__)
+    assert len(set(lazy)) == len(lazy)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(fullrank.__file__).read_text("utf-8"))
+    (block,) = [
+        node for node in tree.body if isinstance(node, ast.If) and "TYPE" in ast.unparse(node.test)
+    ]
+    seen = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    modules = {name: home.rpartition(".")[0] for name, home in fullrank._MODULES.items()}
+    assert seen == modules | fullrank._MEMBERS
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'fullrank' has no attribute 'rnak'"):
+        fullrank.rnak  # noqa: B018

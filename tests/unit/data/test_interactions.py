@@ -1,0 +1,309 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from fullrank.data import Interactions
+from fullrank.errors import DataWarning, InputError
+
+
+@pytest.fixture
+def data() -> Interactions:
+    """Items 10, 20, 40; ann has 40 and 10, bob 10, cat 20 and 40."""
+    return Interactions.from_arrays(
+        ["cat", "ann", "bob", "ann", "cat"],
+        [40, 40, 10, 10, 20],
+        value=[1, 2, 3, 4, 5],
+        timestamp=[11, 12, 13, 14, 15],
+    )
+
+
+def test_the_layout(data: Interactions) -> None:
+    assert (data.n_users, data.n_items, data.n_interactions) == (3, 3, 5)
+    np.testing.assert_array_equal(data.user_ids, ["ann", "bob", "cat"])
+    np.testing.assert_array_equal(data.item_ids, [10, 20, 40])
+    np.testing.assert_array_equal(data.indptr, [0, 2, 3, 5])
+    np.testing.assert_array_equal(data.indices, [0, 2, 0, 1, 2])
+    np.testing.assert_array_equal(data.values, [4, 2, 3, 5, 1])
+    np.testing.assert_array_equal(data.timestamps, [14, 12, 13, 15, 11])
+    assert data.indptr.dtype == np.int64
+    assert data.indices.dtype == np.int32
+    assert data.values is not None
+    assert data.values.dtype == np.float32
+
+
+def test_counts_and_pairs(data: Interactions) -> None:
+    np.testing.assert_array_equal(data.user_counts(), [2, 1, 2])
+    np.testing.assert_array_equal(data.item_counts(), [2, 1, 2])
+    users, items = data.pairs()
+    np.testing.assert_array_equal(users, [0, 0, 1, 2, 2])
+    np.testing.assert_array_equal(items, data.indices)
+
+
+def test_matrix(data: Interactions) -> None:
+    ones = data.matrix()
+    assert ones.dtype == np.float32
+    np.testing.assert_array_equal(ones.toarray(), [[1, 0, 1], [1, 0, 0], [0, 1, 1]])
+    values = data.matrix(np.float64, binary=False)
+    assert values.dtype == np.float64
+    np.testing.assert_array_equal(values.toarray(), [[4, 0, 2], [3, 0, 0], [0, 5, 1]])
+
+
+def test_a_matrix_is_the_callers_to_change(data: Interactions) -> None:
+    matrix = data.matrix(binary=False)
+    matrix.data[0] = 0
+    matrix.eliminate_zeros()
+    np.testing.assert_array_equal(data.indices, [0, 2, 0, 1, 2])
+    assert data.matrix(binary=False)[0, 0] == 4
+
+
+def test_matrix_without_values() -> None:
+    with pytest.raises(InputError, match="`binary` must be True, for these interactions have no"):
+        Interactions.from_arrays([1], [1]).matrix(binary=False)
+
+
+def test_arrays_are_read_only_even_after_pickling(data: Interactions) -> None:
+    for each in (data, pickle.loads(pickle.dumps(data))):
+        for name in ("user_ids", "item_ids", "indptr", "indices", "values", "timestamps"):
+            assert not getattr(each, name).flags.writeable, name
+
+
+def test_inputs_stay_writable_and_apart() -> None:
+    users, items = np.array([1, 2]), np.array([3, 4])
+    ids = np.array([3, 4])
+    data = Interactions.from_arrays(users, items, item_ids=ids)
+    users[0] = items[0] = ids[0] = 9
+    np.testing.assert_array_equal(data.user_ids, [1, 2])
+    np.testing.assert_array_equal(data.item_ids, [3, 4])
+
+
+def test_repr(data: Interactions) -> None:
+    assert repr(data) == "Interactions(3 users × 3 items, 5 interactions, with values and timestamps)"
+    big = Interactions.from_arrays(np.zeros(1234, int), np.arange(1234))
+    assert repr(big) == "Interactions(1 users × 1,234 items, 1,234 interactions)"
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [5, 7, 5],
+        (5, 7, 5),
+        np.array([5, 7, 5], np.uint8),
+        np.array([5.0, 7.0, 5.0]),
+        np.array([5, 7, 5], object),
+        range(5, 8),
+    ],
+)
+def test_whole_number_ids_of_any_type(ids: object) -> None:
+    data = Interactions.from_arrays(ids, [1, 2, 3])
+    assert data.user_ids.dtype == np.int64
+    np.testing.assert_array_equal(data.user_ids, sorted(set(ids)))
+
+
+@pytest.mark.parametrize("ids", [["b", "ä", "b"], np.array(["b", "ä", "b"]), ("b", "ä", "b")])
+def test_text_ids_of_any_type(ids: object) -> None:
+    data = Interactions.from_arrays(ids, [1, 2, 3])
+    np.testing.assert_array_equal(data.user_ids, ["b", "ä"])
+    np.testing.assert_array_equal(data.indptr, [0, 2, 3])
+
+
+def test_pandas_columns_of_text() -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"u": ["b", "a"], "i": [4, 3]})
+    data = Interactions.from_arrays(frame["u"], frame["i"])
+    np.testing.assert_array_equal(data.user_ids, ["a", "b"])
+    np.testing.assert_array_equal(data.indices, [0, 1])
+
+
+def test_huge_and_sparse_ids_need_no_table() -> None:
+    data = Interactions.from_arrays([2**62, 3, 2**62], [2**40, 2**40, 0])
+    np.testing.assert_array_equal(data.user_ids, [3, 2**62])
+    np.testing.assert_array_equal(data.item_ids, [0, 2**40])
+    np.testing.assert_array_equal(data.indices, [1, 0, 1])
+
+
+def test_sorting_where_key_and_position_do_not_fit_in_one_number() -> None:
+    from fullrank.data.interactions import _stable_argsort
+
+    keys = np.array([5, 2, 5, 0, 2])
+    for bound in (6, 2**62):
+        np.testing.assert_array_equal(_stable_argsort(keys, bound), [3, 1, 4, 0, 2])
+
+
+def test_fixed_id_maps_keep_their_order_and_their_unused_ids() -> None:
+    data = Interactions.from_arrays(
+        ["a", "b"], [3, 1], user_ids=["z", "b", "a"], item_ids=[3, 2, 1]
+    )
+    np.testing.assert_array_equal(data.user_ids, ["z", "b", "a"])
+    np.testing.assert_array_equal(data.item_ids, [3, 2, 1])
+    np.testing.assert_array_equal(data.indptr, [0, 0, 1, 2])
+    np.testing.assert_array_equal(data.indices, [2, 0])
+    np.testing.assert_array_equal(data.user_rows(["a", "z"]), [2, 0])
+
+
+def test_datetimes() -> None:
+    times = np.array(["2020-01-02", "2020-01-01"], "datetime64[D]")
+    data = Interactions.from_arrays([1, 1], [1, 2], timestamp=times)
+    np.testing.assert_array_equal(data.timestamps, [18263, 18262])
+
+
+def test_repeats_without_times_keep_the_last() -> None:
+    message = (
+        "2 of 4 interactions repeat a user–item pair; the last of each was kept, which leaves 2."
+    )
+    with pytest.warns(DataWarning) as caught:
+        data = Interactions.from_arrays([1, 1, 1, 2], [7, 7, 7, 7], value=[1, 3, 2, 9])
+    assert [str(warning.message) for warning in caught] == [message]
+    assert caught[0].filename == __file__
+    np.testing.assert_array_equal(data.values, [2, 9])
+
+
+def test_repeats_with_times_keep_the_latest_and_of_equal_times_the_last() -> None:
+    with pytest.warns(DataWarning, match="3 of 6 .*; the latest of each by timestamp was kept"):
+        data = Interactions.from_arrays(
+            [1, 1, 1, 2, 2, 3],
+            [7, 7, 7, 7, 7, 7],
+            value=[1, 2, 3, 4, 5, 6],
+            timestamp=[10, 30, 20, 5, 5, 1],
+        )
+    np.testing.assert_array_equal(data.values, [2, 5, 6])
+    np.testing.assert_array_equal(data.timestamps, [30, 5, 1])
+
+
+def test_no_warning_without_repeats() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Interactions.from_arrays([1, 1, 2], [1, 2, 1])
+
+
+def test_rows_of_ids(data: Interactions) -> None:
+    np.testing.assert_array_equal(data.user_rows(np.array(["cat", "ann", "cat"])), [2, 0, 2])
+    np.testing.assert_array_equal(data.item_rows([40, 10]), [2, 0])
+    np.testing.assert_array_equal(data.user_rows("bob"), [1])
+    assert data.item_rows([40]).dtype == np.int32
+
+
+def test_select(data: Interactions) -> None:
+    part = data.select(np.array([False, True, True, False, False]))
+    np.testing.assert_array_equal(part.indptr, [0, 1, 2, 2])
+    np.testing.assert_array_equal(part.indices, [2, 0])
+    np.testing.assert_array_equal(part.values, [2, 3])
+    np.testing.assert_array_equal(part.timestamps, [12, 13])
+    assert part.item_ids is data.item_ids
+
+
+def test_select_needs_one_truth_each(data: Interactions) -> None:
+    with pytest.raises(InputError) as caught:
+        data.select(np.array([0, 1]))
+    assert str(caught.value) == (
+        "`keep` must hold True or False for each of 5 interactions, not int64 of shape (2,)."
+    )
+
+
+NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use text ids."
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            {"user": [1, -2, -3], "item": [1, 2, 3]},
+            "`user` must be at least 0; 2 of 3 do not, the first being user[1] = -2. " + NEGATIVE,
+        ),
+        (
+            {"user": [1, 2], "item": np.array([1, np.nan])},
+            "`item` must be finite; 1 of 2 does not, the first being item[1] = nan.",
+        ),
+        (
+            {"user": [1, 2], "item": np.array([1, 2.5])},
+            "`item` must be whole numbers; 1 of 2 does not, the first being item[1] = 2.5.",
+        ),
+        (
+            {"user": ["a", None, None], "item": [1, 2, 3]},
+            "`user` must not hold missing ids; 2 of 3 are missing, the first at user[1].",
+        ),
+        (
+            {"user": np.array(["a", np.nan], object), "item": [1, 2]},
+            "`user` must not hold missing ids; 1 of 2 is missing, the first at user[1].",
+        ),
+        (
+            {"user": [1, "a"], "item": [1, 2]},
+            "`user` must hold whole numbers or text throughout; other ids, or a mixture, "
+            "must be turned into text first.",
+        ),
+        (
+            {"user": [(1, 2), (3, 4)], "item": [1, 2]},
+            "`user` must hold whole numbers or text, not list<item: int64>.",
+        ),
+        (
+            {"user": [True, False], "item": [1, 2]},
+            "`user` must hold whole numbers or text, not bool.",
+        ),
+        (
+            {"user": np.ones((2, 2), int), "item": [1, 2]},
+            "`user` must be one-dimensional, not of shape (2, 2).",
+        ),
+        (
+            {"user": np.array([["a"]]), "item": [1]},
+            "`user` must be one-dimensional, not of shape (1, 1).",
+        ),
+        (
+            {"user": [1, 2, 3], "item": [1, 2]},
+            "`item` must have one entry per `user`; got 2 and 3.",
+        ),
+        ({"user": [], "item": []}, "`user` must hold at least one interaction; it is empty."),
+        (
+            {"user": np.array([], str), "item": np.array([], int)},
+            "`user` must hold at least one interaction; it is empty.",
+        ),
+        (
+            {"user": [1, 2], "item": [1, 2], "value": [1.0]},
+            "`value` must have 2 entries, not 1.",
+        ),
+        (
+            {"user": [1, 2], "item": [1, 2], "value": [1.0, np.nan]},
+            "`value` must be finite; 1 of 2 does not, the first being value[1] = nan.",
+        ),
+        (
+            {"user": [1, 2], "item": [1, 2], "value": ["x", "y"]},
+            "`value` must hold numbers, not <U1. Text must be parsed first.",
+        ),
+        (
+            {"user": [1, 2], "item": [1, 2], "timestamp": [1, 2, 3]},
+            "`timestamp` must have 2 entries, not 3.",
+        ),
+        (
+            {"user": [1, 2], "item": [1, 2], "timestamp": np.array(["2020", "NaT"], "M8[D]")},
+            "`timestamp` must be a time; 1 of 2 does not, the first being timestamp[1] = NaT.",
+        ),
+        (
+            {"user": [1, 2], "item": [5, 6], "item_ids": [6, 7]},
+            "`item` must be among the 2 `item_ids`; 1 of 2 does not, the first being item[0] = 5.",
+        ),
+        (
+            {"user": [1, 2], "item": [5, 6], "user_ids": [1, 2, 2, 1]},
+            "`user_ids` must hold each id once; 2 of 4 are repeats, 1 among them.",
+        ),
+        (
+            {"user": [1, 2], "item": [5, 6], "user_ids": ["a", "b"]},
+            "`user` must hold text, like the ids it is looked up in, not numbers.",
+        ),
+    ],
+)
+def test_bad_input(arguments: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        Interactions.from_arrays(**arguments)
+    assert str(caught.value) == message
+
+
+def test_unknown_ids(data: Interactions) -> None:
+    with pytest.raises(InputError) as caught:
+        data.item_rows([10, 30, 50])
+    assert str(caught.value) == (
+        "`ids` must be among the 3 known ids; 2 of 3 do not, the first being ids[1] = 30."
+    )
+    with pytest.raises(InputError, match="`ids` must hold whole numbers, like .*, not text"):
+        data.item_rows(["10"])
+    with pytest.raises(InputError, match=r"the first being ids\[0\] = dan"):
+        data.user_rows(["dan"])

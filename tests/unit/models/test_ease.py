@@ -1,0 +1,167 @@
+import numpy as np
+import pytest
+
+from fullrank.data import Interactions, simulate
+from fullrank.errors import InputError, NotFittedError
+from fullrank.models import EASE, Popularity, ease
+
+
+def random_data(n_users: int, n_items: int, density: float, seed: int = 0) -> Interactions:
+    pairs = np.argwhere(np.random.default_rng(seed).random((n_users, n_items)) < density)
+    return Interactions.from_arrays(*pairs.T, user_ids=range(n_users), item_ids=range(n_items))
+
+
+def weights_by_textbook(data: Interactions, regularization: float) -> np.ndarray:
+    """One ridge regression per item on all other items."""
+    matrix = data.matrix(np.float64).toarray()
+    weights = np.zeros((data.n_items, data.n_items))
+    for item in range(data.n_items):
+        others = np.delete(np.arange(data.n_items), item)
+        features = matrix[:, others]
+        gram = features.T @ features + regularization * np.eye(others.size)
+        weights[others, item] = np.linalg.solve(gram, features.T @ matrix[:, item])
+    return weights
+
+
+def test_two_items_by_hand() -> None:
+    """Items with 3 users each, 2 in common, λ = 1: the weight is 2/(3 + 1)."""
+    data = Interactions.from_arrays([0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 0, 1])
+    weights = EASE(regularization=1).fit(data).weights_
+    np.testing.assert_allclose(weights, [[0, 0.5], [0.5, 0]], rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("n_users", "n_items", "density"), [(40, 23, 0.3), (500, 300, 0.2), (700, 601, 0.002)]
+)
+def test_against_separate_regressions(n_users: int, n_items: int, density: float) -> None:
+    """Sizes below, above and not a multiple of the block; dense and sparse products."""
+    data = random_data(n_users, n_items, density)
+    weights = EASE(regularization=3.5).fit(data).weights_
+    assert weights.dtype == np.float32
+    assert weights.flags.c_contiguous
+    columns = np.linspace(0, n_items - 1, 25).astype(int)
+    expected = weights_by_textbook(data, 3.5) if n_items < 100 else None
+    if expected is not None:
+        np.testing.assert_allclose(weights, expected, rtol=1e-6, atol=1e-9)
+    inverse = np.linalg.inv(_gram(data) + 3.5 * np.eye(n_items))
+    closed = -inverse / np.diagonal(inverse)
+    np.fill_diagonal(closed, 0)
+    np.testing.assert_allclose(weights[:, columns], closed[:, columns], rtol=1e-6, atol=1e-9)
+
+
+def test_kkt_conditions() -> None:
+    """Zero diagonal; off it the gradient of ‖X − XB‖² + λ‖B‖² vanishes."""
+    data = random_data(200, 60, 0.15, seed=1)
+    weights = EASE(regularization=10).fit(data).weights_.astype(np.float64)
+    np.testing.assert_array_equal(np.diagonal(weights), 0)
+    gram = _gram(data)
+    gradient = gram @ weights - gram + 10 * weights
+    np.fill_diagonal(gradient, 0)
+    # weights rounded to float32 leave at most half a unit in the last place, times the rows of gram
+    assert np.abs(gradient).max() < 2.0**-24 * np.abs(weights).max() * (gram.sum(0).max() + 10)
+
+
+def test_dense_and_sparse_products_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = random_data(300, 80, 0.3, seed=2)
+    lower = np.tril_indices(80)
+    dense = ease._dense_gram(data).reshape(80, 80)
+    np.testing.assert_array_equal(dense[lower], _gram(data)[lower])
+    quick = EASE(regularization=2).fit(data).weights_
+    monkeypatch.setattr(ease, "_dense_gram", None)
+    sparse = Interactions.from_arrays(*data.pairs(), user_ids=range(2**16), item_ids=range(80))
+    np.testing.assert_array_equal(EASE(regularization=2).fit(sparse).weights_, quick)
+
+
+def test_items_without_users_have_no_weights() -> None:
+    data = Interactions.from_arrays([0, 0, 1], [0, 2, 0], item_ids=range(4))
+    weights = EASE(regularization=1).fit(data).weights_
+    assert not weights[[1, 3]].any()
+    assert not weights[:, [1, 3]].any()
+    assert weights[0, 2] > 0
+
+
+def test_values_do_not_count() -> None:
+    rated = Interactions.from_arrays([0, 0, 1], [0, 1, 0], value=[5, 1, 3])
+    plain = Interactions.from_arrays([0, 0, 1], [0, 1, 0])
+    np.testing.assert_array_equal(EASE().fit(rated).weights_, EASE().fit(plain).weights_)
+
+
+def test_scores_are_history_times_weights() -> None:
+    data = random_data(30, 20, 0.3)
+    model = EASE(regularization=5).fit(data)
+    expected = data.matrix(np.float64).toarray() @ model.weights_.astype(np.float64)
+    np.testing.assert_allclose(model.scorer().scores(np.arange(30)), expected, rtol=0, atol=1e-12)
+
+
+def test_it_beats_popularity_where_there_are_tastes() -> None:
+    split = simulate().split("leave-one-out", rng=0)
+    users, targets = split.test.pairs()
+    seen = split.train.matrix().toarray() > 0
+
+    def hits_at_20(model: EASE | Popularity) -> np.ndarray:
+        scores = model.fit(split.train).scorer().scores(users)
+        scores[seen[users]] = -np.inf
+        at_target = scores[np.arange(users.size), targets][:, None]
+        return (np.sum(scores > at_target, axis=1) < 20).astype(float)
+
+    gain = hits_at_20(EASE(regularization=100)) - hits_at_20(Popularity())
+    standard_error = gain.std() / np.sqrt(gain.size)
+    print('gain', gain.mean(), standard_error)
+    assert gain.mean() > 3 * standard_error
+
+
+def test_repr_shows_the_settings_only() -> None:
+    model = EASE(regularization=7).fit(random_data(5, 5, 0.9))
+    assert repr(model) == "EASE(regularization=7.0)"
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (0, "`regularization` must be above 0, not 0."),
+        (-1.5, "`regularization` must be above 0, not -1.5."),
+        (float("nan"), "`regularization` must be finite, not nan."),
+        ("much", "`regularization` must be a number, not 'much'."),
+    ],
+)
+def test_bad_settings(value: object, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        EASE(regularization=value)
+    assert str(caught.value) == message
+
+
+def test_too_little_regularization() -> None:
+    """XᵀX is all 2s, singular; its columns sum to 6, and ε/ε₃₂ is 2⁻²⁹."""
+    data = Interactions.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])
+    with pytest.raises(InputError) as caught:
+        EASE(regularization=1e-8).fit(data)
+    assert str(caught.value) == (
+        "`regularization` must be at least 1.1e-08 for these interactions, not 1e-08; "
+        "with less, double precision may not give the weights."
+    )
+
+
+def test_as_little_regularization_as_is_allowed() -> None:
+    """All-equal items share the prediction: (n − 1) weights of c/(c(n − 1) + λ), c users each."""
+    data = Interactions.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])
+    weights = EASE(regularization=1.2e-8).fit(data).weights_
+    np.testing.assert_allclose(weights, 0.5 * (1 - np.eye(3)), rtol=2.0**-23)
+
+
+def test_a_split_is_not_interactions() -> None:
+    data = Interactions.from_arrays([0, 0], [0, 1])
+    with pytest.raises(InputError) as caught:
+        EASE().fit(data.split(rng=0))
+    assert str(caught.value) == (
+        "`interactions` must be Interactions, not Split. Of a split, give the training part."
+    )
+
+
+def test_it_must_be_fitted_first() -> None:
+    with pytest.raises(NotFittedError, match="EASE has learned nothing yet; call `fit"):
+        EASE().scorer()
+
+
+def _gram(data: Interactions) -> np.ndarray:
+    matrix = data.matrix(np.float64).toarray()
+    return matrix.T @ matrix

@@ -1,0 +1,194 @@
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from fullrank.errors import InputError
+from fullrank.ranking import (
+    CallableScorer,
+    FactorScorer,
+    ItemItemScorer,
+    adaptive_ranks,
+    rank,
+    sample_ranks,
+)
+from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
+from fullrank.sampling.sample import RankSample
+
+N_USERS, N_ITEMS = 40, 150
+
+
+@pytest.fixture(scope="module")
+def world():
+    random = np.random.default_rng(2)
+    scorer = FactorScorer(random.integers(-2, 3, (N_USERS, 5)), random.integers(-2, 3, (N_ITEMS, 5)))
+    table = scorer.scores(np.arange(N_USERS))
+    top = np.argsort(-table, axis=1, kind="stable")
+    # targets high up, so that several levels are reached; a third of the users have two
+    users = np.concatenate((np.arange(N_USERS), np.arange(0, N_USERS, 3)))
+    places = np.concatenate((np.arange(N_USERS) % 7, np.full(14, 20)))
+    exclude = random.random((N_USERS, N_ITEMS)) < 0.2
+    return scorer, table, (users, top[users, places]), csr_array(exclude)
+
+
+def one_by_one(scorer, targets, levels, stop_rank, **settings):
+    """Algorithm 1, target by target, from fixed samples of every level: draws nest."""
+    samples = [sample_ranks(scorer, targets, sample_size=n, **settings).rows for n in levels]
+    ranks, sizes = samples[0].rank.copy(), samples[0].sample_size.copy()
+    for rows in samples[1:]:
+        on = (ranks <= stop_rank) & (rows.sample_size > sizes)
+        ranks[on], sizes[on] = rows.rank[on], rows.sample_size[on]
+    return ranks, sizes
+
+
+@pytest.mark.parametrize("stop_rank", [1, 3])
+@pytest.mark.parametrize("pool", ["all", "unseen"])
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("ties", ["best", "worst", "random"])
+def test_levels_equal_fixed_samples(world, stop_rank, pool, replacement, ties):
+    scorer, _, targets, exclude = world
+    common = {"exclude": exclude, "pool": pool, "replacement": replacement, "ties": ties, "rng": 3}
+    sample = adaptive_ranks(scorer, targets, start=10, limit=140, stop_rank=stop_rank, **common)
+    levels = (10, 20, 40, 80, 140)
+    ranks, sizes = one_by_one(scorer, targets, levels, stop_rank, **common)
+    np.testing.assert_array_equal(sample.rows.rank, ranks)
+    np.testing.assert_array_equal(sample.rows.sample_size, sizes)
+    fixed = sample_ranks(scorer, targets, sample_size=10, **common)
+    np.testing.assert_array_equal(sample.rows.offset, fixed.rows.offset)
+    np.testing.assert_array_equal(sample.rows.n_items, fixed.rows.n_items)
+    assert sample.design.levels == levels
+    assert (sample.design.stop_rank, sample.design.pool) == (stop_rank, pool)
+    assert len(set(sizes.tolist())) > 3  # several levels were reached
+
+
+@pytest.mark.parametrize("kind", ["item-item", "array", "function"])
+def test_every_scorer_climbs_alike(world, kind):
+    scorer, table, targets, exclude = world
+    matrix = np.zeros((N_ITEMS, N_ITEMS), np.float32)
+    matrix[:5] = scorer.item_factors.T
+    history = np.zeros((N_USERS, N_ITEMS), np.float32)
+    history[:, :5] = scorer.user_factors
+    other = {
+        "item-item": ItemItemScorer(csr_array(history), matrix),
+        "array": table,
+        "function": CallableScorer(
+            lambda users, items=None: np.take_along_axis(table[users], items, 1), n_items=N_ITEMS
+        ),
+    }[kind]
+    settings = {"exclude": exclude, "start": 5, "limit": N_ITEMS, "rng": 1}
+    expected = adaptive_ranks(scorer, targets, **settings).rows
+    sample = adaptive_ranks(other, targets, **settings).rows
+    np.testing.assert_array_equal(sample.rank, expected.rank)
+    np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+@pytest.mark.parametrize("batch_size", [1, 7, None])
+def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
+    scorer, _, targets, exclude = world
+    settings = {"exclude": exclude, "start": 5, "limit": 100, "rng": 1}
+    expected = adaptive_ranks(scorer, targets, **settings).rows
+    sample = adaptive_ranks(scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings).rows
+    np.testing.assert_array_equal(sample.rank, expected.rank)
+    np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
+
+
+@pytest.mark.parametrize("pool", ["all", "unseen"])
+def test_who_reaches_the_end_has_an_exact_rank(world, pool):
+    scorer, _, targets, exclude = world
+    settings = {"exclude": exclude, "ties": "best", "rng": 1}
+    sample = adaptive_ranks(scorer, targets, start=20, limit=N_ITEMS, pool=pool, **settings).rows
+    exact = rank(scorer, targets, **settings)
+    full = sample.sample_size == sample.pool
+    assert full.any()
+    np.testing.assert_array_equal((sample.rank + sample.offset)[full], exact.ranks[full])
+
+
+def test_default_levels(world):
+    scorer, _, targets, _ = world
+    assert adaptive_ranks(scorer, targets, rng=0).design.levels == (25,)
+    assert adaptive_ranks(scorer, targets, start=5, rng=0).design.levels == (5, 10, 18)
+    levels = adaptive_ranks(scorer, targets, start=5, limit=60, growth=1.5, rng=0).design.levels
+    assert levels == (5, 8, 12, 18, 27, 41, 60)
+    assert adaptive_ranks(scorer, targets, start=5, limit=20, rng=0).design.levels == (5, 10, 20)
+
+
+def test_only_what_a_level_adds_is_scored():
+    asked = []
+
+    def remember(users, items=None):
+        asked.append(items.shape)
+        return (items == 0).astype(float) + (users[:, None] == 1) * (items == 7) * 2
+
+    scorer = CallableScorer(remember, n_items=80)
+    sample = adaptive_ranks(scorer, ([0, 1], [0, 0]), start=5, limit=80, ties="best", rng=0)
+    assert sample.rows.rank[0] == 1
+    assert sample.rows.sample_size[0] == 80
+    # the target and 4 draws, then 5, 10, 20, 40 more
+    assert [shape[1] for shape in asked] == [5, 6, 11, 21, 41]
+    assert asked[0][0] == 2
+    assert asked[-1][0] == (1 if sample.rows.sample_size[1] < 80 else 2)
+
+
+def test_efficiency_by_hand():
+    # 8 targets: 4 settled at 10, 1 at 20, then 3 at 40 of which 1 at rank 2
+    sample = RankSample.from_ranks(
+        [3, 2, 5, 2, 2, 2, 1, 1], sample_size=[10] * 4 + [20] + [40] * 3, n_items=80,
+        levels=(10, 20, 40), replacement=False,
+    )  # fmt: skip
+    curve = sampling_efficiency(sample)
+    assert curve.level.tolist() == [10, 20, 40]
+    assert curve.n_reached.tolist() == [8, 4, 3]
+    assert curve.n_settled.tolist() == [4, 1, 1]
+    assert curve.cost.tolist() == [8 * 10 / 4, 4 * 10 / 1, 3 * 20 / 1]
+    assert curve.n_items == 80
+    assert recommend_limit(sample) == 10
+    assert recommend_limit(sample, max_cost=40) == 20
+    assert recommend_limit(sample, max_cost=1000) == 40
+    assert recommend_limit(sample, max_cost=0) == 10
+
+
+def test_a_level_that_settles_nobody_costs_without_end():
+    sample = RankSample.from_ranks(
+        [1, 1], sample_size=20, n_items=80, levels=(10, 20), replacement=False
+    )
+    assert sampling_efficiency(sample).cost.tolist() == [np.inf, np.inf]
+
+
+def test_efficiency_plot(need):
+    need("matplotlib")
+    sample = RankSample.from_ranks(
+        [2, 2, 1], sample_size=[10, 20, 20], n_items=80, levels=(10, 20), replacement=False
+    )
+    curve = sampling_efficiency(sample)
+    axes = curve.plot()
+    np.testing.assert_allclose(axes.lines[0].get_xydata(), [[0.125, 30.0], [0.25, 20.0]])
+    assert curve.plot(ax=axes) is axes
+    assert len(axes.lines) == 2
+
+
+def test_fixed_samples_have_no_curve():
+    sample = RankSample.from_ranks([1], sample_size=10, n_items=80, replacement=False)
+    with pytest.raises(InputError, match="`sample` must be adaptive; this one has a fixed size"):
+        sampling_efficiency(sample)
+
+
+@pytest.mark.parametrize(("settings", "message"), [
+    ({"start": 1}, "`start` must be at least 2, not 1."),
+    ({"start": 200}, "`start` must be at most 150, the number of items, without replacement, not "
+                     "200."),
+    ({"limit": 151}, "`limit` must be at most 150, the number of items, without replacement, not "
+                     "151."),
+    ({"start": 30, "limit": 20}, "`limit` must be at least `start`, 30, not 20."),
+    ({"growth": 1}, "`growth` must be above 1, not 1."),
+    ({"growth": "a"}, "`growth` must be a number, not 'a'."),
+    ({"stop_rank": 0}, "`stop_rank` must be at least 1, not 0."),
+    ({"start": 5, "stop_rank": 5}, "`stop_rank` must be below the first level, 5, not 5: every "
+                                   "target would go on."),
+    ({"pool": "some"}, "`pool` must be one of 'all', 'unseen', not 'some'."),
+    ({"replacement": None}, "`replacement` must be True or False, not None."),
+])  # fmt: skip
+def test_bad_arguments(world, settings, message):
+    scorer, _, targets, _ = world
+    with pytest.raises(InputError) as error:
+        adaptive_ranks(scorer, targets, rng=0, **settings)
+    assert str(error.value) == message

@@ -1,0 +1,240 @@
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.sparse import csr_array
+
+from fullrank.errors import DataWarning, InputError
+from fullrank.ranking import FactorScorer, sample_ranks
+from fullrank.ranking.negatives import Negatives, draw_negatives
+
+SCORES = np.array([[5.0, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [3, 3, 1, 2, 0, 4]])
+TARGETS = ([0, 1, 2], [2, 2, 2])
+GIVEN = np.array([[0, 4, 5], [1, 3, 5], [0, 1, 4]])
+SAID = {"replacement": False, "pool": "all"}
+
+
+def ranks(negatives, **settings):
+    settings = {**SAID, "ties": "best", "rng": 0, **settings}
+    return sample_ranks(SCORES, TARGETS, negatives=negatives, **settings)
+
+
+def test_array_follows_the_targets():
+    sample = ranks(GIVEN)
+    assert sample.rows.rank.tolist() == [2, 3, 3]
+    assert sample.rows.sample_size.tolist() == [4, 4, 4]
+    assert sample.n_items == 6
+    assert (sample.design.replacement, sample.design.pool) == (False, "all")
+
+
+def test_short_rows_are_padded_anywhere():
+    sample = ranks([[0, -1, 5], [-1, -1, 5], [0, 1, 4]])
+    assert sample.rows.rank.tolist() == [2, 2, 3]
+    assert sample.rows.sample_size.tolist() == [3, 2, 4]
+
+
+def test_excluded_negatives_stand_below():
+    exclude = csr_array(np.array([[1, 0, 0, 0, 0, 0], [0] * 6, [0] * 6]))
+    assert ranks(GIVEN, exclude=exclude).rows.rank.tolist() == [1, 3, 3]
+
+
+def test_several_targets_have_rows_of_their_own():
+    sample = sample_ranks(
+        SCORES, ([0, 0], [2, 4]), negatives=[[0, 1], [3, 5]], ties="best", rng=0, **SAID
+    )
+    assert sample.rows.rank.tolist() == [3, 2]
+    assert sample.rows.offset.tolist() == [0, 1]
+    shared = Negatives(user_rows=[0], items=[[0, 5]], **SAID)
+    sample = sample_ranks(SCORES, ([0, 0], [2, 4]), negatives=shared, ties="best", rng=0)
+    assert sample.rows.rank.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\t\n"])
+def test_ncf_file(tmp_path, end):
+    path = tmp_path / "ml.test.negative"
+    lines = [f"({u},{i})\t" + "\t".join(map(str, row))
+             for u, i, row in zip(*TARGETS, GIVEN, strict=True)]  # fmt: skip
+    path.write_text(end.join(lines) + end, encoding="utf-8", newline="")
+    read = Negatives.read_ncf(path)
+    assert read.user_rows.tolist() == [0, 1, 2]
+    assert read.target_rows.tolist() == [2, 2, 2]
+    np.testing.assert_array_equal(read.items, GIVEN)
+    for negatives in (path, str(path), read):
+        assert ranks(negatives).rows.rank.tolist() == [2, 3, 3]
+
+
+def test_ncf_file_with_ids(tmp_path):
+    path = tmp_path / "x.test.negative"
+    path.write_text("(70,12)\t10\t14\t15\n", encoding="utf-8")
+    read = Negatives.read_ncf(path, user_ids=[90, 70], item_ids=np.arange(15, 9, -1))
+    assert read.user_rows.tolist() == [1]
+    assert read.target_rows.tolist() == [3]
+    assert read.items.tolist() == [[5, 1, 0]]
+    with pytest.raises(InputError, match=r"hold item ids that are in `item_ids`; 1 of 3 does not"):
+        Negatives.read_ncf(path, user_ids=[90, 70], item_ids=np.arange(15, 10, -1))
+    with pytest.raises(InputError, match=r"hold user ids that are in `user_ids`"):
+        Negatives.read_ncf(path, user_ids=[90, 71])
+
+
+@pytest.mark.parametrize("line", ["0,2\tx\t3", "(0;2)\t1", "(0,2,3)\t1", "hello"])
+def test_bad_ncf_line(tmp_path, line):
+    path = tmp_path / "bad.test.negative"
+    path.write_text(f"(0,2)\t1\n{line}\n", encoding="utf-8")
+    with pytest.raises(InputError, match=r"line 2 of .*bad.test.negative is"):
+        Negatives.read_ncf(path)
+
+
+def test_empty_ncf_file(tmp_path):
+    path = tmp_path / "empty.test.negative"
+    path.write_text("\n", encoding="utf-8")
+    with pytest.raises(InputError, match="must hold at least one line; .* is empty"):
+        Negatives.read_ncf(path)
+
+
+@pytest.mark.parametrize("pool", ["all", "unseen"])
+@pytest.mark.parametrize("replacement", [True, False])
+def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
+    random = np.random.default_rng(0)
+    scorer = FactorScorer(random.integers(-1, 2, (30, 3)), random.integers(-1, 2, (50, 3)))
+    targets = (np.repeat(np.arange(30), 2), random.permuted(np.tile(np.arange(50), (30, 1)), axis=1)[:, :2].ravel())
+    exclude = csr_array(random.random((30, 50)) < 0.3)
+    settings = {"exclude": exclude, "sample_size": 40, "replacement": replacement, "pool": pool}
+    drawn = draw_negatives(targets, 50, rng=6, **settings)
+    path = tmp_path / "draw.parquet"
+    drawn.save(path)
+    read = Negatives.read_parquet(path)
+    np.testing.assert_array_equal(read.items, drawn.items)
+    np.testing.assert_array_equal(read.user_rows, drawn.user_rows)
+    assert (read.replacement, read.pool, read.seed, read.target_rows) == (replacement, pool, 6, None)
+    expected = sample_ranks(scorer, targets, rng=6, **settings)
+    for negatives in (drawn, read, path):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            sample = sample_ranks(scorer, targets, negatives=negatives, exclude=exclude)
+        np.testing.assert_array_equal(sample.rows.rank, expected.rows.rank)
+        np.testing.assert_array_equal(sample.rows.sample_size, expected.rows.sample_size)
+        np.testing.assert_array_equal(sample.rows.offset, expected.rows.offset)
+        assert sample.design == expected.design
+    assert (expected.rows.sample_size < 40).any() == (pool == "unseen" and not replacement)
+
+
+def test_saved_targets_come_back(tmp_path):
+    Negatives(user_rows=[4], target_rows=[2], items=[[1, 0]]).save(tmp_path / "x.parquet")
+    read = Negatives.read_parquet(tmp_path / "x.parquet")
+    assert read.target_rows.tolist() == [2]
+    assert (read.replacement, read.pool, read.seed) == (None, None, None)
+
+
+def test_foreign_parquet_with_lists_and_with_rows(tmp_path):
+    lists = pa.table({"user": [0, 1, 2], "target": [2, 2, 2], "negative": GIVEN.tolist()})
+    pq.write_table(lists, tmp_path / "lists.parquet")
+    long = pa.table({"user": np.repeat([2, 0, 1], 3), "negative": GIVEN[[2, 0, 1]].ravel()})
+    pq.write_table(long, tmp_path / "long.parquet")
+    for name in ("lists", "long"):
+        assert ranks(tmp_path / f"{name}.parquet").rows.rank.tolist() == [2, 3, 3]
+
+
+def test_parquet_errors(tmp_path):
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"user": [1], "item": [2]}), path)
+    with pytest.raises(InputError, match="columns 'user' and 'negative'; .* has user, item"):
+        Negatives.read_parquet(path)
+    Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
+    with pytest.raises(InputError, match="`replacement` must be True, as .* says, not False"):
+        Negatives.read_parquet(path, replacement=False)
+    table = pq.read_table(path)
+    newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
+    pq.write_table(newer, path)
+    with pytest.raises(InputError, match="must be of format 1; .* is of format 2"):
+        Negatives.read_parquet(path)
+    with pytest.raises(InputError, match="does not exist"):
+        Negatives.read_parquet(tmp_path / "none.parquet")
+
+
+def test_repeats_are_inferred_as_replacement():
+    with pytest.warns(DataWarning, match="1 rows repeat an item, so they count as with replac"):
+        sample = ranks([[0, 0, 5], [1, 3, 5], [0, 1, 4]], replacement=None)
+    assert sample.design.replacement
+    assert sample.rows.rank.tolist() == [3, 3, 3]
+
+
+def test_no_repeats_are_inferred_as_without():
+    # 3 rows of 3 items: 3·3 pairs, each equal with probability 1/6
+    with pytest.warns(DataWarning, match=r"about 1.5 repeats were to be expected") as caught:
+        sample = ranks(GIVEN, replacement=None)
+    assert not sample.design.replacement
+    assert "pool" not in str(caught[0].message).split(". Say it")[0]
+
+
+def test_pool_is_inferred_from_what_is_excluded():
+    clear = csr_array(np.array([[0, 1, 0, 0, 0, 0], [1] + [0] * 5, [0] * 6]))
+    with pytest.warns(DataWarning, match=r"the pool counts as 'unseen' \(from all items about 1 "):
+        sample = ranks(GIVEN, pool=None, exclude=clear)
+    assert sample.design.pool == "unseen"
+    assert sample.rows.n_items.tolist() == [5, 5, 6]
+    hit = csr_array(np.array([[1, 1, 0, 0, 0, 0], [0] * 6, [0] * 6]))
+    with pytest.warns(DataWarning, match="1 of them are excluded items, so the pool counts as 'a"):
+        assert ranks(GIVEN, pool=None, exclude=hit).design.pool == "all"
+    with pytest.warns(DataWarning, match="nothing is excluded, so the pool counts as 'all'"):
+        assert ranks(GIVEN, pool=None).design.pool == "all"
+
+
+def test_contradictions():
+    with pytest.raises(InputError, match="must not repeat an item if drawn without replacement; "
+                                         "1 of 3 rows do, the first being that of user row 1"):  # fmt: skip
+        ranks([[0, 4, 5], [1, 1, 5], [0, 1, 4]])
+    hit = csr_array(np.array([[0] * 6, [0, 1, 0, 0, 0, 0], [0] * 6]))
+    with pytest.raises(InputError, match="must hold no excluded item in the pool 'unseen'; 1 of 9"):
+        ranks(GIVEN, pool="unseen", exclude=hit)
+    with pytest.raises(InputError, match='`exclude` must be given with pool="unseen"'):
+        ranks(GIVEN, pool="unseen")
+    with pytest.raises(InputError, match="`pool` must be 'all', as the negatives say, not 'unseen'"):
+        ranks(Negatives(user_rows=[0, 1, 2], items=GIVEN, pool="all"), pool="unseen")
+
+
+@pytest.mark.parametrize(("items", "message"), [
+    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], "`negatives` must lie in 0..5; 1 of 9 do not, the first "
+                                        "being 6 for user row 0."),
+    ([[0, 4, 5], [1, 2, 5], [0, 1, 4]],
+     "`negatives` must not contain a target of their user; 1 of 9 do, the first being item row 2 "
+     "of user row 1. Remove them: a target is not its own competitor."),
+    ([[0, 4, 5]], "`negatives` must have one row for each of 3 targets, in their order, not shape "
+                  "(1, 3)."),
+    ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], "`items` must lie in 0..2^31 - 1, or be -1; got -2."),
+    (np.zeros((3, 2)), "`items` must be a two-dimensional array of item rows, one row of them for "
+                       "each user, not float64 of shape (3, 2)."),
+])  # fmt: skip
+def test_bad_items(items, message):
+    with pytest.raises(InputError) as error:
+        ranks(items)
+    assert str(error.value) == message
+
+
+def test_rows_must_fit_the_targets():
+    with pytest.raises(InputError, match=r"must have a row for every target; 1 of 3 have none, the "
+                                         r"first being item row 2 of user row 1"):  # fmt: skip
+        ranks(Negatives(user_rows=[0, 2], items=GIVEN[:2]))
+    with pytest.raises(InputError, match="`negatives` must have one row for each user and target"):
+        ranks(Negatives(user_rows=[0, 1, 1, 2], items=GIVEN[[0, 1, 1, 2]]))
+
+
+def test_sample_size_must_agree():
+    assert ranks(GIVEN, sample_size=4).rows.rank.tolist() == [2, 3, 3]
+    with pytest.raises(InputError, match="`negatives` must hold 9 items for each target; 3 of 3"):
+        ranks(GIVEN, sample_size=10)
+
+
+def test_items_outside_the_catalogue():
+    with pytest.raises(InputError, match="`negatives` must lie in `items`; 1 of 9 do not"):
+        ranks(GIVEN, items=[0, 1, 2, 4, 5])
+
+
+def test_negatives_are_read_only():
+    items = GIVEN.copy()
+    negatives = Negatives(user_rows=[0, 1, 2], items=items)
+    items[:] = 0
+    np.testing.assert_array_equal(negatives.items, GIVEN)
+    with pytest.raises(ValueError, match="read-only"):
+        negatives.items[0, 0] = 1

@@ -1,0 +1,137 @@
+from fractions import Fraction
+from itertools import permutations
+from math import comb
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import Design, kernel
+
+ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2, 3, 4, 30), 1)]
+
+
+def continuation(levels: tuple[int, ...], stop_rank: int) -> list[list[Fraction]]:
+    """c_j in rationals by counting orders: g_j(x) = sum over y < s of g_{j-1}(y) C(step, x-y)."""
+    orders = [[comb(levels[0] - 1, x) for x in range(levels[0])]]
+    for before, size in zip(levels, levels[1:], strict=False):
+        step = size - before
+        last = orders[-1][:stop_rank]
+        orders.append(
+            [
+                sum(g * comb(step, x - y) for y, g in enumerate(last) if 0 <= x - y <= step)
+                for x in range(size)
+            ]
+        )
+    return [
+        [Fraction(g, comb(size - 1, x)) for x, g in enumerate(row)]
+        for row, size in zip(orders, levels, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(("levels", "stop_rank"), ADAPTIVE)
+def test_continuation_equals_the_count_of_orders(levels: tuple[int, ...], stop_rank: int) -> None:
+    design = Design(replacement=False, levels=levels, stop_rank=stop_rank)
+    for size, row in zip(levels, continuation(levels, stop_rank), strict=True):
+        ours = design.continuation(np.arange(1, size + 1), size, 30)
+        np.testing.assert_allclose(ours, [float(c) for c in row], rtol=1e-13, atol=0)
+
+
+def test_continuation_of_the_paper() -> None:
+    """With stopping rank 1: C(n_j - n_{j-1}, r - 1) / C(n_j - 1, r - 1)."""
+    design = Design(replacement=True, levels=(100, 200, 400))
+    for before, size in ((100, 200), (200, 400)):
+        r = np.arange(1, 60)
+        truth = [float(Fraction(comb(size - before, x), comb(size - 1, x))) for x in r - 1]
+        np.testing.assert_allclose(design.continuation(r, size, 10**6), truth, rtol=1e-12)
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize(("levels", "stop_rank"), ADAPTIVE)
+def test_outcomes_sum_to_one_for_every_rank(
+    levels: tuple[int, ...], stop_rank: int, replacement: bool
+) -> None:
+    design = Design(replacement=replacement, levels=levels, stop_rank=stop_rank)
+    rank, size = design.possible(30)
+    table = design.probabilities_at(np.arange(1, 31), rank, size, n_items=30)
+    np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
+    assert (table.max(axis=0) > 0).all()  # every outcome listed can happen
+
+
+def test_ratio_to_the_fixed_kernel_is_free_of_the_true_rank() -> None:
+    design = Design(replacement=False, levels=(5, 10, 20), stop_rank=2)
+    rank, size = design.possible(40)
+    ranks = np.arange(1, 41)
+    table = design.probabilities_at(ranks, rank, size, n_items=40)
+    for column, r, n in zip(table.T, rank.tolist(), size.tolist(), strict=True):
+        fixed = kernel(ranks, [r], sample_size=n, n_items=40, replacement=False)[:, 0]
+        ratio = column[fixed > 0] / fixed[fixed > 0]
+        np.testing.assert_allclose(ratio, ratio[0], rtol=1e-12)
+
+
+def test_outcome_probabilities_by_enumerating_every_draw() -> None:
+    """All orders of six items: the design followed by hand."""
+    n_items, levels, stop_rank = 7, (3, 5, 7), 1
+    design = Design(replacement=False, levels=levels, stop_rank=stop_rank)
+    rank, size = design.possible(n_items)
+    for true_rank in range(1, n_items + 1):
+        above = set(range(true_rank - 1))
+        seen: dict[tuple[int, int], int] = {}
+        orders = list(permutations(range(n_items - 1)))
+        for order in orders:
+            for level in levels:
+                r = 1 + len(above.intersection(order[: level - 1]))
+                if r > stop_rank:
+                    break
+            seen[r, level] = seen.get((r, level), 0) + 1
+        ours = design.probabilities_at([true_rank], rank, size, n_items=n_items)[0]
+        for r, n, p in zip(rank.tolist(), size.tolist(), ours, strict=True):
+            assert p == pytest.approx(seen.pop((r, n), 0) / len(orders), abs=1e-14)
+        assert not seen  # nothing happened that was not listed
+
+
+def test_a_pool_smaller_than_the_last_level_ends_at_the_pool() -> None:
+    design = Design(replacement=False, levels=(5, 10, 20, 40))
+    assert design.level_sizes(100) == (5, 10, 20, 40)
+    assert design.level_sizes(13) == (5, 10, 13)
+    assert design.level_sizes(10) == (5, 10)
+    rank, size = design.possible(13)
+    table = design.probabilities_at(np.arange(1, 14), rank, size, n_items=13)
+    np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
+
+
+def test_text() -> None:
+    assert str(Design(replacement=True)) == "with replacement from all items"
+    text = str(Design(replacement=False, levels=(25, 50), stop_rank=2, pool="unseen"))
+    assert text == "adaptive 25 to 50 while r <= 2, without replacement from unseen items"
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"levels": (5, 5)}, "`levels` must be increasing sample sizes, not (5, 5)."),
+        ({"levels": ()}, "`levels` must be increasing sample sizes, not ()."),
+        (
+            {"levels": (5, 9), "stop_rank": 5},
+            "`stop_rank` must be below the first level, 5, not 5: every target would go on.",
+        ),
+        ({"stop_rank": 0}, "`stop_rank` must be at least 1, not 0."),
+        ({"pool": "seen"}, "`pool` must be one of 'all', 'unseen', not 'seen'."),
+        (
+            {"ties": "mean"},
+            "`ties` must be one of 'unknown', 'best', 'worst', 'random', not 'mean'.",
+        ),
+    ],
+)
+def test_bad_settings(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError) as error:
+        Design(replacement=False, **settings)  # type: ignore[arg-type]
+    assert str(error.value) == says
+
+
+def test_bad_level() -> None:
+    design = Design(replacement=False, levels=(5, 10))
+    with pytest.raises(InputError, match=r"^`sample_size` must be a level of the design, 5, 10,"):
+        design.continuation([1], 7, 100)
+    with pytest.raises(InputError, match=r"^`levels` must be given for this; the design has"):
+        Design(replacement=False).level_sizes(10)

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import RankGrid, kernel, kernel_averages
+
+
+def test_without_replacement_a_sample_of_all_items_shows_the_rank_itself() -> None:
+    assert np.array_equal(
+        kernel(np.arange(1, 51), sample_size=50, n_items=50, replacement=False), np.eye(50)
+    )
+    grid = RankGrid.default(2_000)
+    table = kernel_averages(
+        np.arange(1, 2_001), sample_size=2_000, n_items=2_000, replacement=False, grid=grid
+    )
+    membership = np.zeros_like(table)
+    membership[grid.bin_of(np.arange(1, 2_001)), np.arange(2_000)] = 1.0
+    np.testing.assert_allclose(table, membership / grid.widths[:, None], atol=1e-14)
+
+
+def test_best_and_worst_rank_are_certain() -> None:
+    for replacement in (True, False):
+        table = kernel([1, 9], sample_size=4, n_items=9, replacement=replacement)
+        assert np.array_equal(table, [[1, 0, 0, 0], [0, 0, 0, 1]])
+
+
+def test_a_sample_may_exceed_the_catalogue_with_replacement() -> None:
+    table = kernel([1, 2], sample_size=6, n_items=3, replacement=True)
+    np.testing.assert_allclose(table[1], np.array([1, 5, 10, 10, 5, 1]) / 32)
+
+
+def test_a_target_alone_is_at_rank_one() -> None:
+    for replacement in (True, False):
+        table = kernel([1, 7], sample_size=1, n_items=7, replacement=replacement)
+        assert np.array_equal(table, [[1.0], [1.0]])
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (
+            {"sample_size": 8, "n_items": 7, "replacement": False},
+            "`sample_size` must be at most `n_items` = 7 without replacement, not 8.",
+        ),
+        ({"sample_size": 0, "n_items": 7}, "`sample_size` must be at least 1, not 0."),
+        (
+            {"sample_size": 2, "n_items": 1},
+            "`n_items` must be at least 2 when there is anything to sample, not 1.",
+        ),
+        (
+            {"sample_size": 2, "n_items": 5, "replacement": "no"},
+            "`replacement` must be True or False, not 'no'.",
+        ),
+    ],
+)
+def test_bad_sizes(settings: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError) as error:
+        kernel([1], **settings)  # type: ignore[arg-type]
+    assert str(error.value) == says
+
+
+def test_bad_ranks() -> None:
+    with pytest.raises(InputError, match=r"^`true_ranks` must lie in 1\.\.9; 1 of 1 does not"):
+        kernel([0], sample_size=2, n_items=9)
+    with pytest.raises(InputError, match=r"^`ranks` must lie in 1\.\.2; 1 of 1 does not"):
+        kernel([1], [3], sample_size=2, n_items=9)

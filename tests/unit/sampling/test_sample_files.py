@@ -1,0 +1,177 @@
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import RankSample, files
+
+pa = pytest.importorskip("pyarrow")
+
+SAMPLES = {
+    "rows": RankSample.from_ranks(
+        [1, 5, 3],
+        sample_size=10,
+        n_items=50,
+        replacement=True,
+        ties="best",
+        user=["ä", "b", "c"],
+        weight=[1.0, 0.5, 2.0],
+    ),
+    "own catalogues": RankSample.from_ranks(
+        [1, 5, 3], sample_size=10, n_items=[50, 60, 70], replacement=False
+    ),
+    "adaptive": RankSample.from_ranks(
+        [1, 5, 3], sample_size=[20, 10, 20], n_items=50, replacement=False, levels=(10, 20)
+    ),
+    "several targets": RankSample.from_ranks(
+        [1, 5, 3],
+        sample_size=10,
+        n_items=50,
+        replacement=False,
+        user=[7, 7, 8],
+        n_targets=[2, 2, 1],
+        offset=[0, 1, 0],
+    ),
+}
+SAMPLES |= {f"{name}, counts": one.without_rows() for name, one in SAMPLES.items()}
+
+
+def same(first: RankSample, second: RankSample) -> bool:
+    return json.loads(files.to_json(first)) == json.loads(files.to_json(second))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+def test_round_trip(name: str, suffix: str, tmp_path: Path) -> None:
+    one = SAMPLES[name]
+    path = tmp_path / f"sample{suffix}"
+    one.write(path)
+    back = RankSample.read(path)
+    assert same(back, one)
+    assert back.design == one.design
+    assert np.array_equal(back.pool, one.pool)
+    assert list(tmp_path.iterdir()) == [path]  # nothing half-written is left
+    assert same(files.from_arrow(one.to_arrow()), one)
+
+
+def test_format_version_is_in_every_file(tmp_path: Path) -> None:
+    SAMPLES["rows"].write(tmp_path / "a.json")
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
+    metadata = SAMPLES["rows"].to_arrow().schema.metadata
+    assert json.loads(metadata[b"fullrank"])["format"] == 1
+
+
+def write_csv(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_ranks_from_another_pipeline(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "r.csv", "user,rank,extra\nu1,1,x\nu2,4,y\nu3,1,z\n")
+    one = RankSample.read(path, sample_size=10, n_items=50, replacement=True)
+    assert one.rank.tolist() == [1, 4]
+    assert one.count.tolist() == [2, 1]
+    assert one.rows is not None
+    assert one.rows.user.tolist() == ["u1", "u2", "u3"]  # type: ignore[union-attr]
+    again = RankSample.read(path, sample_size=10, n_items=50, replacement=True, rows=False)
+    assert again.rows is None
+    assert again.count.tolist() == [2, 1]
+
+
+def test_sizes_from_columns_and_several_models(tmp_path: Path) -> None:
+    table = pa.table(
+        {
+            "rank": [1, 2, 3, 4],
+            "sample_size": [10, 10, 20, 20],
+            "n_items": [50, 50, 50, 50],
+            "weight": [1.0, 2.0, 1.0, 1.0],
+            "model": ["a", "a", "b", "b"],
+        }
+    )
+    path = tmp_path / "r.parquet"
+    import pyarrow.parquet as pq
+
+    pq.write_table(table, path)
+    both = files.read_all(path, replacement=False)
+    assert list(both) == ["a", "b"]
+    assert both["a"].weight.tolist() == [1.0, 2.0]
+    assert same(RankSample.read(path, model="b", replacement=False), both["b"])
+    counts = files.read_all(path, replacement=False, rows=False)
+    assert counts["b"].sample_size.tolist() == [20, 20]
+    with pytest.raises(InputError, match=r"^`model` must be given: .* holds 2 models, 'a', 'b'\.$"):
+        RankSample.read(path, replacement=False)
+    with pytest.raises(InputError, match=r"^`model` must be one of 'a', 'b' in .*, not 'c'\.$"):
+        RankSample.read(path, model="c", replacement=False)
+
+
+def test_long_files_are_read_piece_by_piece(tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rank = rng.integers(1, 101, 2_500_000)
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "long.parquet"
+    pq.write_table(pa.table({"rank": rank, "user": np.arange(rank.size)}), path)
+    one = RankSample.read(path, sample_size=100, n_items=10**6, replacement=True, rows=False)
+    assert one.count.tolist() == np.bincount(rank)[1:].tolist()
+
+
+SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "says"),
+    [
+        ("place\n1\n", SIZES, "`path` must have a column rank; "),
+        ("rank\n", SIZES, "`path` must hold at least one rank; "),
+        ("", SIZES, "`path` must be a CSV file; "),
+        ("rank\n1\n", {"n_items": 50, "replacement": True}, "`sample_size` must be given: "),
+        ("rank\n1\n", {"sample_size": 9, "n_items": 50}, "`replacement` must be given, True or False"),
+        ("rank,n_items\n1,50\n", SIZES, "`n_items` must not be given twice: "),
+        ("rank\nfirst\n", SIZES, "`rank` must hold numbers, not <U5. Text must be parsed first."),
+        ("rank,x\n1,2\n,3\n", SIZES, "`rank` must have no missing values; 1 of 2 are missing, the first in row 2."),
+        ("rank\n0\n", SIZES, "`rank` must be at least 1; 1 of 1 does not, the first being rank[0] = 0."),
+    ],
+)
+def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: str) -> None:
+    path = write_csv(tmp_path / "bad.csv", text)
+    with pytest.raises(InputError) as error:
+        RankSample.read(path, **settings)
+    assert str(error.value).startswith(says)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "`text` must be a RankSample written by to_json: "),
+        ("[]", "`path` must hold a RankSample; it holds something else."),
+        ('{"kind": "RankSample", "format": 99}', "`path` must be of format 1, not 99: "),
+        ('{"kind": "RankSample", "format": 1}', "`path` must hold a whole RankSample; its head"),
+        (
+            '{"kind": "RankSample", "format": 1, "content": "rows", "design": {}, "columns": {}}',
+            "`path` must hold a whole RankSample: ",
+        ),
+    ],
+)
+def test_bad_json(tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "bad.json"
+    path.write_text(text)
+    with pytest.raises(InputError) as error:
+        RankSample.read(path)
+    assert str(error.value).startswith(says)
+
+
+def test_bad_paths(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^`path` must name a file; .*none\.csv does not exist\.$"):
+        RankSample.read(tmp_path / "none.csv", **SIZES)
+    with pytest.raises(InputError, match=r"^`path` must end in \.parquet or \.csv or \.json, not"):
+        RankSample.read(tmp_path / "ranks.xls")
+    (tmp_path / "not.parquet").write_text("no")
+    with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .*not\.parquet is not"):
+        RankSample.read(tmp_path / "not.parquet")
+    with pytest.raises(InputError, match=r"^`path` must be writable; "):
+        SAMPLES["rows"].write(tmp_path / "no folder" / "a.json")
+    SAMPLES["rows"].write(tmp_path / "a.json")
+    with pytest.raises(InputError, match=r"^`n_items` must not be given: .* carries its own design"):
+        RankSample.read(tmp_path / "a.json", n_items=3)

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import Design, simulate
+
+RANKS = np.repeat([1, 2, 7, 40, 150, 300], 4_000)
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("design", [{"sample_size": 20}, {"levels": (5, 10, 40), "stop_rank": 2}])
+def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool) -> None:
+    """A chi-square for each true rank: the draws, level by level, against the closed form."""
+    from scipy import stats
+
+    sample = simulate(RANKS, n_items=300, replacement=replacement, rng=11, **design)
+    law = Design(
+        replacement=replacement, **({} if "sample_size" in design else design)
+    )
+    rank, size = law.possible(300, design.get("sample_size"))
+    assert sample.rows is not None
+    for true_rank in np.unique(RANKS):
+        here = true_rank == RANKS
+        seen = [
+            np.count_nonzero((sample.rows.rank[here] == r) & (sample.rows.sample_size[here] == n))
+            for r, n in zip(rank, size, strict=True)
+        ]
+        expected = 4_000 * law.probabilities_at([true_rank], rank, size, n_items=300)[0]
+        common = expected > 5
+        pairs = np.array([[*np.array(seen)[common], sum(np.array(seen)[~common])],
+                          [*expected[common], expected[~common].sum()]])
+        pairs = pairs[:, pairs[1] > 1e-9]
+        if pairs.shape[1] > 1:
+            assert stats.chisquare(pairs[0], pairs[1] * 4_000 / pairs[1].sum()).pvalue > 1e-4
+        else:
+            assert pairs[0, 0] == 4_000
+
+
+def test_a_sample_of_everything_is_exact() -> None:
+    sample = simulate(RANKS, n_items=300, sample_size=300)
+    assert sample.exhausted
+    assert np.array_equal(sample.rows.rank, RANKS)  # type: ignore[union-attr]
+
+
+def test_same_seed_same_sample() -> None:
+    first = simulate(RANKS, n_items=300, sample_size=20, rng=5)
+    again = simulate(RANKS, n_items=300, sample_size=20, rng=5)
+    assert np.array_equal(first.rows.rank, again.rows.rank)  # type: ignore[union-attr]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(InputError, match=r"^`sample_size` must be given, or `levels`: one of"):
+        simulate([1], n_items=10)
+    with pytest.raises(InputError, match=r"^`sample_size` must be at most `n_items` = 10 without"):
+        simulate([1], n_items=10, sample_size=11)
+    with pytest.raises(InputError, match=r"^`true_ranks` must lie in 1\.\.10; 1 of 1 does not"):
+        simulate([0], n_items=10, sample_size=5)
+    with pytest.raises(InputError, match=r"^`rng` must be None, a whole number"):
+        simulate([1], n_items=10, sample_size=5, rng="seed")  # type: ignore[arg-type]
