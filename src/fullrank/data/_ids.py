@@ -17,8 +17,8 @@ Ids = NDArray[Any]
 def encode(name: str, values: Any) -> tuple[Rows, Ids]:
     """Number the distinct ids in ascending order: `ids[rows]` are the values again.
 
-    Ids are whole numbers from 0 on (kept as int64) or text. Text goes through Arrow, whose
-    hashing takes a tenth of the time of sorting strings.
+    Ids are whole numbers from 0 on (kept as int64) or text. Text goes through Arrow, which
+    hashes, so that only the distinct words are sorted.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         numbers = _checks.integers(name, values)

@@ -17,7 +17,7 @@ def simulate(
     n_users: int = 1_000,
     n_items: int = 3_000,
     mean_interactions: float = 80.0,
-    n_factors: int = 12,
+    n_factors: int = 20,
     rng: _rng.RandomState = 0,
 ) -> Interactions:
     """Simulate interactions with long tails, taste clusters, ratings and times.
@@ -25,8 +25,11 @@ def simulate(
     Item popularity and user activity are log-normal, and no user has fewer than ten items.
     Each item belongs mostly to one of `n_factors` genres and each user likes a few of them; a
     user's items are drawn one after the other without replacement with chances proportional
-    to popularity × exp(taste). The default takes a fraction of a second; memory is a few
-    arrays of n_users × n_items.
+    to popularity × exp(taste). Recall@20 of popularity and of EASE (λ = 100) came to
+    0.06–0.09 and 0.24–0.26 on three random splits; on one of ml-latest-small, after which the
+    strength of taste was set, to 0.10 and 0.29.
+    The tail is lighter than there: a tenth of the items has 0.37 of the interactions, not 0.60.
+    The default takes a fraction of a second; memory is a few arrays of n_users × n_items.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def simulate(
     Examples
     --------
     >>> simulate()
-    Interactions(1,000 users × 3,000 items, 79,495 interactions, with values and timestamps)
+    Interactions(1,000 users × 3,000 items, 79,490 interactions, with values and timestamps)
     """
     n_users = _checks.integer("n_users", n_users, low=1)
     n_items = _checks.integer("n_items", n_items, low=20)
@@ -60,7 +63,7 @@ def simulate(
     drawn = np.arange(n_items) < counts[:, None]
     users, items = np.repeat(np.arange(n_users), counts), order[drawn]
 
-    liking = 3.3 + 0.4 * popularity[items] + 0.5 * taste[users, items]
+    liking = 3.0 + 0.3 * popularity[items] + 0.12 * taste[users, items]
     stars = np.clip(np.round(liking + generator.normal(scale=0.8, size=items.size)), 1, 5)
     return Interactions.from_arrays(
         users,
@@ -76,9 +79,9 @@ def _taste(
     n_users: int, n_items: int, n_factors: int, generator: np.random.Generator
 ) -> NDArray[np.float64]:
     """How much each user likes each item, about zero on average for every user."""
-    genres = generator.dirichlet(np.full(n_factors, 0.15), size=n_items)
-    likes = generator.dirichlet(np.full(n_factors, 0.3), size=n_users)
-    taste = 8.0 * likes @ genres.T
+    genres = generator.dirichlet(np.full(n_factors, 0.1), size=n_items)
+    likes = generator.dirichlet(np.full(n_factors, 0.2), size=n_users)
+    taste = 16.0 * likes @ genres.T
     return np.asarray(taste - taste.mean(axis=1, keepdims=True))
 
 

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank import _checks, _files, _rng
 from fullrank.data import _ids, _tables
-from fullrank.data.interactions import Interactions, clean
+from fullrank.data._rows import clean
+from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 
 

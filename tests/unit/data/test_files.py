@@ -119,20 +119,26 @@ def test_universe_from_outside(write) -> None:
         (
             "a,b\n1,2\n",
             {},
-            "`user` must name a column of the file; got no such column, "
-            "where the columns are 'a', 'b'.",
+            (
+                "`user` must name a column of the file; got no such column, "
+                "where the columns are 'a', 'b'."
+            ),
         ),
         (
             "user,item\n1,2\n",
             {"item": "film"},
-            "`item` must name a column of the file; got 'film', "
-            "where the columns are 'user', 'item'.",
+            (
+                "`item` must name a column of the file; got 'film', "
+                "where the columns are 'user', 'item'."
+            ),
         ),
         (
             "user,item\n1,2\n",
             {"value": "stars"},
-            "`value` must name a column of the file; got 'stars', "
-            "where the columns are 'user', 'item'.",
+            (
+                "`value` must name a column of the file; got 'stars', "
+                "where the columns are 'user', 'item'."
+            ),
         ),
         ("", {}, "`path` must name a CSV file; data.csv gave: Empty CSV file."),
         ("user,item\n", {}, "`user` must hold at least one interaction; it is empty."),
@@ -144,8 +150,10 @@ def test_universe_from_outside(write) -> None:
         (
             "user,item\n1,5\n-1,5\n",
             {},
-            "`user` must be at least 0; 1 of 2 does not, the first being user[1] = -1. "
-            "Negative ids often stand for missing ones: drop these rows, or use text ids.",
+            (
+                "`user` must be at least 0; 1 of 2 does not, the first being user[1] = -1. "
+                "Negative ids often stand for missing ones: drop these rows, or use text ids."
+            ),
         ),
         (
             "user,item,rating\n1,5,good\n",

@@ -1,5 +1,7 @@
 import pickle
 import warnings
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -79,7 +81,9 @@ def test_inputs_stay_writable_and_apart() -> None:
 
 
 def test_repr(data: Interactions) -> None:
-    assert repr(data) == "Interactions(3 users × 3 items, 5 interactions, with values and timestamps)"
+    assert (
+        repr(data) == "Interactions(3 users × 3 items, 5 interactions, with values and timestamps)"
+    )
     big = Interactions.from_arrays(np.zeros(1234, int), np.arange(1234))
     assert repr(big) == "Interactions(1 users × 1,234 items, 1,234 interactions)"
 
@@ -108,8 +112,8 @@ def test_text_ids_of_any_type(ids: object) -> None:
     np.testing.assert_array_equal(data.indptr, [0, 2, 3])
 
 
-def test_pandas_columns_of_text() -> None:
-    pd = pytest.importorskip("pandas")
+def test_pandas_columns_of_text(need: Callable[[str], ModuleType]) -> None:
+    pd = need("pandas")
     frame = pd.DataFrame({"u": ["b", "a"], "i": [4, 3]})
     data = Interactions.from_arrays(frame["u"], frame["i"])
     np.testing.assert_array_equal(data.user_ids, ["a", "b"])
@@ -124,7 +128,7 @@ def test_huge_and_sparse_ids_need_no_table() -> None:
 
 
 def test_sorting_where_key_and_position_do_not_fit_in_one_number() -> None:
-    from fullrank.data.interactions import _stable_argsort
+    from fullrank.data._rows import _stable_argsort
 
     keys = np.array([5, 2, 5, 0, 2])
     for bound in (6, 2**62):
@@ -229,8 +233,10 @@ NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use t
         ),
         (
             {"user": [1, "a"], "item": [1, 2]},
-            "`user` must hold whole numbers or text throughout; other ids, or a mixture, "
-            "must be turned into text first.",
+            (
+                "`user` must hold whole numbers or text throughout; other ids, or a mixture, "
+                "must be turned into text first."
+            ),
         ),
         (
             {"user": [(1, 2), (3, 4)], "item": [1, 2]},
@@ -303,7 +309,7 @@ def test_unknown_ids(data: Interactions) -> None:
     assert str(caught.value) == (
         "`ids` must be among the 3 known ids; 2 of 3 do not, the first being ids[1] = 30."
     )
-    with pytest.raises(InputError, match="`ids` must hold whole numbers, like .*, not text"):
+    with pytest.raises(InputError, match=r"`ids` must hold whole numbers, like .*, not text"):
         data.item_rows(["10"])
     with pytest.raises(InputError, match=r"the first being ids\[0\] = dan"):
         data.user_rows(["dan"])

@@ -1,0 +1,78 @@
+"""What every model must do."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+
+from fullrank.data import Interactions, simulate
+from fullrank.errors import NotFittedError
+from fullrank.models import Model
+
+
+def check_model(make: Callable[[], Model]) -> None:
+    """Run a model through the contract: fit, score, repeat, and leave its input alone.
+
+    Parameters
+    ----------
+    make : callable
+        Makes a new model with the settings to be checked, and every time the same.
+
+    Raises
+    ------
+    AssertionError
+        Says which promise was broken.
+
+    Examples
+    --------
+    >>> from fullrank.models import EASE
+    >>> check_model(lambda: EASE(regularization=10.0))
+    """
+    train = _small_data()
+    _check_unfitted(make())
+    before = pickle.dumps(train)
+    model = make()
+    _expect(model.fit(train) is model, "`fit` must return the model itself")
+    _expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
+    scores = _check_scores(model, train)
+    again = np.asarray(make().fit(train).scorer().scores(np.arange(train.n_users)))
+    _expect(np.array_equal(scores, again), "the same settings must learn the same scores")
+    _expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+
+
+def _small_data() -> Interactions:
+    """Sixty users, one of them without items, and fifty items, one of them without users."""
+    data = simulate(n_users=59, n_items=49, mean_interactions=12)
+    users, items = data.pairs()
+    return Interactions.from_arrays(users, items, user_ids=np.arange(60), item_ids=np.arange(50))
+
+
+def _check_unfitted(model: Model) -> None:
+    try:
+        model.scorer()
+    except NotFittedError:
+        return
+    raise AssertionError("`scorer` must raise NotFittedError before `fit`.")
+
+
+def _check_scores(model: Model, train: Interactions) -> np.ndarray:
+    scorer = model.scorer()
+    _expect(scorer.n_items == train.n_items, "the scorer must have all items of the training data")
+    users = np.arange(train.n_users)
+    scores = np.asarray(scorer.scores(users))
+    shape = (train.n_users, train.n_items)
+    _expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
+    _expect(bool(np.isfinite(scores).all()), "scores must be finite")
+    some = np.array([40, 3, 49])
+    _expect(
+        np.allclose(scorer.scores(users[:7], some), scores[:7, some], rtol=1e-5, atol=1e-6),
+        "scores of some items must be those among all items",
+    )
+    return scores
+
+
+def _expect(true: bool, promise: str) -> None:
+    if not true:
+        raise AssertionError(f"{promise}.")
