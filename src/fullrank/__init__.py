@@ -25,6 +25,8 @@ __all__ = [
     "data",
     "datasets",
     "errors",
+    "estimate",
+    "estimators",
     "expected_metric",
     "metrics",
     "models",
@@ -38,12 +40,14 @@ __all__ = [
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
     from fullrank import data as data
     from fullrank import errors as errors
+    from fullrank import estimators as estimators
     from fullrank import metrics as metrics
     from fullrank import models as models
     from fullrank import ranking as ranking
     from fullrank import sampling as sampling
     from fullrank.data import Interactions as Interactions
     from fullrank.data import datasets as datasets
+    from fullrank.estimators import estimate as estimate
     from fullrank.ranking import FactorScorer as FactorScorer
     from fullrank.ranking import ItemItemScorer as ItemItemScorer
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
@@ -61,6 +65,7 @@ _MODULES = {
     "data": "fullrank.data",
     "datasets": "fullrank.data.datasets",
     "errors": "fullrank.errors",
+    "estimators": "fullrank.estimators",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",
@@ -68,6 +73,7 @@ _MODULES = {
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
+    "estimate": "fullrank.estimators",
     "FactorScorer": "fullrank.ranking",
     "ItemItemScorer": "fullrank.ranking",
     "adaptive_ranks": "fullrank.ranking",

@@ -2,7 +2,8 @@
 
 data < metrics < sampling < ranking < models < estimators < inference < report: a stage imports
 only stages before it, and the modules that stand beneath them all. Engines are passed in, so no
-stage imports them, nor the command line, nor the contract tests; those three may import anything.
+stage imports them, nor the command line and its demonstration, nor the contract tests; those may
+import anything.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ STAGES = (
     "inference",
     "report",
 )
-ABOVE_ALL = ("cli", "engines", "testing", "__main__")
+ABOVE_ALL = ("cli", "demo", "engines", "testing", "__main__")
 SOURCE = Path(fullrank.__file__).parent
 
 

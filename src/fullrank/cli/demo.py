@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from fullrank.demo import Demo, Row
@@ -27,14 +28,14 @@ def demo(
     result = run(seed=seed)
     if as_json:
         typer.echo(json.dumps(result.to_dict()))
-    else:
-        _show(result)
-
-
-def _show(result: Demo) -> None:
+        return
     from rich.console import Console
 
-    console = Console(highlight=False, soft_wrap=True)
+    show(result, Console(highlight=False, soft_wrap=True))
+
+
+def show(result: Demo, console: Console) -> None:
+    """Print the two tables, each with what to see in it."""
     console.print("\n[bold]1. Three models on paper[/] (Rendle 2019: five users, 10,000 items)")
     console.print(_table(result.example, result.sample_size))
     console.print(
@@ -49,11 +50,15 @@ def _show(result: Demo) -> None:
     if result.simulated:
         console.print("The data are simulated: an installed wheel comes without MovieLens.")
     console.print(_table(result.models, result.sample_size))
+    console.print(
+        f"corrected: the catalogue's value estimated from the same {result.sample_size} candidates. "
+        f"adaptive: estimated from {result.adaptive_size:,.0f} items a user on average, more for the "
+        "users at rank 1."
+    )
     covers = round(result.n_items / result.sample_size)
     console.print(
-        f"Rank 1 among {result.sample_size} candidates stands for any of the first {covers} ranks "
-        f"or so of the catalogue: no metric at K = 10 survives that. Adaptive sampling goes on only "
-        f"for the users at rank 1, and looks at {result.adaptive_size:,.0f} items a user on average."
+        f"Rank 1 among {result.sample_size} candidates stands for any of the first {covers} ranks or so "
+        "of the catalogue: what lies below K = 10 is inferred, not seen."
     )
 
 
@@ -62,29 +67,28 @@ def _table(rows: Iterable[Row], sample_size: int) -> Table:
     from rich.table import Table
 
     rows = list(rows)
-    spread = any(row.spread is not None for row in rows)
+    columns = {"exact": "exact", "sampled": f"among {sample_size}"}
+    columns |= {name: name for name in ("corrected", "adaptive") if getattr(rows[0], name)}
     table = Table(box=box.SIMPLE, pad_edge=False)
     table.add_column("metric")
     table.add_column("model")
-    table.add_column("exact", justify="right")
-    table.add_column(f"among {sample_size}" + (" (± spread)" if spread else ""), justify="right")
+    for title in columns.values():
+        table.add_column(title, justify="right")
     for name in dict.fromkeys(row.metric for row in rows):
         here = [row for row in rows if row.metric == name]
-        best = max(row.exact for row in here), max(row.sampled for row in here)
         for row in here:
-            noise = "" if row.spread is None else f" ± {row.spread:.3f}"
             table.add_row(
                 name if row is here[0] else "",
                 row.model,
-                _marked(row.exact, best[0]),
-                _marked(row.sampled, best[1], noise),
+                *(_marked(row, column, here) for column in columns),
                 end_section=row is here[-1],
             )
     return table
 
 
-def _marked(value: float, best: float, noise: str = "") -> str:
+def _marked(row: Row, column: str, others: list[Row]) -> str:
     """The value; the best of its kind is bold and starred, so that it shows without colours."""
-    if round(value, 3) == round(best, 3):
-        return f"[bold]* {value:.3f}{noise}[/]"
-    return f"{value:.3f}{noise}"
+    value = f"{getattr(row, column):.3f}"
+    noise = f" ± {row.spread:.3f}" if column == "sampled" and row.spread is not None else ""
+    best = max(f"{getattr(other, column):.3f}" for other in others)
+    return f"[bold]* {value}{noise}[/]" if value == best else f"{value}{noise}"
