@@ -1,6 +1,6 @@
 """Rendle 2019, Figures 1-3, from the sampling kernel: nothing is simulated.
 
-    python examples/01_rendle.py [folder for rendle-1.png, rendle-2.png, rendle-3.png]
+python examples/01_rendle.py [folder for rendle-1.png, rendle-2.png, rendle-3.png]
 """
 
 import sys

@@ -128,10 +128,11 @@ def reject(
     if n_bad == 0:
         return
     first = int(np.argmax(bad))
-    does = "does" if n_bad == 1 else "do"
+    one = n_bad == 1
+    verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
     tail = f" {hint}" if hint else ""
     raise InputError(
-        f"`{name}` must {must}; {n_bad} of {array.size} {does} not, "
+        f"`{name}` must {must}; {n_bad} of {array.size} {verb} not, "
         f"the first being {name}[{first}] = {array[first]}.{tail}"
     )
 

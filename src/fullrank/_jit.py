@@ -13,12 +13,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def jit(function: Function) -> Function:
     """Compile without the GIL and without re-ordering sums; cache where the disk allows it.
 
-    Floating-point operations stay as written (no fastmath), because the order of a sum is part
-    of what a score means. numba refuses to cache in a read-only installation: then each process
-    compiles for itself.
+    Floating-point operations stay as written, because the order of a sum is part of what a score
+    means. numba refuses to cache in a read-only installation: then each process compiles for
+    itself.
     """
+    return _compiled(function, fastmath=False)
+
+
+def jit_any_order(function: Function) -> Function:
+    """As `jit`, but sums may be re-ordered and fused: for what only needs a bounded error."""
+    return _compiled(function, fastmath={"reassoc", "contract"})
+
+
+def _compiled(function: Function, **options: Any) -> Function:
     try:
-        compiled = numba.njit(function, nogil=True, cache=True)
+        compiled = numba.njit(function, nogil=True, cache=True, **options)
     except RuntimeError:
-        compiled = numba.njit(function, nogil=True)
+        compiled = numba.njit(function, nogil=True, **options)
     return compiled  # type: ignore[no-any-return]

@@ -76,7 +76,12 @@ def run(*, seed: int = 0) -> Demo:
         scorer = model.fit(split.train).scorer()
         exact = rank(scorer, split.test, exclude=split.train).metrics(METRICS)
         sample = sample_ranks(
-            scorer, split.test, exclude=split.train, sample_size=SAMPLE_SIZE, pool="unseen", rng=seed
+            scorer,
+            split.test,
+            exclude=split.train,
+            sample_size=SAMPLE_SIZE,
+            pool="unseen",
+            rng=seed,
         )
         adaptive = adaptive_ranks(scorer, split.test, exclude=split.train, rng=seed)
         sizes.append(adaptive.average_size)

@@ -16,7 +16,9 @@ from fullrank.sampling import (
     simulate,
 )
 
-SIZES = st.integers(2, 400).flatmap(lambda n_items: st.tuples(st.just(n_items), st.integers(2, n_items)))
+SIZES = st.integers(2, 400).flatmap(
+    lambda n_items: st.tuples(st.just(n_items), st.integers(2, n_items))
+)
 METRICS = st.builds(
     metrics.Metric, st.sampled_from(sorted(metrics.names())), st.none() | st.integers(1, 60)
 )
@@ -37,11 +39,15 @@ def test_kernel_rows_are_distributions_with_the_right_mean(
 
 
 @given(SIZES, st.booleans(), st.data())
-def test_bins_average_their_ranks(sizes: tuple[int, int], replacement: bool, data: st.DataObject) -> None:
+def test_bins_average_their_ranks(
+    sizes: tuple[int, int], replacement: bool, data: st.DataObject
+) -> None:
     n_items, n = sizes
     cuts = data.draw(st.sets(st.integers(1, n_items - 1)))
     grid = RankGrid(np.array(sorted({0, n_items} | cuts)))
-    table = kernel(np.arange(1, n_items + 1), sample_size=n, n_items=n_items, replacement=replacement)
+    table = kernel(
+        np.arange(1, n_items + 1), sample_size=n, n_items=n_items, replacement=replacement
+    )
     means = np.add.reduceat(table, grid.edges[:-1], axis=0) / grid.widths[:, None]
     ours = kernel_averages(
         np.arange(1, n + 1), sample_size=n, n_items=n_items, replacement=replacement, grid=grid
@@ -69,7 +75,8 @@ def test_order_and_sharding_change_nothing(ranks: list[int], random) -> None:
     random.shuffle(shuffled)
     for other in (
         RankSample.from_ranks(shuffled, **settings),
-        RankSample.from_ranks(ranks[cut:], **settings) + RankSample.from_ranks(ranks[:cut], **settings),
+        RankSample.from_ranks(ranks[cut:], **settings)
+        + RankSample.from_ranks(ranks[:cut], **settings),
     ):
         assert other.rank.tolist() == whole.rank.tolist()
         assert other.count.tolist() == whole.count.tolist()
@@ -85,7 +92,9 @@ def test_sampling_every_item_is_exact(ranks: list[int], metric: metrics.Metric) 
 
 
 @given(st.lists(st.integers(1, 900), min_size=1, max_size=40), METRICS)
-def test_a_distribution_gives_the_metric_of_its_ranks(ranks: list[int], metric: metrics.Metric) -> None:
+def test_a_distribution_gives_the_metric_of_its_ranks(
+    ranks: list[int], metric: metrics.Metric
+) -> None:
     dense = RankDistribution.from_ranks(ranks, n_items=900, grid=RankGrid.dense(900))
     exact = metrics.evaluate(ranks, metric, n_items=900)[metric.name]
     np.testing.assert_allclose(dense.metric(metric), exact, atol=1e-12)

@@ -1,5 +1,7 @@
 """Kernels against SciPy where it is exact, and against 50 digits where N is huge."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -40,9 +42,7 @@ def test_kernel_in_a_huge_catalogue(replacement: bool) -> None:
     for n in (2, 100, 1_000):
         ranks = np.array([1, 2, 100, 12_345, 10**6, 3 * 10**7, HUGE - 5, HUGE])
         outcomes = np.unique(np.linspace(1, n, 12).astype(int))
-        ours = kernel(
-            ranks, outcomes, sample_size=n, n_items=HUGE, replacement=replacement
-        )
+        ours = kernel(ranks, outcomes, sample_size=n, n_items=HUGE, replacement=replacement)
         for i, rank in enumerate(ranks.tolist()):
             for j, r in enumerate(outcomes.tolist()):
                 truth = exact_pmf(mp, HUGE, rank, n, r, replacement)
@@ -67,7 +67,7 @@ def test_bin_averages_in_a_huge_catalogue(replacement: bool) -> None:
         ours = kernel_averages(
             outcomes, sample_size=n, n_items=HUGE, replacement=replacement, grid=grid
         )
-        for b, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+        for b, (low, high) in enumerate(pairwise(edges)):
             if high - low > 150:
                 continue
             for j, r in enumerate(outcomes.tolist()):

@@ -30,9 +30,7 @@ def brute_force(name: str, listing: list[bool], k: int) -> float:
     if name == "rr":
         return next((1 / (i + 1) for i, hit in enumerate(top) if hit), 0.0)
     assert name == "auc"
-    pairs = [
-        sum(not other for other in listing[i + 1 :]) for i, hit in enumerate(top) if hit
-    ]
+    pairs = [sum(not other for other in listing[i + 1 :]) for i, hit in enumerate(top) if hit]
     if n_items == n_targets:
         return hits / n_targets  # no pair can be wrong
     return sum(pairs) / (n_targets * (n_items - n_targets))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fullrank.ranking import _draw_kernels as kernels
 from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
+from fullrank.ranking import _draw_kernels as kernels
 from fullrank.ranking.draws import make_pools
 from fullrank.ranking.targets import clean_targets
 

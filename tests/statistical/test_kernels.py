@@ -18,7 +18,9 @@ def draw(replacement: bool, n_draws: int, rng: np.random.Generator) -> np.ndarra
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize(("levels", "stop_rank"), [((12,), 1), ((5, 10, 20, 40), 1), ((4, 9, 20), 3)])
+@pytest.mark.parametrize(
+    ("levels", "stop_rank"), [((12,), 1), ((5, 10, 20, 40), 1), ((4, 9, 20), 3)]
+)
 def test_frequencies_of_outcomes(
     levels: tuple[int, ...], stop_rank: int, replacement: bool
 ) -> None:
@@ -35,7 +37,9 @@ def test_frequencies_of_outcomes(
             r[going], n[going] = above[going, level - 2] + 1, level
             going &= r <= stop_rank
         expected = REPEATS * design.probabilities_at([true_rank], rank, size, n_items=N_ITEMS)[0]
-        seen = np.array([np.count_nonzero((r == a) & (n == b)) for a, b in zip(rank, size, strict=True)])
+        seen = np.array(
+            [np.count_nonzero((r == a) & (n == b)) for a, b in zip(rank, size, strict=True)]
+        )
         assert seen.sum() == REPEATS  # no outcome that is not listed
         often = expected >= 10
         if often.sum() > 1:

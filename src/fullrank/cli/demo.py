@@ -51,14 +51,14 @@ def show(result: Demo, console: Console) -> None:
         console.print("The data are simulated: an installed wheel comes without MovieLens.")
     console.print(_table(result.models, result.sample_size))
     console.print(
-        f"corrected: the catalogue's value estimated from the same {result.sample_size} candidates. "
-        f"adaptive: estimated from {result.adaptive_size:,.0f} items a user on average, more for the "
-        "users at rank 1."
+        "corrected: the catalogue's value estimated from the same "
+        f"{result.sample_size} candidates. adaptive: estimated from {result.adaptive_size:,.0f} "
+        "items a user on average, more for the users at rank 1."
     )
     covers = round(result.n_items / result.sample_size)
     console.print(
-        f"Rank 1 among {result.sample_size} candidates stands for any of the first {covers} ranks or so "
-        "of the catalogue: what lies below K = 10 is inferred, not seen."
+        f"Rank 1 among {result.sample_size} candidates stands for any of the first {covers} ranks "
+        "or so of the catalogue: what lies below K = 10 is inferred, not seen."
     )
 
 

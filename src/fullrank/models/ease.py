@@ -24,9 +24,10 @@ class EASE:
     """Predict a user's items from the user's other items by ridge regression.
 
     Every interaction counts 1. Fitting costs a product XᵀX and the inverse of an n_items ×
-    n_items matrix, or where users are fewer than items one product of their sizes; at its peak it holds 8 bytes per pair of items (12 where the data are so
-    dense that a dense product is quicker) beside the sparse product, and 4 bytes in the end:
-    10,000 items take 0.8 GB, then 0.4 GB.
+    n_items matrix, or where users are fewer than items one product of their sizes; at its peak
+    it holds 8 bytes per pair of items (12 where the data are so dense that a dense product is
+    quicker) beside the sparse product, and 4 bytes in the end: 10,000 items take 0.8 GB, then
+    0.4 GB.
 
     Parameters
     ----------

@@ -56,6 +56,10 @@ def count(job: Job) -> Counts:
         counts = count_factors(job, job.scorer)
         if counts is not None:
             return counts
+    if isinstance(job.scorer, ItemItemScorer) and not job.scorer.is_sparse:
+        from fullrank.ranking._exact_item_item import count_item_item
+
+        return count_item_item(job, job.scorer)
     return count_any(job)
 
 

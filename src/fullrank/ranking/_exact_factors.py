@@ -51,74 +51,37 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
     """
     t = job.targets
     catalogue = np.arange(scorer.n_items) if job.catalogue is None else job.catalogue
-    lengths = (
-        kernels.lengths(scorer.user_factors, t.users),
-        kernels.lengths(scorer.item_factors, catalogue),
-    )
-    scale = _scales(scorer, *lengths)
+    length = kernels.lengths(scorer.user_factors, t.users)
+    item_length = kernels.lengths(scorer.item_factors, catalogue)
+    scale = _scale(scorer, float(length.max()), float(item_length.max()))
     if scale is None:
         return None
     counts = Counts.empty(t.order.size)
     bias = np.empty(0) if scorer.item_bias is None else scorer.item_bias
-    kernels.pair_scores(
-        scorer.user_factors, scorer.item_factors, bias, t.user_rows[t.order],
-        t.item_rows[t.order], counts.mark,
-    )  # fmt: skip
-    blocks = _blocks(scorer, catalogue, scale[1] * lengths[1], bias * (scale[0] * scale[1]))
-    _count_blocks(job, scorer, scale, scale[0] * lengths[0], blocks, counts)
-    return counts
-
-
-def _scales(
-    scorer: FactorScorer, user_lengths: Floats, item_lengths: Floats
-) -> tuple[float, float] | None:
-    """Powers of two that bring the longest user and the longest item to at most 1."""
-    longest = user_lengths.max(), item_lengths.max()
-    exponents = np.frexp(longest)[1]
-    if scorer.user_factors.shape[1] > _MAX_FACTORS:
-        return None
-    if not np.isfinite(longest).all() or np.abs(exponents).max() > 400:
-        return None
-    users, items = (2.0 ** -int(exponent) for exponent in exponents)
-    if scorer.item_bias is not None:
-        finite = np.abs(scorer.item_bias[np.isfinite(scorer.item_bias)])
-        if finite.max(initial=0.0) * users * items > 2.0**100:
-            return None
-    return users, items
-
-
-def _typed(scale: float, dtype: np.dtype[Any]) -> float | np.float32:
-    """The scale in the precision of the factors where that can hold it: float32 is faster."""
-    return np.float32(scale) if dtype == np.float32 and 2.0**-120 < scale < 2.0**120 else scale
-
-
-def _count_blocks(
-    job: Job,
-    scorer: FactorScorer,
-    scale: tuple[float, float],
-    length: Floats,
-    blocks: _Blocks,
-    counts: Counts,
-) -> None:
-    t = job.targets
-    d = scorer.user_factors.shape[1]
-    relative, absolute = 1.125 * (d + 10) * 2.0**-24, (4 * d + 8) * 2.0**-126
-    both = scale[0] * scale[1]
     targets = t.item_rows[t.order]
-    lowest = both * np.minimum.reduceat(counts.mark, t.starts[:-1])
+    kernels.pair_scores(
+        scorer.user_factors, scorer.item_factors, bias, t.user_rows[t.order], targets, counts.mark
+    )
+    length *= scale.users
+    lowest = scale.both * np.minimum.reduceat(counts.mark, t.starts[:-1])
     with np.errstate(divide="ignore", invalid="ignore"):
-        groups = np.argsort(lowest / length)
+        needed = lowest / length  # the shortest item that can reach the user's lowest target
+    groups = np.argsort(needed)
+    blocks = _blocks(
+        scorer, catalogue, item_length * scale.items, bias * scale.both, needed, scale.is_one
+    )
     seen_indptr, seen = exclusion_arrays(job.exclusion)
-    bias = np.empty(0) if scorer.item_bias is None else scorer.item_bias
-    user_scale, item_scale = (_typed(x, scorer.item_factors.dtype) for x in scale)
+    d = scorer.user_factors.shape[1]
+    relative, absolute = 1.125 * (d + 10) * 2.0**-24, (4 * d + 8) * 2.0**-126 * scale.room
+    user_scale, item_scale = scale.typed(scorer.item_factors.dtype)
 
     def work(batch: slice) -> None:
         kernels.count_chunk(
             groups[batch], ITEMS, blocks.order, blocks.place, blocks.length, blocks.longest,
             blocks.bias32, blocks.bias_size, blocks.bias_high, t.users, t.starts, targets, length,
-            lowest, seen_indptr, seen, scorer.user_factors, scorer.item_factors, bias, user_scale,
-            item_scale, both, relative, absolute, job.fast, job.random, np.uint64(job.key),
-            counts.mark, counts.greater, counts.equal, counts.before,
+            lowest, seen_indptr, seen, scorer.user_factors, scorer.item_factors, blocks.plain,
+            bias, user_scale, item_scale, scale.both, relative, absolute, job.fast, job.random,
+            np.uint64(job.key), counts.mark, counts.greater, counts.equal, counts.before,
         )  # fmt: skip
 
     batches = job.batches(USERS)
@@ -129,15 +92,62 @@ def _count_blocks(
         progress=job.progress,
         sizes=[batch.stop - batch.start for batch in batches],
     )
+    return counts
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Scale:
+    """The powers of two by which users and items are multiplied for the filter.
+
+    `room` is what underflow can be multiplied with: the lengths of the longest user and item.
+    """
+
+    users: float = 1.0
+    items: float = 1.0
+    room: float = 1.0
+
+    @property
+    def both(self) -> float:
+        return self.users * self.items
+
+    @property
+    def is_one(self) -> bool:
+        return self.users == self.items == 1.0
+
+    def typed(self, dtype: np.dtype[Any]) -> tuple[Any, Any]:
+        """In float32 where that holds both and the factors are float32, which is faster."""
+        fits = all(2.0**-120 < scale < 2.0**120 for scale in (self.users, self.items))
+        kind = np.float32 if fits and dtype == np.float32 else np.float64
+        return kind(self.users), kind(self.items)
+
+
+def _scale(scorer: FactorScorer, longest_user: float, longest_item: float) -> _Scale | None:
+    """No scale for float32 factors of ordinary size; else one that makes the longest at most 1."""
+    longest = longest_user, longest_item
+    if scorer.user_factors.shape[1] > _MAX_FACTORS or not np.isfinite(longest).all():
+        return None
+    exponents = [int(np.frexp(x)[1]) for x in longest]
+    if max(abs(x) for x in exponents) > 400:
+        return None
+    if scorer.item_factors.dtype == np.float32 and all(abs(x) < 30 for x in exponents):
+        scale = _Scale(room=max(1.0, longest_user) * max(1.0, longest_item))
+    else:
+        scale = _Scale(users=2.0 ** -exponents[0], items=2.0 ** -exponents[1])
+    if scorer.item_bias is not None:
+        finite = np.abs(scorer.item_bias[np.isfinite(scorer.item_bias)])
+        if finite.max(initial=0.0) * scale.both > 2.0**100:
+            return None
+    return scale
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Blocks:
-    """The catalogue by falling length, in blocks of ITEMS.
+    """The catalogue in blocks of ITEMS, by falling length where that pays.
 
     For each item of the catalogue `order` (its row) and the scaled `bias32`; for each item row its
     `place` in that order and its scaled `length`; for each block the `longest` item, the largest
-    finite |bias| and the largest bias.
+    finite |bias| and the largest bias. `plain` is the float32 item factors, if they are in this
+    order and need no scaling, else empty.
     """
 
     order: Ints
@@ -147,20 +157,28 @@ class _Blocks:
     longest: Floats
     bias_size: Floats
     bias_high: Floats
+    plain: NDArray[np.float32]
 
 
 def _blocks(
-    scorer: FactorScorer, catalogue: Ints, lengths: Floats, scaled_bias: Floats
+    scorer: FactorScorer,
+    catalogue: Ints,
+    item_length: Floats,
+    bias: Floats,
+    needed: Floats,
+    unscaled: bool,
 ) -> _Blocks:
-    by_length = np.argsort(-lengths)
-    order = catalogue[by_length]
+    sort = _worth_sorting(item_length, needed) and not bias.size
+    order = catalogue[np.argsort(-item_length)] if sort else catalogue
+    plain = np.empty((0, scorer.item_factors.shape[1]), np.float32)
+    if not sort and unscaled and catalogue.size == scorer.n_items:
+        plain = scorer.item_factors
     place = np.full(scorer.n_items, -1, np.int32)
     place[order] = np.arange(order.size)
     length = np.zeros(scorer.n_items)
-    length[catalogue] = lengths
+    length[catalogue] = item_length
     edges = np.arange(0, order.size, ITEMS)
     bias_size = bias_high = np.zeros(edges.size)
-    bias = scaled_bias
     if bias.size:
         bias = bias[order]
         finite = np.where(np.isfinite(bias), np.abs(bias), 0.0)
@@ -171,7 +189,15 @@ def _blocks(
         bias32=bias.astype(np.float32),
         place=place,
         length=length,
-        longest=length[order[edges]],
+        longest=np.maximum.reduceat(length[order], edges),
         bias_size=bias_size,
         bias_high=bias_high,
+        plain=plain,
     )
+
+
+def _worth_sorting(item_length: Floats, needed: Floats) -> bool:
+    """Whether lengths rule out more than a twentieth of the scores, judged by a sample of items."""
+    sample = np.sort(item_length[:: 1 + item_length.size // 4096])
+    ruled_out = np.searchsorted(sample, needed) / sample.size
+    return bool(np.nanmean(ruled_out) > 0.05)

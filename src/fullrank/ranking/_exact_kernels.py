@@ -12,17 +12,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._jit import jit, jit_any_order
 from fullrank.ranking._draw_kernels import contains, tie_word
 
 Array = NDArray[Any]
 
 SAFE = 1.0 + 2.0**-20  # covers the rounding of a length and of a product of two
 ULPS = 2.0**-22
+LEAST_SQUARE = 2.0**-1000  # for rows whose squares vanish in float64, though they are not zero
 
 
 @jit
-def stands_before(key: int, user: int, item: int, target: int) -> bool:
+def stands_before(key: np.uint64, user: int, item: int, target: int) -> bool:
     """Whether the keyed words put an item above a target of equal score."""
     a, b = tie_word(key, user, item), tie_word(key, user, target)
     return a > b or (a == b and item > target)
@@ -35,7 +36,7 @@ def count_targets(
     targets: Array,
     mark: Array,
     random: bool,
-    key: int,
+    key: np.uint64,
     greater: Array,
     equal: Array,
     before: Array,
@@ -52,7 +53,7 @@ def count_targets(
                     offset[t] += 1
                 elif mark[s] == mark[t]:
                     equal[t] += 1
-                    first = s < t
+                    first = targets[s] < targets[t]
                     if random:
                         first = stands_before(key, users[a], targets[s], targets[t])
                         before[t] += first
@@ -69,7 +70,7 @@ def count_scores(
     seen_indptr: Array,
     seen: Array,
     random: bool,
-    key: int,
+    key: np.uint64,
     greater: Array,
     equal: Array,
     before: Array,
@@ -122,27 +123,20 @@ def column(items: Array, item: int) -> int:
     """Where an item stands in the sorted catalogue `items` (empty: all items)."""
     if items.size == 0:
         return item
-    return np.searchsorted(items, item)
+    return int(np.searchsorted(items, item))
 
 
-@jit
+@jit_any_order
 def lengths(factors: Array, rows: Array) -> Array:
     """Euclidean lengths in float64: infinite or NaN if a row has such an entry, 0 if all are 0."""
-    d = factors.shape[1]
     out = np.empty(rows.size)
     for a in range(rows.size):
-        row = factors[rows[a]]
-        s0 = s1 = s2 = s3 = 0.0  # four sums at a time: the order does not matter here
-        for k in range(0, d - 3, 4):
-            s0 += np.float64(row[k]) ** 2
-            s1 += np.float64(row[k + 1]) ** 2
-            s2 += np.float64(row[k + 2]) ** 2
-            s3 += np.float64(row[k + 3]) ** 2
-        for k in range(d - d % 4, d):
-            s0 += np.float64(row[k]) ** 2
-        square = (s0 + s1) + (s2 + s3)
-        if square == 0.0 and row.any():
-            square = 2.0**-1000  # squares of float64 entries can vanish; this is above them
+        row = rows[a]
+        square = 0.0
+        for k in range(factors.shape[1]):
+            square += np.float64(factors[row, k]) ** 2
+        if square == 0.0 and factors[row].any():
+            square = LEAST_SQUARE
         out[a] = np.sqrt(square)
     return out
 
@@ -208,160 +202,152 @@ def hide(tile: Array, block: int, starts: Array, rows: Array, columns: Array) ->
 
 
 @jit
-def count_between(
-    tile: Array, a: int, bias: Array, low: np.float32, high: np.float32
-) -> tuple[int, int]:
-    """How many entries of row a (plus bias) are above `high`, and how many at least `low`.
-
-    Counts of 32 bits let as many lanes count as compare.
-    """
-    above = within = np.int32(0)
-    if bias.size:
+def add_bias(tile: Array, bias: Array) -> None:
+    for a in range(tile.shape[0]):
         for j in range(tile.shape[1]):
-            score = tile[a, j] + bias[j]
-            above = np.int32(above + (score > high))
-            within = np.int32(within + (score >= low))
-    else:
-        for j in range(tile.shape[1]):
-            above = np.int32(above + (tile[a, j] > high))
-            within = np.int32(within + (tile[a, j] >= low))
-    return np.int64(above), np.int64(within)
+            tile[a, j] += bias[j]
 
 
 @jit
-def recount(
+def count_tile(
+    tile: Array, ends: Array, low: Array, high: Array, above: Array, within: Array
+) -> None:
+    """For each target how many scores are above `high` and at least `low`; none where they are NaN.
+
+    The targets of row a end at ends[a]. Those of a user go through the row four at a time. Counts
+    of 32 bits let as many lanes count as compare.
+    """
+    nothing, zero = np.float32(np.nan), np.int32(0)
+    t = 0
+    for a in range(tile.shape[0]):
+        while t < ends[a]:
+            l0, h0, a0, w0 = low[t], high[t], zero, zero
+            if t + 1 == ends[a]:
+                if not np.isnan(l0):
+                    for j in range(tile.shape[1]):
+                        a0 = np.int32(a0 + (tile[a, j] > h0))
+                        w0 = np.int32(w0 + (tile[a, j] >= l0))
+                above[t], within[t] = a0, w0
+                t += 1
+                continue
+            n = min(4, ends[a] - t)
+            l1, h1, a1, w1 = low[t + 1], high[t + 1], zero, zero
+            l2, h2, a2, w2 = nothing, nothing, zero, zero
+            l3, h3, a3, w3 = nothing, nothing, zero, zero
+            if n > 2:
+                l2, h2 = low[t + 2], high[t + 2]
+            if n > 3:
+                l3, h3 = low[t + 3], high[t + 3]
+            if not (np.isnan(l0) and np.isnan(l1) and np.isnan(l2) and np.isnan(l3)):
+                for j in range(tile.shape[1]):
+                    score = tile[a, j]
+                    a0 = np.int32(a0 + (score > h0))
+                    w0 = np.int32(w0 + (score >= l0))
+                    a1 = np.int32(a1 + (score > h1))
+                    w1 = np.int32(w1 + (score >= l1))
+                    a2 = np.int32(a2 + (score > h2))
+                    w2 = np.int32(w2 + (score >= l2))
+                    a3 = np.int32(a3 + (score > h3))
+                    w3 = np.int32(w3 + (score >= l3))
+            above[t], within[t] = a0, w0
+            above[t + 1], within[t + 1] = a1, w1
+            if n > 2:
+                above[t + 2], within[t + 2] = a2, w2
+            if n > 3:
+                above[t + 3], within[t + 3] = a3, w3
+            t += n
+
+
+@jit
+def decide(
     tile: Array,
     a: int,
-    t: int,
     low: np.float32,
     high: np.float32,
-    rows: Array,
-    bias32: Array,
+    block: Array,
     user: int,
-    targets: Array,
+    target: int,
     no_products: bool,
     item_length: Array,
     user_factors: Array,
     item_factors: Array,
     bias: Array,
+    mark: float,
     random: bool,
-    key: int,
-    mark: Array,
-    greater: Array,
-    equal: Array,
-    before: Array,
-) -> None:
-    """Decide what the filter could not: sum the scores between `low` and `high` as defined."""
-    for j in range(rows.size):
-        score = tile[a, j]
-        if bias32.size:
-            score += bias32[j]
-        item = rows[j]
-        if not (score >= low) or score > high or item == targets[t]:
+    key: np.uint64,
+    known: Array,
+) -> tuple[int, int, int]:
+    """Greater, equal and before among the scores from `low` to `high`, summed as defined.
+
+    `known` keeps these sums for the user's other targets; NaN is not known yet.
+    """
+    greater = equal = before = 0
+    for j in range(block.size):
+        item = block[j]
+        if not (tile[a, j] >= low) or tile[a, j] > high or item == target:
             continue
-        if no_products or item_length[item] == 0.0:
-            exact = bias[item] if bias.size else 0.0
-        else:
-            exact = exact_score(user_factors[user], item_factors[item], bias, item)
-        if exact > mark[t]:
-            greater[t] += 1
-        elif exact == mark[t]:
-            equal[t] += 1
+        if np.isnan(known[j]):
+            if no_products or item_length[item] == 0.0:
+                known[j] = bias[item] if bias.size else 0.0
+            else:
+                known[j] = exact_score(user_factors[user], item_factors[item], bias, item)
+        exact = known[j]
+        if exact > mark:
+            greater += 1
+        elif exact == mark:
+            equal += 1
             if random:
-                before[t] += stands_before(key, user, item, targets[t])
+                before += stands_before(key, user, item, target)
+    return greater, equal, before
 
 
 @jit
-def count_tile(
+def count_equal(
     tile: Array,
-    groups: Array,
-    rows: Array,
-    bias32: Array,
+    a: int,
+    mark: np.float32,
+    block: Array,
+    user: int,
+    target: int,
+    random: bool,
+    key: np.uint64,
+) -> tuple[int, int]:
+    """Equal and before among the float32 scores of row a as they are."""
+    equal = before = 0
+    for j in range(block.size):
+        if tile[a, j] == mark and block[j] != target:
+            equal += 1
+            if random:
+                before += stands_before(key, user, block[j], target)
+    return equal, before
+
+
+@jit
+def set_bounds(
+    mark: Array,
+    length: Array,
     longest: float,
     bias_size: float,
     bias_high: float,
-    users: Array,
-    starts: Array,
-    targets: Array,
-    length: Array,
-    item_length: Array,
-    user_factors: Array,
-    item_factors: Array,
-    bias: Array,
-    scale: float,
     relative: float,
     absolute: float,
-    random: bool,
-    key: int,
-    mark: Array,
-    greater: Array,
-    equal: Array,
-    before: Array,
+    low: Array,
+    high: Array,
 ) -> None:
-    """Certified counts of one tile: row a for users[groups[a]], column j for item rows[j]."""
-    for a in range(tile.shape[0]):
-        g = groups[a]
-        reach = length[g] * longest * SAFE
-        error = relative * (reach + bias_size) + absolute
-        for t in range(starts[g], starts[g + 1]):
-            m = mark[t] * scale
-            if m > reach + bias_high + absolute:
-                continue
-            # wider than the bound by what rounding the thresholds to float32 can take away
-            margin = error + abs(m) * ULPS if np.isfinite(m) else 0.0
-            high = np.float32(m + margin)
-            low = np.float32(m - margin)
-            above, within = count_between(tile, a, bias32, low, high)
-            greater[t] += above
-            if within > above:
-                recount(
-                    tile, a, t, low, high, rows, bias32, users[g], targets, length[g] == 0.0,
-                    item_length, user_factors, item_factors, bias, random, key, mark, greater,
-                    equal, before,
-                )  # fmt: skip
+    """What the filter must exceed or fall below to decide; NaN where no item can reach the mark.
 
-
-@jit
-def count_tile_fast(
-    tile: Array,
-    groups: Array,
-    rows: Array,
-    bias32: Array,
-    first: int,
-    users: Array,
-    starts: Array,
-    targets: Array,
-    place: Array,
-    scale: float,
-    random: bool,
-    key: int,
-    mark: Array,
-    greater: Array,
-    equal: Array,
-    before: Array,
-) -> None:
-    """Counts of one tile as its float32 scores have it; its columns are places first, …"""
-    for a in range(tile.shape[0]):
-        user = users[groups[a]]
-        for t in range(starts[groups[a]], starts[groups[a] + 1]):
-            m = np.float32(mark[t] * scale)
-            above, within = count_between(tile, a, bias32, m, m)
-            own = place[targets[t]] - first
-            if 0 <= own < rows.size:
-                score = tile[a, own]
-                if bias32.size:
-                    score += bias32[own]
-                above -= score > m
-                within -= score >= m
-            greater[t] += above
-            equal[t] += within - above
-            if random and within > above:
-                for j in range(rows.size):
-                    score = tile[a, j]
-                    if bias32.size:
-                        score += bias32[j]
-                    if score == m and rows[j] != targets[t]:
-                        before[t] += stands_before(key, user, rows[j], targets[t])
+    The margin is wider than the error bound by what rounding to float32 can take away.
+    """
+    for t in range(mark.size):
+        m = mark[t]
+        reach = length[t] * longest * SAFE
+        margin = relative * (reach + bias_size) + absolute + abs(m) * ULPS
+        if not np.isfinite(m):
+            margin = 0.0
+        if m > reach + bias_high + absolute:
+            margin = np.nan
+        low[t] = np.float32(m - margin)
+        high[t] = np.float32(m + margin)
 
 
 @jit
@@ -384,6 +370,7 @@ def count_chunk(
     seen: Array,
     user_factors: Array,
     item_factors: Array,
+    plain: Array,
     bias: Array,
     user_scale: float,
     item_scale: float,
@@ -392,19 +379,39 @@ def count_chunk(
     absolute: float,
     fast: bool,
     random: bool,
-    key: int,
+    key: np.uint64,
     mark: Array,
     greater: Array,
     equal: Array,
     before: Array,
 ) -> None:
-    """All blocks of items for the users of some groups, sorted by lowest/length."""
+    """All blocks of items for the users of some groups, sorted by lowest/length.
+
+    `plain` is the item factors themselves where they can be multiplied as they are, else empty.
+    """
     n_groups, d = groups.size, user_factors.shape[1]
     factors = np.empty((n_groups, d), np.float32)
     items = np.empty((width, d), np.float32)
     buffer = np.empty(n_groups * width, np.float32)
-    scaled_rows(user_factors, users[groups], user_scale, factors)
-    hidden = bucket_seen(users[groups], seen_indptr, seen, place, width, longest.size)
+    known = np.empty(width)
+    rows = users[groups]
+    scaled_rows(user_factors, rows, user_scale, factors)
+    hidden = bucket_seen(rows, seen_indptr, seen, place, width, longest.size)
+    # the chunk's targets side by side: gathering them for every tile would cost as much as counting
+    ends = np.cumsum(starts[groups + 1] - starts[groups])
+    at = np.empty(ends[-1], np.int64)
+    target_length = np.empty(ends[-1])
+    for a in range(n_groups):
+        first = starts[groups[a] + 1] - ends[a]
+        for k in range(starts[groups[a]] - first, ends[a]):
+            at[k] = first + k
+            target_length[k] = length[groups[a]]
+    own_place = place[targets[at]]
+    total = np.zeros(at.size, np.int64)
+    above, within = np.empty(at.size, np.int32), np.empty(at.size, np.int32)
+    scaled_mark = mark[at] * scale
+    low = scaled_mark.astype(np.float32)
+    high = low.copy()
     for b in range(longest.size):
         n = n_groups
         while n > 0 and lowest[groups[n - 1]] > (
@@ -413,20 +420,49 @@ def count_chunk(
             n -= 1
         if n == 0:
             continue
-        rows = order[b * width : (b + 1) * width]
-        block_bias = bias32[b * width : (b + 1) * width]
-        tile = buffer[: n * rows.size].reshape(n, rows.size)
-        scaled_rows(item_factors, rows, item_scale, items)
-        np.dot(factors[:n], items[: rows.size].T, tile)
-        hide(tile, b, *hidden)
-        if fast:
-            count_tile_fast(
-                tile, groups, rows, block_bias, b * width, users, starts, targets, place, scale,
-                random, key, mark, greater, equal, before,
-            )  # fmt: skip
+        block = order[b * width : (b + 1) * width]
+        tile = buffer[: n * block.size].reshape(n, block.size)
+        if plain.size:
+            np.dot(factors[:n], plain[b * width : (b + 1) * width].T, tile)
         else:
-            count_tile(
-                tile, groups, rows, block_bias, longest[b], bias_size[b], bias_high[b], users,
-                starts, targets, length, item_length, user_factors, item_factors, bias, scale,
-                relative, absolute, random, key, mark, greater, equal, before,
+            scaled_rows(item_factors, block, item_scale, items)
+            np.dot(factors[:n], items[: block.size].T, tile)
+        if bias32.size:
+            add_bias(tile, bias32[b * width : (b + 1) * width])
+        hide(tile, b, *hidden)
+        if not fast:
+            set_bounds(
+                scaled_mark[: ends[n - 1]], target_length, longest[b], bias_size[b], bias_high[b],
+                relative, absolute, low, high,
             )  # fmt: skip
+        count_tile(tile, ends, low, high, above, within)
+        t = 0
+        for a in range(n):
+            fresh = True
+            while t < ends[a]:
+                if fast:
+                    own = own_place[t] - b * width
+                    if 0 <= own < block.size:
+                        above[t] -= tile[a, own] > high[t]
+                        within[t] -= tile[a, own] >= low[t]
+                    if within[t] > above[t]:
+                        e, f = count_equal(
+                            tile, a, low[t], block, rows[a], targets[at[t]], random, key
+                        )
+                        equal[at[t]] += e
+                        before[at[t]] += f
+                elif within[t] > above[t]:
+                    if fresh:
+                        known[:] = np.nan
+                        fresh = False
+                    g, e, f = decide(
+                        tile, a, low[t], high[t], block, rows[a], targets[at[t]],
+                        target_length[t] == 0.0, item_length, user_factors, item_factors, bias,
+                        mark[at[t]], random, key, known,
+                    )  # fmt: skip
+                    greater[at[t]] += g
+                    equal[at[t]] += e
+                    before[at[t]] += f
+                total[t] += above[t]
+                t += 1
+    greater[at] += total

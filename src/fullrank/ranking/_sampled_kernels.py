@@ -13,6 +13,9 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from fullrank._jit import jit
@@ -23,8 +26,11 @@ Scalar = Any  # numba infers the numpy type
 
 BEST, WORST, RANDOM = 0, 1, 2  # ties: the target stands above, below, or at a keyed place
 
-# Elements gathered from a matrix row cost as much as this many streamed ones (measured).
-GATHER_COST = 12
+AHEAD = 8  # rows of factors on their way while one is used (4 to 16 were alike)
+
+# An element gathered from a cached row is taken to cost as much as this many of a whole row: an
+# estimate, which decides speed only.
+GATHER_COST = 4
 
 
 @jit
@@ -46,6 +52,31 @@ def _beats(
     return ties == WORST
 
 
+def _make_prefetch(_typing: Any, array: Any, row: Any, byte: Any) -> Any:
+    """Ask for the cache line at a byte of a row of a matrix: LLVM's prefetch, read, keep."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        matrix = context.make_array(signature.args[0])(context, builder, arguments[0])
+        at, offset = (
+            context.cast(builder, value, kind, types.intp)
+            for value, kind in zip(arguments[1:], signature.args[1:], strict=True)
+        )
+        stride = builder.extract_value(matrix.strides, 0)
+        start = builder.bitcast(matrix.data, ir.IntType(8).as_pointer())
+        address = builder.gep(start, [builder.add(builder.mul(at, stride), offset)])
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [address.type, number, number, number])
+        insert: Any = cgutils.get_or_insert_function
+        function = insert(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [address, number(0), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, row, byte), generate
+
+
+_prefetch: Any = intrinsic(_make_prefetch)
+
+
 @jit
 def _is_seen(seen_indptr: Array, seen: Array, user: Scalar, item: Scalar) -> bool:
     if seen_indptr.size == 0:
@@ -56,9 +87,9 @@ def _is_seen(seen_indptr: Array, seen: Array, user: Scalar, item: Scalar) -> boo
 @numba.njit(nogil=True, fastmath={"reassoc", "contract"})
 def _rough(x: Array, y: Array) -> tuple[Scalar, Scalar]:
     """The product x · y in the arrays' own precision, and the sum of the sizes of its terms."""
-    total = x[0] * y[0]
-    size = abs(total)
-    for k in range(1, x.size):
+    total = x.dtype.type(0)
+    size = x.dtype.type(0)
+    for k in range(x.size):
         term = x[k] * y[k]
         total += term
         size += abs(term)
@@ -74,6 +105,53 @@ def _exact(x: Array, y: Array, bias: Array, item: Scalar) -> Scalar:
     if bias.size:
         total += bias[item]
     return total
+
+
+@jit
+def _settle(
+    item: Scalar,
+    score: Scalar,
+    error: Scalar,
+    user: Scalar,
+    first: Scalar,
+    last: Scalar,
+    targets: Array,
+    seen_indptr: Array,
+    seen: Array,
+    ties: Scalar,
+    key: Scalar,
+    user_factors: Array,
+    item_factors: Array,
+    bias: Array,
+    above: Array,
+    marks: Array,
+) -> Scalar:
+    """Count one item for targets first..last-1; whether its exact score is NaN.
+
+    The exact sum is taken once, when the rough score is too near to a target's. A NaN or an
+    infinity fails every comparison of rough scores and so goes to the exact sum.
+    """
+    known = False
+    hidden = -1
+    for t in range(first, last):
+        mark = marks[t]
+        if mark - score > error:
+            continue
+        if not score - mark > error:
+            if not known:
+                score = _exact(user_factors[user], item_factors[item], bias, item)
+                error = 0.0
+                known = True
+                if np.isnan(score):
+                    return not _is_seen(seen_indptr, seen, user, item)
+            if not _beats(score, item, mark, targets[t], user, ties, key):
+                continue
+        if hidden < 0:
+            hidden = 1 if _is_seen(seen_indptr, seen, user, item) else 0
+        if hidden == 1:
+            break
+        above[t] += 1
+    return False
 
 
 @jit
@@ -97,48 +175,50 @@ def factor_above(
     """Counts for a factor model: a rough product decides, the exact one where it cannot.
 
     Sums of d products in any order differ by less than slack·Σ|x_k y_k| + tiny (and by the
-    rounding of the bias); a NaN or an infinity fails every comparison and goes to the exact sum.
+    rounding of the bias). The loop is kept free of calls and of branches that go either way: it
+    waits for memory, and a wrong guess would empty the queue of loads.
     """
+    n = drawn.shape[1]
+    n_bytes = item_factors.shape[1] * item_factors.itemsize
+    simple = seen_indptr.size == 0
     for a in range(users.size):
         user = users[a]
         x = user_factors[user]
-        for t in range(starts[a], starts[a + 1]):
+        first, last = starts[a], starts[a + 1]
+        for t in range(first, last):
             marks[t] = _exact(x, item_factors[targets[t]], bias, targets[t])
             if np.isnan(marks[t]):
                 return user, targets[t]
-        for j in range(drawn.shape[1]):
+        for j in range(min(AHEAD, n)):
+            for byte in range(0, n_bytes, 64):
+                _prefetch(item_factors, max(drawn[a, j], 0), byte)
+        one = last - first == 1
+        count = 0
+        for j in range(n):
             item = np.int64(drawn[a, j])
             if item < 0:
                 break
-            y = item_factors[item]
-            rough, size = _rough(x, y)
+            if j + AHEAD < n:
+                for byte in range(0, n_bytes, 64):
+                    _prefetch(item_factors, max(drawn[a, j + AHEAD], 0), byte)
+            rough, size = _rough(x, item_factors[item])
             score = np.float64(rough)
             error = slack * np.float64(size) + tiny
             if bias.size:
                 score += bias[item]
                 error += slack * abs(bias[item])
-            known = False
-            hidden = -1
-            for t in range(starts[a], starts[a + 1]):
-                mark = marks[t]
-                if mark - score > error:
-                    continue
-                if not score - mark > error:
-                    if not known:
-                        score = _exact(x, y, bias, item)
-                        error = 0.0
-                        known = True
-                        if np.isnan(score):
-                            if _is_seen(seen_indptr, seen, user, item):
-                                break
-                            return user, item
-                    if not _beats(score, item, mark, targets[t], user, ties, key):
-                        continue
-                if hidden < 0:
-                    hidden = 1 if _is_seen(seen_indptr, seen, user, item) else 0
-                if hidden == 1:
-                    break
-                above[t] += 1
+            distance = score - marks[first]
+            if one and abs(distance) > error:
+                if simple:
+                    count += distance > 0
+                elif distance > 0 and not _is_seen(seen_indptr, seen, user, item):
+                    count += 1
+            elif _settle(
+                item, score, error, user, first, last, targets, seen_indptr, seen, ties, key,
+                user_factors, item_factors, bias, above, marks,
+            ):  # fmt: skip
+                return user, item
+        above[first] += count
     return -1, -1
 
 
@@ -212,22 +292,32 @@ def scored_above(
 
 
 @jit
-def _history_sums(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    matrix: Array,
-    user: Scalar,
-    wanted: Array,
-    total: Array,
-) -> None:
-    """total[b] = Σ_h values[h]·matrix[h, wanted[b]], in the order of h."""
-    total[: wanted.size] = 0.0
-    for p in range(indptr[user], indptr[user + 1]):
-        weight = np.float64(values[p])
-        row = matrix[indices[p]]
-        for b in range(wanted.size):
-            total[b] += weight * np.float64(row[wanted[b]])
+def _by_history(
+    users: Array, indptr: Array, indices: Array, values: Array, n_items: Scalar
+) -> tuple[Scalar, Scalar, Scalar]:
+    """The block's histories by item: heads, who has the item (place in the block), its weights."""
+    heads = np.zeros(n_items + 1, np.int64)
+    for a in range(users.size):
+        for p in range(indptr[users[a]], indptr[users[a] + 1]):
+            heads[indices[p] + 1] += 1
+    for h in range(n_items):
+        heads[h + 1] += heads[h]
+    at = heads[:-1].copy()
+    who = np.empty(heads[-1], np.int32)
+    weights = np.empty(heads[-1])
+    for a in range(users.size):
+        for p in range(indptr[users[a]], indptr[users[a] + 1]):
+            q = at[indices[p]]
+            who[q] = a
+            weights[q] = values[p]
+            at[indices[p]] = q + 1
+    return heads, who, weights
+
+
+@jit
+def _add_row(row: Array, weight: Scalar, wanted: Array, total: Array) -> None:
+    for b in range(wanted.size):
+        total[b] += weight * np.float64(row[max(wanted[b], 0)])
 
 
 @jit
@@ -247,36 +337,48 @@ def item_item_above(
     above: Array,
     marks: Array,
 ) -> tuple[Scalar, Scalar]:
-    """Counts for a dense item-item matrix: few items are gathered, many come from whole rows."""
+    """Counts for a dense item-item matrix.
+
+    With few draws the matrix is read row by row, and each row is added to the sums of all users
+    of the block who have that item: rows come in rising order, so every sum has its terms in the
+    order that defines it, and the row is in the cache. With many, each user's rows are added up
+    whole.
+    """
     n_items = matrix.shape[1]
+    n = drawn.shape[1]
+    gather = n * GATHER_COST < n_items
+    total = np.zeros((users.size if gather else 1, n))
     row_total = np.empty(n_items)
-    total = np.empty(drawn.shape[1])
+    marks[:] = 0.0
+    if gather:
+        heads, who, weights = _by_history(users, indptr, indices, values, n_items)
+        for h in range(n_items):
+            row = matrix[h]
+            for q in range(heads[h], heads[h + 1]):
+                a = who[q]
+                mine = slice(starts[a], starts[a + 1])
+                _add_row(row, weights[q], targets[mine], marks[mine])
+                _add_row(row, weights[q], drawn[a], total[a])
     for a in range(users.size):
         user = users[a]
-        mine = targets[starts[a] : starts[a + 1]]
-        n = 0
-        while n < drawn.shape[1] and drawn[a, n] >= 0:
-            n += 1
-        if (n + mine.size) * GATHER_COST < n_items:
-            _history_sums(indptr, indices, values, matrix, user, mine, marks[starts[a] :])
-            _history_sums(indptr, indices, values, matrix, user, drawn[a, :n], total)
-        else:
+        if not gather:
             row_total[:] = 0.0
             for p in range(indptr[user], indptr[user + 1]):
                 weight = np.float64(values[p])
                 row = matrix[indices[p]]
                 for i in range(n_items):
                     row_total[i] += weight * np.float64(row[i])
-            for t in range(mine.size):
-                marks[starts[a] + t] = row_total[mine[t]]
+            for t in range(starts[a], starts[a + 1]):
+                marks[t] = row_total[targets[t]]
             for j in range(n):
-                total[j] = row_total[drawn[a, j]]
-        for t in range(mine.size):
-            if np.isnan(marks[starts[a] + t]):
-                return user, mine[t]
+                total[0, j] = row_total[max(drawn[a, j], 0)]
+        for t in range(starts[a], starts[a + 1]):
+            if np.isnan(marks[t]):
+                return user, targets[t]
         item = _count(
-            a, user, total, starts, targets, drawn, seen_indptr, seen, ties, key, above, marks
-        )
+            a, user, total[a if gather else 0], starts, targets, drawn, seen_indptr, seen, ties,
+            key, above, marks,
+        )  # fmt: skip
         if item >= 0:
             return user, item
     return -1, -1

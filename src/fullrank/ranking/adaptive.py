@@ -267,7 +267,8 @@ def recommend_limit(pilot: RankSample, *, max_cost: float | None = None) -> int:
     """The `limit` up to which an adaptive sample pays, from a pilot on some users.
 
     The largest level up to which settling one more target costs at most `max_cost` drawn items;
-    by default a quarter of the number of items. Give the pilot a `limit` near the number of items,
+    by default a quarter of the number of items, which gives 16 % of them for EASE on pinterest-20
+    where the paper found 10 to 15 % on its data. Give the pilot a `limit` near the number of items,
     and a few thousand users.
 
     Examples

@@ -97,9 +97,9 @@ def rank(
     >>> scorer = FactorScorer(random.normal(size=(3, 8)), random.normal(size=(50, 8)))
     >>> result = rank(scorer, ([0, 1, 2], [7, 7, 11]))
     >>> result.ranks
-    array([12., 27., 43.])
+    array([ 8., 17., 21.])
     >>> result.metrics("recall@20")
-    {'recall@20': 0.3333333333333333}
+    {'recall@20': 0.6666666666666666}
     """
     scorer = as_scorer(scorer)
     policy = _checks.choice("ties", ties, tie_policies.POLICIES)
@@ -173,14 +173,10 @@ class ExactRanks:
     def n_users(self) -> int:
         return int(np.unique(self.user_rows).size)
 
-    def metrics(
-        self, *metrics: str | Metric | Iterable[str | Metric]
-    ) -> dict[str, float]:
+    def metrics(self, *metrics: str | Metric | Iterable[str | Metric]) -> dict[str, float]:
         """Means over users, such as `result.metrics("recall@10", "ndcg@10")`."""
         wanted = [metric for given in metrics for metric in parse_all(given)]
-        return {
-            metric.name: float(self.gains(metric).sum() / self.n_users) for metric in wanted
-        }
+        return {metric.name: float(self.gains(metric).sum() / self.n_users) for metric in wanted}
 
     def gains(self, metric: str | Metric) -> NDArray[np.float64]:
         """What each target adds to its user's metric."""
@@ -221,11 +217,8 @@ class ExactRanks:
         return pyarrow.table(self._columns())
 
     def to_frame(self) -> Any:
-        """A pandas frame with one row for each target."""
-        from fullrank import _extras
-
-        pandas = _extras.load("pandas", extra="pandas", purpose="A frame of ranks")
-        return pandas.DataFrame(self._columns())
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("user_rows", "item_rows", "ranks", "n_greater", "n_equal", "n_candidates",

@@ -39,8 +39,10 @@ class Targets:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Exclusion:
-    """Items left out for each user: those of user row u are indices[indptr[u]:indptr[u + 1]],
-    sorted and without repeats."""
+    """Items left out for each user, sorted and without repeats.
+
+    Those of user row u are indices[indptr[u]:indptr[u + 1]].
+    """
 
     indptr: Ints
     indices: NDArray[np.int32]
@@ -95,25 +97,30 @@ def clean_exclude(
         )
     indptr = np.asarray(exclude.indptr, np.int64)
     indices = np.asarray(exclude.indices)
-    if indices.size and int(indices.max()) >= n_items:
+    if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < n_items:
         raise InputError(
-            f"`exclude` must hold item rows in 0..{n_items - 1}; the largest is "
-            f"{int(indices.max())}."
+            f"`exclude` must hold item rows in 0..{n_items - 1}; they run from "
+            f"{int(indices.min())} to {int(indices.max())}."
         )
-    n_users = max(indptr.size - 1, int(targets.users[-1]) + 1)
-    pairs = np.repeat(np.arange(indptr.size - 1), np.diff(indptr)) * n_items + indices
-    if pairs.size and not (pairs[1:] > pairs[:-1]).all():
-        pairs = np.unique(pairs)
-    pairs = pairs[~np.isin(pairs, targets.user_rows * n_items + targets.item_rows)]
-    rows, columns = np.divmod(pairs, n_items)
+    from fullrank.ranking import _target_kernels as kernels
+
+    if not kernels.is_sorted(indptr, indices):
+        rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        rows, indices = np.divmod(np.unique(rows * n_items + indices), n_items)
+        counts = np.bincount(rows, minlength=indptr.size - 1)
+        indptr = np.concatenate(([0], np.cumsum(counts)))
+    outside = np.empty(0, np.bool_)
     if items is not None:
-        keep = np.zeros(n_items, bool)
-        keep[items] = True
-        rows, columns = rows[keep[columns]], columns[keep[columns]]
-    return Exclusion(
-        indptr=np.concatenate(([0], np.cumsum(np.bincount(rows, minlength=n_users)))),
-        indices=columns.astype(np.int32),
+        outside = np.ones(n_items, np.bool_)
+        outside[items] = False
+    indptr, indices = kernels.without(
+        indptr,
+        indices.astype(np.int32),
+        targets.user_rows[targets.order],
+        targets.item_rows[targets.order],
+        outside,
     )
+    return Exclusion(indptr=indptr, indices=indices)
 
 
 def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> Ints | None:

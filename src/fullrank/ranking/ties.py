@@ -1,9 +1,9 @@
 """Ties: what a target's rank is when other items have its score.
 
-Whatever the policy, no two targets of a user share a place. Between two tied targets the order in
-which they were given decides (for "random" the keyed words do), and the policy says where a target
-stands among the *non-targets* of its score. So rank = 1 + offset + z, with `offset` the other
-targets above it, all different within a user, and z the non-targets above it:
+Whatever the policy, no two targets of a user share a place. Of two tied targets the one with the
+lower item row stands first (for "random" the keyed words decide), and the policy says where a
+target stands among the *non-targets* of its score. So rank = 1 + offset + z, with `offset` the
+other targets above it, all different within a user, and z the non-targets above it:
 
 =========  ========================================================================================
 "mean"     z = greater + equal/2, the average over all orders; a rank may be half a number
@@ -50,6 +50,11 @@ class Counts:
             before=np.zeros(size, np.int64),
             mark=np.zeros(size),
         )
+
+    def add(self, part: Counts) -> None:
+        """Add the counts over other items; the marks stay."""
+        for name in ("greater", "equal", "before"):
+            getattr(self, name)[:] += getattr(part, name)
 
 
 def placed(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[NDArray[Any], Ints]:

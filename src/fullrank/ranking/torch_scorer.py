@@ -36,8 +36,10 @@ def torch_scorer(
 
 
 class TorchScorer:
-    """A PyTorch module called on pairs: `module(users, items)`, two equally long tensors of
-    row numbers, returns one score for each.
+    """A PyTorch module called on pairs.
+
+    `module(users, items)` gets two equally long tensors of row numbers and returns one score for
+    each pair.
 
     Parameters
     ----------

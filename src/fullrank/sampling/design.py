@@ -32,6 +32,8 @@ class Design:
     stop_rank : an adaptive design goes on to the next level while the rank is at most this
     pool : "all" items, or the items "unseen" by the user
     ties : which rank a target gets among candidates of equal score
+    shared_draws : whether users were given the same candidates, so that their ranks are not
+        independent; estimates stay what they are, their spread is larger
 
     Notes
     -----
@@ -45,9 +47,11 @@ class Design:
     stop_rank: int = 1
     pool: str = "all"
     ties: str = "unknown"
+    shared_draws: bool = False
 
     def __post_init__(self) -> None:
         _checks.flag("replacement", self.replacement)
+        _checks.flag("shared_draws", self.shared_draws)
         _checks.choice("pool", self.pool, POOLS)
         _checks.choice("ties", self.ties, TIES)
         _checks.integer("stop_rank", self.stop_rank, low=1)
@@ -74,7 +78,8 @@ class Design:
         if self.levels is not None:
             stop = "" if self.stop_rank == 1 else f" while r <= {self.stop_rank}"
             size = f"adaptive {self.levels[0]} to {self.levels[-1]}{stop}, "
-        return f"{size}{how} replacement from {pool}"
+        shared = ", draws shared" if self.shared_draws else ""
+        return f"{size}{how} replacement from {pool}{shared}"
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)

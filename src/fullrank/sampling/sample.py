@@ -102,6 +102,7 @@ class RankSample:
         stop_rank: int = 1,
         pool: str | None = None,
         ties: str = "unknown",
+        shared_draws: bool = False,
         user: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         n_targets: ArrayLike = 1,
@@ -114,7 +115,7 @@ class RankSample:
         rank : whole ranks r in 1..n, the target counted
         sample_size : candidates n, the target counted; one number, or one for each target
         n_items : catalogue size N; one number, or one for each target
-        replacement, levels, stop_rank, ties : see `Design`
+        replacement, levels, stop_rank, ties, shared_draws : see `Design`
         pool : "all", or "unseen" where N is each user's own; inferred if left out
         user : ids, to pair models by user; needed where users have several targets
         weight : weights of the targets' users, not negative
@@ -140,6 +141,7 @@ class RankSample:
             stop_rank=stop_rank,
             pool=pool if pool is not None else ("all" if common else "unseen"),
             ties=ties,
+            shared_draws=shared_draws,
         )
         if design.pool == "all" and not common:
             raise InputError(
@@ -163,6 +165,7 @@ class RankSample:
         stop_rank: int = 1,
         pool: str | None = None,
         ties: str = "unknown",
+        shared_draws: bool = False,
         weight: ArrayLike | None = None,
     ) -> RankSample:
         """A sample from the number of targets at each outcome; see `from_ranks`.
@@ -191,6 +194,7 @@ class RankSample:
             stop_rank=stop_rank,
             pool=pool,
             ties=ties,
+            shared_draws=shared_draws,
             weight=weights[seen],
         )
         return sample._merged(number[seen], weights[seen])
@@ -210,17 +214,18 @@ class RankSample:
 
     def _merged(self, count: Ints, weight: Floats) -> RankSample:
         """The same outcomes, each once, sorted; without the rows."""
-        keys = np.stack([self.pool, self.sample_size, self.rank])
-        distinct, group = np.unique(keys, axis=1, return_inverse=True)
-        number = np.zeros(distinct.shape[1], np.int64)
-        np.add.at(number, group, count)
+        order = np.lexsort((self.rank, self.sample_size, self.pool))
+        keys = [column[order] for column in (self.pool, self.sample_size, self.rank)]
+        new = np.any([np.diff(column) != 0 for column in keys], axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+        pool, size, rank = (column[starts] for column in keys)
         return replace(
             self,
-            pool=_checks.frozen(distinct[0]),
-            sample_size=_checks.frozen(distinct[1]),
-            rank=_checks.frozen(distinct[2]),
-            count=_checks.frozen(number),
-            weight=_checks.frozen(np.bincount(group, weights=weight)),
+            pool=_checks.frozen(pool),
+            sample_size=_checks.frozen(size),
+            rank=_checks.frozen(rank),
+            count=_checks.frozen(np.add.reduceat(count[order], starts)),
+            weight=_checks.frozen(np.add.reduceat(weight[order], starts)),
             rows=None,
         )
 

@@ -151,7 +151,7 @@ def test_universe_from_outside(write) -> None:
             "user,item\n1,5\n-1,5\n",
             {},
             (
-                "`user` must be at least 0; 1 of 2 does not, the first being user[1] = -1. "
+                "`user` must be at least 0; 1 of 2 is not, the first being user[1] = -1. "
                 "Negative ids often stand for missing ones: drop these rows, or use text ids."
             ),
         ),

@@ -213,15 +213,15 @@ NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use t
     [
         (
             {"user": [1, -2, -3], "item": [1, 2, 3]},
-            "`user` must be at least 0; 2 of 3 do not, the first being user[1] = -2. " + NEGATIVE,
+            "`user` must be at least 0; 2 of 3 are not, the first being user[1] = -2. " + NEGATIVE,
         ),
         (
             {"user": [1, 2], "item": np.array([1, np.nan])},
-            "`item` must be finite; 1 of 2 does not, the first being item[1] = nan.",
+            "`item` must be finite; 1 of 2 is not, the first being item[1] = nan.",
         ),
         (
             {"user": [1, 2], "item": np.array([1, 2.5])},
-            "`item` must be whole numbers; 1 of 2 does not, the first being item[1] = 2.5.",
+            "`item` must be whole numbers; 1 of 2 is not, the first being item[1] = 2.5.",
         ),
         (
             {"user": ["a", None, None], "item": [1, 2, 3]},
@@ -269,7 +269,7 @@ NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use t
         ),
         (
             {"user": [1, 2], "item": [1, 2], "value": [1.0, np.nan]},
-            "`value` must be finite; 1 of 2 does not, the first being value[1] = nan.",
+            "`value` must be finite; 1 of 2 is not, the first being value[1] = nan.",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "value": ["x", "y"]},
@@ -281,11 +281,11 @@ NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use t
         ),
         (
             {"user": [1, 2], "item": [1, 2], "timestamp": np.array(["2020", "NaT"], "M8[D]")},
-            "`timestamp` must be a time; 1 of 2 does not, the first being timestamp[1] = NaT.",
+            "`timestamp` must be a time; 1 of 2 is not, the first being timestamp[1] = NaT.",
         ),
         (
             {"user": [1, 2], "item": [5, 6], "item_ids": [6, 7]},
-            "`item` must be among the 2 `item_ids`; 1 of 2 does not, the first being item[0] = 5.",
+            "`item` must be among the 2 `item_ids`; 1 of 2 is not, the first being item[0] = 5.",
         ),
         (
             {"user": [1, 2], "item": [5, 6], "user_ids": [1, 2, 2, 1]},
@@ -307,7 +307,7 @@ def test_unknown_ids(data: Interactions) -> None:
     with pytest.raises(InputError) as caught:
         data.item_rows([10, 30, 50])
     assert str(caught.value) == (
-        "`ids` must be among the 3 known ids; 2 of 3 do not, the first being ids[1] = 30."
+        "`ids` must be among the 3 known ids; 2 of 3 are not, the first being ids[1] = 30."
     )
     with pytest.raises(InputError, match=r"`ids` must hold whole numbers, like .*, not text"):
         data.item_rows(["10"])

@@ -46,12 +46,16 @@ def test_cut_off_must_be_a_number(text: str) -> None:
 
 
 def test_cut_off_must_be_positive() -> None:
-    with pytest.raises(InputError, match=r"^`metric` must have a cut-off of at least 1, not 'ap@0'\.$"):
+    with pytest.raises(
+        InputError, match=r"^`metric` must have a cut-off of at least 1, not 'ap@0'\.$"
+    ):
         metrics.parse("ap@0")
 
 
 def test_metrics_must_not_be_empty() -> None:
-    with pytest.raises(InputError, match=r"^`metrics` must name at least one metric; it is empty\.$"):
+    with pytest.raises(
+        InputError, match=r"^`metrics` must name at least one metric; it is empty\.$"
+    ):
         metrics.parse_all([])
 
 
@@ -98,7 +102,7 @@ def test_zero_based_ranks_are_named() -> None:
     ("ranks", "says"),
     [
         ([], "`ranks` must hold at least one rank; it is empty."),
-        ([1.0, np.nan], "`ranks` must be finite; 1 of 2 does not, the first being ranks[1] = nan."),
+        ([1.0, np.nan], "`ranks` must be finite; 1 of 2 is not, the first being ranks[1] = nan."),
         (["1"], "`ranks` must hold numbers, not <U1. Text must be parsed first."),
         ([[1], [2]], "`ranks` must be one-dimensional, not of shape (2, 1)."),
     ],
@@ -114,7 +118,7 @@ def test_bad_users_and_weights() -> None:
         metrics.evaluate([1, 2], "recall@1", n_items=10, user=[1])
     with pytest.raises(InputError, match=r"^`weight` must have 2 entries, not 1\.$"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[1.0])
-    with pytest.raises(InputError, match=r"^`weight` must be at least 0\.0; 1 of 2 does not"):
+    with pytest.raises(InputError, match=r"^`weight` must be at least 0\.0; 1 of 2 is not"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[1.0, -1.0])
     with pytest.raises(InputError, match=r"^`weight` must have a positive sum; all are 0\.$"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[0.0, 0.0])

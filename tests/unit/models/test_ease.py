@@ -31,7 +31,8 @@ def test_two_items_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_users", "n_items", "density"), [(40, 23, 0.3), (500, 300, 0.2), (700, 601, 0.002), (23, 40, 0.3), (90, 601, 0.1)]
+    ("n_users", "n_items", "density"),
+    [(40, 23, 0.3), (500, 300, 0.2), (700, 601, 0.002), (23, 40, 0.3), (90, 601, 0.1)],
 )
 def test_against_separate_regressions(n_users: int, n_items: int, density: float) -> None:
     """Sizes below, above and not a multiple of the block; dense and sparse products."""

@@ -20,7 +20,9 @@ N_USERS, N_ITEMS = 40, 150
 @pytest.fixture(scope="module")
 def world():
     random = np.random.default_rng(2)
-    scorer = FactorScorer(random.integers(-2, 3, (N_USERS, 5)), random.integers(-2, 3, (N_ITEMS, 5)))
+    scorer = FactorScorer(
+        random.integers(-2, 3, (N_USERS, 5)), random.integers(-2, 3, (N_ITEMS, 5))
+    )
     table = scorer.scores(np.arange(N_USERS))
     top = np.argsort(-table, axis=1, kind="stable")
     # targets high up, so that several levels are reached; a third of the users have two
@@ -174,16 +176,16 @@ def test_fixed_samples_have_no_curve():
 
 @pytest.mark.parametrize(("settings", "message"), [
     ({"start": 1}, "`start` must be at least 2, not 1."),
-    ({"start": 200}, "`start` must be at most 150, the number of items, without replacement, not "
-                     "200."),
-    ({"limit": 151}, "`limit` must be at most 150, the number of items, without replacement, not "
-                     "151."),
+    ({"start": 200}, ("`start` must be at most 150, the number of items, without replacement, not "
+                     "200.")),
+    ({"limit": 151}, ("`limit` must be at most 150, the number of items, without replacement, not "
+                     "151.")),
     ({"start": 30, "limit": 20}, "`limit` must be at least `start`, 30, not 20."),
     ({"growth": 1}, "`growth` must be above 1, not 1."),
     ({"growth": "a"}, "`growth` must be a number, not 'a'."),
     ({"stop_rank": 0}, "`stop_rank` must be at least 1, not 0."),
-    ({"start": 5, "stop_rank": 5}, "`stop_rank` must be below the first level, 5, not 5: every "
-                                   "target would go on."),
+    ({"start": 5, "stop_rank": 5}, ("`stop_rank` must be below the first level, 5, not 5: every "
+                                   "target would go on.")),
     ({"pool": "some"}, "`pool` must be one of 'all', 'unseen', not 'some'."),
     ({"replacement": None}, "`replacement` must be True or False, not None."),
 ])  # fmt: skip

@@ -51,9 +51,7 @@ def test_philox_known_answers(counter, key, words):
 def test_kernel_equals_reference(size, shared, replacement):
     count = 41 if replacement else min(size, 41)
     for key, user in [(0, 0), (7, 3), (2**64 - 1, 2**32 + 5), (123456789, 2**40)]:
-        expected = reference_indices(
-            key, user, size, count, replacement=replacement, shared=shared
-        )
+        expected = reference_indices(key, user, size, count, replacement=replacement, shared=shared)
         got = indices(key, user, size, 0, count, replacement=replacement, shared=shared)
         assert got.tolist() == expected
 

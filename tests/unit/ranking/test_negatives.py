@@ -6,8 +6,9 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import csr_array
 
+from fullrank.data import read_split
 from fullrank.errors import DataWarning, InputError
-from fullrank.ranking import FactorScorer, sample_ranks
+from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
 from fullrank.ranking.negatives import Negatives, draw_negatives
 
 SCORES = np.array([[5.0, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [3, 3, 1, 2, 0, 4]])
@@ -89,7 +90,7 @@ def test_bad_ncf_line(tmp_path, line):
 def test_empty_ncf_file(tmp_path):
     path = tmp_path / "empty.test.negative"
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(InputError, match="must hold at least one line; .* is empty"):
+    with pytest.raises(InputError, match=r"must hold at least one line; .* is empty"):
         Negatives.read_ncf(path)
 
 
@@ -98,7 +99,10 @@ def test_empty_ncf_file(tmp_path):
 def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
     random = np.random.default_rng(0)
     scorer = FactorScorer(random.integers(-1, 2, (30, 3)), random.integers(-1, 2, (50, 3)))
-    targets = (np.repeat(np.arange(30), 2), random.permuted(np.tile(np.arange(50), (30, 1)), axis=1)[:, :2].ravel())
+    targets = (
+        np.repeat(np.arange(30), 2),
+        random.permuted(np.tile(np.arange(50), (30, 1)), axis=1)[:, :2].ravel(),
+    )
     exclude = csr_array(random.random((30, 50)) < 0.3)
     settings = {"exclude": exclude, "sample_size": 40, "replacement": replacement, "pool": pool}
     drawn = draw_negatives(targets, 50, rng=6, **settings)
@@ -107,7 +111,12 @@ def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
     read = Negatives.read_parquet(path)
     np.testing.assert_array_equal(read.items, drawn.items)
     np.testing.assert_array_equal(read.user_rows, drawn.user_rows)
-    assert (read.replacement, read.pool, read.seed, read.target_rows) == (replacement, pool, 6, None)
+    assert (read.replacement, read.pool, read.seed, read.target_rows) == (
+        replacement,
+        pool,
+        6,
+        None,
+    )
     expected = sample_ranks(scorer, targets, rng=6, **settings)
     for negatives in (drawn, read, path):
         with warnings.catch_warnings():
@@ -139,15 +148,15 @@ def test_foreign_parquet_with_lists_and_with_rows(tmp_path):
 def test_parquet_errors(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"user": [1], "item": [2]}), path)
-    with pytest.raises(InputError, match="columns 'user' and 'negative'; .* has user, item"):
+    with pytest.raises(InputError, match=r"columns 'user' and 'negative'; .* has user, item"):
         Negatives.read_parquet(path)
     Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
-    with pytest.raises(InputError, match="`replacement` must be True, as .* says, not False"):
+    with pytest.raises(InputError, match=r"`replacement` must be True, as .* says, not False"):
         Negatives.read_parquet(path, replacement=False)
     table = pq.read_table(path)
     newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
     pq.write_table(newer, path)
-    with pytest.raises(InputError, match="must be of format 1; .* is of format 2"):
+    with pytest.raises(InputError, match=r"must be of format 1; .* is of format 2"):
         Negatives.read_parquet(path)
     with pytest.raises(InputError, match="does not exist"):
         Negatives.read_parquet(tmp_path / "none.parquet")
@@ -182,34 +191,47 @@ def test_pool_is_inferred_from_what_is_excluded():
 
 
 def test_contradictions():
-    with pytest.raises(InputError, match="must not repeat an item if drawn without replacement; "
-                                         "1 of 3 rows do, the first being that of user row 1"):  # fmt: skip
+    repeats = (
+        "must not repeat an item if drawn without replacement; 1 of 3 rows do, the first being "
+        "that of user row 1"
+    )
+    with pytest.raises(InputError, match=repeats):
         ranks([[0, 4, 5], [1, 1, 5], [0, 1, 4]])
     hit = csr_array(np.array([[0] * 6, [0, 1, 0, 0, 0, 0], [0] * 6]))
     with pytest.raises(InputError, match="must hold no excluded item in the pool 'unseen'; 1 of 9"):
         ranks(GIVEN, pool="unseen", exclude=hit)
     with pytest.raises(InputError, match='`exclude` must be given with pool="unseen"'):
         ranks(GIVEN, pool="unseen")
-    with pytest.raises(InputError, match="`pool` must be 'all', as the negatives say, not 'unseen'"):
+    with pytest.raises(
+        InputError, match="`pool` must be 'all', as the negatives say, not 'unseen'"
+    ):
         ranks(Negatives(user_rows=[0, 1, 2], items=GIVEN, pool="all"), pool="unseen")
 
 
 @pytest.mark.parametrize(("items", "message"), [
-    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], "`negatives` must lie in 0..5; 1 of 9 do not, the first "
-                                        "being 6 for user row 0."),
-    ([[0, 4, 5], [1, 2, 5], [0, 1, 4]],
-     "`negatives` must not contain a target of their user; 1 of 9 do, the first being item row 2 "
-     "of user row 1. Remove them: a target is not its own competitor."),
-    ([[0, 4, 5]], "`negatives` must have one row for each of 3 targets, in their order, not shape "
-                  "(1, 3)."),
+    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], ("`negatives` must lie in 0..5; 1 of 9 do not, the first "
+                                        "being 6 for user row 0.")),
+    ([[0, 4, 5]], ("`negatives` must have one row for each of 3 targets, in their order, not shape "
+                  "(1, 3).")),
     ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], "`items` must lie in 0..2^31 - 1, or be -1; got -2."),
-    (np.zeros((3, 2)), "`items` must be a two-dimensional array of item rows, one row of them for "
-                       "each user, not float64 of shape (3, 2)."),
+    (np.zeros((3, 2)), ("`items` must be a two-dimensional array of item rows, one row of them for "
+                       "each user, not float64 of shape (3, 2).")),
 ])  # fmt: skip
 def test_bad_items(items, message):
     with pytest.raises(InputError) as error:
         ranks(items)
     assert str(error.value) == message
+
+
+def test_targets_among_the_negatives_are_left_out():
+    message = (
+        r"must not contain a target of their user; 1 of 9 do, the first being item row 2 of user "
+        r"row 1. They were left out."
+    )
+    with pytest.warns(DataWarning, match=message):
+        sample = ranks([[0, 4, 5], [2, 1, 5], [0, 1, 4]])
+    assert sample.rows.rank.tolist() == [2, 2, 3]
+    assert sample.rows.sample_size.tolist() == [4, 3, 4]
 
 
 def test_rows_must_fit_the_targets():
@@ -226,6 +248,11 @@ def test_sample_size_must_agree():
         ranks(GIVEN, sample_size=10)
 
 
+def test_given_items_are_not_shared():
+    with pytest.raises(InputError, match="`shared_draws` must be left out with `negatives`"):
+        ranks(GIVEN, shared_draws=2)
+
+
 def test_items_outside_the_catalogue():
     with pytest.raises(InputError, match="`negatives` must lie in `items`; 1 of 9 do not"):
         ranks(GIVEN, items=[0, 1, 2, 4, 5])
@@ -238,3 +265,20 @@ def test_negatives_are_read_only():
     np.testing.assert_array_equal(negatives.items, GIVEN)
     with pytest.raises(ValueError, match="read-only"):
         negatives.items[0, 0] = 1
+
+
+def test_the_negatives_of_ncf(data_file):
+    """99 different items that are not in the user's training part; 156 of them are the target."""
+    split = read_split(data_file("ml-1m.parquet"))
+    popularity = split.train.item_counts().astype(np.float64)
+    with (
+        pytest.warns(DataWarning, match="; 156 of 597960 do, .* They were left out"),
+        pytest.warns(DataWarning, match="no row repeats an item.* counts as 'unseen'"),
+    ):
+        sample = sample_ranks(
+            CallableScorer(lambda users: np.tile(popularity, (users.size, 1)), n_items=3_706),
+            split.test, exclude=split.train, negatives=data_file("ml-1m.test.negative"), rng=0,
+        )  # fmt: skip
+    assert sample.n_targets == 6_040
+    assert (100 - sample.rows.sample_size).sum() == 156
+    assert sample.naive("recall@10") == pytest.approx(0.45, abs=0.02)

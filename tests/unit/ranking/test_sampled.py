@@ -16,6 +16,7 @@ from fullrank.ranking import (
 from fullrank.ranking.draws import philox4x32, reference_indices
 
 N_USERS, N_ITEMS = 23, 61
+ZERO = np.zeros((1, 4))
 
 
 def brute_force(scores, targets, *, size, replacement, pool, exclude, ties, key, items=None):
@@ -48,7 +49,7 @@ def brute_force(scores, targets, *, size, replacement, pool, exclude, ties, key,
             other = order(user, item_rows[other_at], scores[user, item_rows[other_at]])
             if other_at == at:
                 continue
-            offset += other > own or (other == own and ties != "random" and other_at < at)
+            offset += other > own or (other == own and item_rows[other_at] < target)
         ranks.append(1 + above)
         sizes.append(1 + count)
         offsets.append(offset)
@@ -338,8 +339,8 @@ def test_progress_counts_users(capsys):
 @pytest.mark.parametrize("make", [
     lambda table: table,
     lambda table: FactorScorer(table, np.eye(4)),
-    lambda table: ItemItemScorer(csr_array(np.eye(3, 4)), np.vstack([table, np.zeros(4)])),
-    lambda table: ItemItemScorer(csr_array(np.eye(3, 4)), csr_array(np.vstack([table, np.zeros(4)]))),
+    lambda table: ItemItemScorer(csr_array(np.eye(3, 4)), np.vstack([table, ZERO])),
+    lambda table: ItemItemScorer(csr_array(np.eye(3, 4)), csr_array(np.vstack([table, ZERO]))),
 ])  # fmt: skip
 @pytest.mark.parametrize("item", [2, 3])
 def test_nan_scores_raise_and_name_the_user(make, item):
@@ -354,8 +355,8 @@ def test_nan_scores_raise_and_name_the_user(make, item):
 
 @pytest.mark.parametrize(("settings", "message"), [
     ({"sample_size": 1}, "`sample_size` must be at least 2, not 1."),
-    ({"sample_size": 5}, "`sample_size` must be at most 4, the number of items, without "
-                         "replacement, not 5."),
+    ({"sample_size": 5}, ("`sample_size` must be at most 4, the number of items, without "
+                         "replacement, not 5.")),
     ({"ties": "mean"}, "`ties` must be one of 'best', 'worst', 'random', not 'mean'."),
     ({"pool": "seen"}, "`pool` must be one of 'all', 'unseen', not 'seen'."),
     ({"pool": "unseen"}, '`exclude` must be given with pool="unseen": it says what was seen.'),

@@ -108,7 +108,8 @@ def test_results_are_read_only():
 @pytest.mark.parametrize(("size", "settings", "message"), [
     (0, {}, "`size` must lie in 1..100, not 0."),
     (101, {}, "`size` must lie in 1..100, not 101."),
-    (5, {"strata": ["a", "b"]}, "`strata` must have a label for each of 100 users, not shape (2,)."),
+    (5, {"strata": ["a", "b"]},
+     "`strata` must have a label for each of 100 users, not shape (2,)."),
     (2, {"strata": LABELS}, "`size` must be at least 3, the number of strata, not 2."),
     (5, {"strata": LABELS, "allocation": "best"},
      "`allocation` must be one of 'proportional', 'neyman', not 'best'."),
@@ -134,5 +135,5 @@ def test_bad_arguments(size, settings, message):
 
 
 def test_nan_is_not_a_label():
-    with pytest.raises(InputError, match="`strata` must be labels; 1 of 2 does not"):
+    with pytest.raises(InputError, match="`strata` must be labels; 1 of 2 is not"):
         sample_users(2, 1, strata=[1.0, np.nan], rng=0)

@@ -1,5 +1,5 @@
 from fractions import Fraction
-from itertools import permutations
+from itertools import pairwise, permutations
 from math import comb
 
 import numpy as np
@@ -14,7 +14,7 @@ ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2,
 def continuation(levels: tuple[int, ...], stop_rank: int) -> list[list[Fraction]]:
     """c_j in rationals by counting orders: g_j(x) = sum over y < s of g_{j-1}(y) C(step, x-y)."""
     orders = [[comb(levels[0] - 1, x) for x in range(levels[0])]]
-    for before, size in zip(levels, levels[1:], strict=False):
+    for before, size in pairwise(levels):
         step = size - before
         last = orders[-1][:stop_rank]
         orders.append(

@@ -104,7 +104,7 @@ def test_plot_draws_the_recall_curve() -> None:
         ),
         (
             lambda: RankDistribution(grid=RankGrid.dense(2), mass=np.array([np.nan, 1.0])),
-            "`mass` must be finite; 1 of 2 does not, the first being mass[0] = nan.",
+            "`mass` must be finite; 1 of 2 is not, the first being mass[0] = nan.",
         ),
         (
             lambda: RankDistribution.from_ranks([0], n_items=5),

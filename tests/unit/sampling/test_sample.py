@@ -102,21 +102,21 @@ BAD = [
     ({"rank": []}, "`rank` must hold at least one rank; the sample is empty."),
     (
         {"rank": [0, 1]},
-        "`rank` must be at least 1; 1 of 2 does not, the first being rank[0] = 0. "
+        "`rank` must be at least 1; 1 of 2 is not, the first being rank[0] = 0. "
         "Ranks are 1-based, the target counted among the candidates.",
     ),
     (
         {"rank": [1, 11, 12]},
-        "`rank` must be at most the sample size; 2 of 3 do not, the first being rank[1] = 11. "
+        "`rank` must be at most the sample size; 2 of 3 are not, the first being rank[1] = 11. "
         "Ranks are 1-based, the target counted among the candidates.",
     ),
     (
         {"rank": [1.0, np.nan]},
-        "`rank` must be finite; 1 of 2 does not, the first being rank[1] = nan.",
+        "`rank` must be finite; 1 of 2 is not, the first being rank[1] = nan.",
     ),
     (
         {"rank": [1.5]},
-        "`rank` must be whole numbers; 1 of 1 does not, the first being rank[0] = 1.5. "
+        "`rank` must be whole numbers; 1 of 1 is not, the first being rank[0] = 1.5. "
         "Ranks are 1-based, the target counted among the candidates.",
     ),
     ({"rank": ["3"]}, "`rank` must hold numbers, not <U1. Text must be parsed first."),
@@ -125,18 +125,18 @@ BAD = [
     (
         {"sample_size": 51},
         "`sample_size` must be at most the number of items that can be drawn, and the target; "
-        "3 of 3 do not, the first being sample_size[0] = 51. "
+        "3 of 3 are not, the first being sample_size[0] = 51. "
         "Without replacement a sample cannot be larger than the catalogue.",
     ),
     ({"sample_size": [10, 10]}, "`sample_size` must have 3 entries, not 2."),
     (
         {"weight": [1.0, -1.0, 1.0]},
-        "`weight` must be at least 0.0; 1 of 3 does not, the first being weight[1] = -1.0.",
+        "`weight` must be at least 0.0; 1 of 3 is not, the first being weight[1] = -1.0.",
     ),
     ({"weight": [0.0, 0.0, 0.0]}, "`weight` must have a positive sum; all are 0."),
     (
         {"weight": [1.0, np.inf, 1.0]},
-        "`weight` must be finite; 1 of 3 does not, the first being weight[1] = inf.",
+        "`weight` must be finite; 1 of 3 is not, the first being weight[1] = inf.",
     ),
     (
         {"n_items": [50, 60, 50], "pool": "all"},
@@ -150,13 +150,13 @@ BAD = [
     ),
     (
         {"rank": [5], "sample_size": 15, "levels": [10, 20]},
-        "`sample_size` must be a level of the design, 10, 20; 1 of 1 does not, the first being "
+        "`sample_size` must be a level of the design, 10, 20; 1 of 1 is not, the first being "
         "sample_size[0] = 15.",
     ),
     (
         {"rank": [13], "sample_size": 20, "levels": [10, 20]},
         "`rank` must be reachable: at most the stopping rank at the level before, and the draws "
-        "since; 1 of 1 does not, the first being rank[0] = 13.",
+        "since; 1 of 1 is not, the first being rank[0] = 13.",
     ),
     (
         {"user": [1, 1, 2]},
@@ -170,12 +170,12 @@ BAD = [
     ),
     (
         {"n_targets": 2},
-        "`n_targets` must be 1 where `user` is left out; 3 of 3 do not, the first being "
+        "`n_targets` must be 1 where `user` is left out; 3 of 3 are not, the first being "
         "n_targets[0] = 2. Several targets need to know whose they are.",
     ),
     (
         {"offset": 1},
-        "`offset` must be below `n_targets`; 3 of 3 do not, the first being offset[0] = 1.",
+        "`offset` must be below `n_targets`; 3 of 3 are not, the first being offset[0] = 1.",
     ),
     ({"replacement": None}, "`replacement` must be True or False, not None."),
 ]
@@ -202,7 +202,9 @@ def test_samples_of_different_kinds_do_not_add() -> None:
     )
     with pytest.raises(InputError, match=r"all items \(ties 'best' and 'worst'\)\.$"):
         sample(ties="best") + sample(ties="worst")
-    with pytest.raises(InputError, match=r"one is without replacement.*, the other adaptive 10 to 20"):
+    with pytest.raises(
+        InputError, match=r"one is without replacement.*, the other adaptive 10 to 20"
+    ):
         sample([2, 3]) + sample([2, 3], levels=[10, 20])
     with pytest.raises(InputError, match=r"^Samples add only if both name their users"):
         sample() + sample(user=[1, 2, 3])
@@ -213,5 +215,7 @@ def test_samples_of_different_kinds_do_not_add() -> None:
 
 
 def test_empty_counts() -> None:
-    with pytest.raises(InputError, match=r"^`count` must have a positive entry; the sample is empty"):
+    with pytest.raises(
+        InputError, match=r"^`count` must have a positive entry; the sample is empty"
+    ):
         RankSample.from_counts([1, 2], [0, 0], **FIXED)  # type: ignore[arg-type]

@@ -127,11 +127,23 @@ SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
         ("rank\n", SIZES, "`path` must hold at least one rank; "),
         ("", SIZES, "`path` must be a CSV file; "),
         ("rank\n1\n", {"n_items": 50, "replacement": True}, "`sample_size` must be given: "),
-        ("rank\n1\n", {"sample_size": 9, "n_items": 50}, "`replacement` must be given, True or False"),
+        (
+            "rank\n1\n",
+            {"sample_size": 9, "n_items": 50},
+            "`replacement` must be given, True or False",
+        ),
         ("rank,n_items\n1,50\n", SIZES, "`n_items` must not be given twice: "),
         ("rank\nfirst\n", SIZES, "`rank` must hold numbers, not <U5. Text must be parsed first."),
-        ("rank,x\n1,2\n,3\n", SIZES, "`rank` must have no missing values; 1 of 2 are missing, the first in row 2."),
-        ("rank\n0\n", SIZES, "`rank` must be at least 1; 1 of 1 does not, the first being rank[0] = 0."),
+        (
+            "rank,x\n1,2\n,3\n",
+            SIZES,
+            "`rank` must have no missing values; 1 of 2 are missing, the first in row 2.",
+        ),
+        (
+            "rank\n0\n",
+            SIZES,
+            "`rank` must be at least 1; 1 of 1 is not, the first being rank[0] = 0.",
+        ),
     ],
 )
 def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: str) -> None:
@@ -163,7 +175,9 @@ def test_bad_json(tmp_path: Path, text: str, says: str) -> None:
 
 
 def test_bad_paths(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^`path` must name a file; .*none\.csv does not exist\.$"):
+    with pytest.raises(
+        InputError, match=r"^`path` must name a file; .*none\.csv does not exist\.$"
+    ):
         RankSample.read(tmp_path / "none.csv", **SIZES)
     with pytest.raises(InputError, match=r"^`path` must end in \.parquet or \.csv or \.json, not"):
         RankSample.read(tmp_path / "ranks.xls")
@@ -173,5 +187,7 @@ def test_bad_paths(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"^`path` must be writable; "):
         SAMPLES["rows"].write(tmp_path / "no folder" / "a.json")
     SAMPLES["rows"].write(tmp_path / "a.json")
-    with pytest.raises(InputError, match=r"^`n_items` must not be given: .* carries its own design"):
+    with pytest.raises(
+        InputError, match=r"^`n_items` must not be given: .* carries its own design"
+    ):
         RankSample.read(tmp_path / "a.json", n_items=3)

@@ -14,9 +14,7 @@ def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool)
     from scipy import stats
 
     sample = simulate(RANKS, n_items=300, replacement=replacement, rng=11, **design)
-    law = Design(
-        replacement=replacement, **({} if "sample_size" in design else design)
-    )
+    law = Design(replacement=replacement, **({} if "sample_size" in design else design))
     rank, size = law.possible(300, design.get("sample_size"))
     assert sample.rows is not None
     for true_rank in np.unique(RANKS):
@@ -27,8 +25,12 @@ def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool)
         ]
         expected = 4_000 * law.probabilities_at([true_rank], rank, size, n_items=300)[0]
         common = expected > 5
-        pairs = np.array([[*np.array(seen)[common], sum(np.array(seen)[~common])],
-                          [*expected[common], expected[~common].sum()]])
+        pairs = np.array(
+            [
+                [*np.array(seen)[common], sum(np.array(seen)[~common])],
+                [*expected[common], expected[~common].sum()],
+            ]
+        )
         pairs = pairs[:, pairs[1] > 1e-9]
         if pairs.shape[1] > 1:
             assert stats.chisquare(pairs[0], pairs[1] * 4_000 / pairs[1].sum()).pvalue > 1e-4

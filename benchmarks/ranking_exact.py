@@ -1,0 +1,324 @@
+"""Exact ranks beside the matrix product they are made of, and beside other libraries.
+
+Goals, on two cores:
+
+- factors, 4,096 users × 100,000 items × d = 64, float32: certified ranks at most 1.25 times and the
+  plain float32 count at most 1.10 times the bare blocked product; certified at least 3.5 times
+  faster than torch's product + top 50 and than implicit's ranking_metrics_at_k, 10 times faster
+  than recometrics, 20 times faster than numpy's argsort; under 100 MB beyond the inputs, also at
+  1,000,000 items;
+- trained factors (gowalla, iALS, one target per user): below the bare product;
+- dense item-item models (ml-1m, gowalla): at most 1.3 times the sparse-dense product, the faster of
+  SciPy's and our own float32 one.
+
+Everything takes turns; ratios are of medians, and of the least times, which a busy machine disturbs
+less. numpy and recometrics do an eighth of the users, times eight. Parts: factors, memory, trained,
+item-item. That no count differs is shown by tests/statistical/test_certified.py.
+
+    FULLRANK_DATA=folder python benchmarks/ranking_exact.py [rounds] [part …]
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _measure import peak_megabytes, report
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from fullrank import _threads
+from fullrank.data import Interactions
+from fullrank.ranking import FactorScorer, ItemItemScorer, rank
+
+USERS, ITEMS, D = 4096, 100_000, 64
+PART = 8  # the slowest do one user in eight
+TILES = [(512, 512), (512, 1024), (1024, 256), (2048, 256)]  # what the bare product may choose from
+
+Work = dict[str, Callable[[], Any]]
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    parts: dict[str, Callable[[int], Any]] = {
+        "factors": factors,
+        "memory": memory,
+        "trained": trained,
+        "item-item": item_item,
+    }
+    wanted = sys.argv[2:] or list(parts)
+    report("exact ranks", {name: parts[name](rounds) for name in wanted})
+
+
+def factors(rounds: int) -> dict[str, Any]:
+    random = np.random.default_rng(0)
+    users = random.standard_normal((USERS, D), np.float32)
+    items = random.standard_normal((ITEMS, D), np.float32)
+    at = np.arange(USERS), random.integers(0, ITEMS, USERS)
+    scorer = FactorScorer(users, items)
+    works: Work = {
+        f"bare product, tiles {a}×{b}": lambda a=a, b=b: bare_product(users, items, a, b)
+        for a, b in TILES
+    }
+    works["certified"] = lambda: rank(scorer, at)
+    works["float32 count"] = lambda: rank(scorer, at, precision="fast")
+    works |= {
+        "torch product + top 50": torch_top(users, items),
+        "implicit ranking_metrics_at_k": implicit_metrics(users, items, at),
+        "recometrics": recometrics_metrics(users, items, at),
+        "numpy argsort": lambda: argsort_ranks(users, items, at),
+    }
+    times = in_turn(works, rounds, slow={"recometrics": PART, "numpy argsort": PART})
+    bare = min((n for n in times if n.startswith("bare")), key=lambda n: min(times[n]))
+    checked = bool(
+        (rank(scorer, at).n_greater[::PART] == argsort_ranks(users, items, at)).mean() > 0.99
+    )
+    return summary(times, bare, "certified") | {"agrees with argsort on all but ties": checked}
+
+
+def memory(rounds: int) -> dict[str, float]:
+    setup = """
+import numpy as np
+from fullrank.ranking import FactorScorer, rank
+random = np.random.default_rng(0)
+users = random.standard_normal((4096, 64), np.float32)
+items = random.standard_normal(({n_items}, 64), np.float32)
+items *= np.exp(random.standard_normal(({n_items}, 1), np.float32))
+scorer = FactorScorer(users, items)
+rank(FactorScorer(users[:10], items[:1000]), ([0], [0]))
+at = np.arange({n_users}), random.integers(0, {n_items}, {n_users})
+"""
+    return {
+        f"{n_items:,} items, MB beyond the inputs": peak_megabytes(
+            setup.format(n_items=n_items, n_users=n_users), "rank(scorer, at)"
+        )
+        for n_items, n_users in ((100_000, 4096), (1_000_000, 1024))
+    }
+
+
+def trained(rounds: int) -> dict[str, Any]:
+    """Factors of implicit's ALS: lengths and directions are those of a real model."""
+    from implicit.cpu.als import AlternatingLeastSquares
+
+    train, test = read("gowalla")
+    model = AlternatingLeastSquares(
+        factors=D, iterations=8, regularization=0.05, alpha=10.0, random_state=0
+    )
+    with warnings.catch_warnings(), threadpool_limits(1, user_api="blas"):
+        warnings.simplefilter("ignore")
+        model.fit(sparse.csr_matrix(train.matrix()), show_progress=False)
+    users = np.ascontiguousarray(model.user_factors)
+    items = np.ascontiguousarray(model.item_factors)
+    scorer = FactorScorer(users, items)
+    at = test.pairs()
+    shuffle = np.random.default_rng(0).permutation(at[0].size)
+    first = shuffle[np.unique(at[0][shuffle], return_index=True)[1]]
+    one = at[0][first], at[1][first]
+    works: Work = {
+        "bare product": lambda: bare_product(users[one[0]], items, 512, 512),
+        "one target each": lambda: rank(scorer, one),
+        "one target each, training items excluded": lambda: rank(scorer, one, exclude=train),
+        "all targets": lambda: rank(scorer, at),
+        "all targets, training items excluded": lambda: rank(scorer, at, exclude=train),
+    }
+    return summary(in_turn(works, rounds), "bare product", "one target each")
+
+
+def item_item(rounds: int) -> dict[str, Any]:
+    result = {}
+    for name in ("ml-1m", "gowalla"):
+        train, test = read(name)
+        matrix = ease(train) if name == "ml-1m" else low_rank(train)
+        scorer = ItemItemScorer(train, matrix)
+        history = train.matrix()
+        works: Work = {
+            "product, own": lambda s=scorer: own_product(s),
+            "product, SciPy": lambda h=history, m=matrix: scipy_product(h, m),
+            "ranks": lambda s=scorer, t=test: rank(s, t),
+            "ranks, training items excluded": lambda s=scorer, t=test, x=train: rank(
+                s, t, exclude=x
+            ),
+        }
+        times = in_turn(works, rounds)
+        bare = min(("product, own", "product, SciPy"), key=lambda n: min(times[n]))
+        result[name] = summary(times, bare, "ranks")
+        del scorer, matrix
+    return result
+
+
+def bare_product(users: np.ndarray, items: np.ndarray, rows: int, columns: int) -> None:
+    """Every tile of users · itemsᵀ into a buffer that is used again: no score is looked at."""
+
+    def work(start: int) -> None:
+        block = users[start : start + rows]
+        buffer = np.empty(rows * columns, np.float32)
+        for at in range(0, items.shape[0], columns):
+            part = items[at : at + columns]
+            shape = block.shape[0], part.shape[0]
+            np.matmul(block, part.T, out=buffer[: shape[0] * shape[1]].reshape(shape))
+
+    _threads.run(work, range(0, users.shape[0], rows))
+
+
+def argsort_ranks(users: np.ndarray, items: np.ndarray, at: Any) -> np.ndarray:
+    greater = []
+    for start in range(0, USERS, PART * 128):
+        rows = np.arange(start, min(start + PART * 128, USERS), PART)
+        order = np.argsort(-(users[rows] @ items.T), axis=1)
+        greater.append((order == at[1][rows, None]).argmax(axis=1))
+    return np.concatenate(greater)
+
+
+def torch_top(users: np.ndarray, items: np.ndarray) -> Callable[[], None]:
+    import torch
+
+    torch.set_num_threads(_threads.n_threads(None))
+    left, right = torch.from_numpy(users), torch.from_numpy(items)
+
+    def work() -> None:
+        for start in range(0, USERS, 256):
+            torch.topk(left[start : start + 256] @ right.T, 50, dim=1)
+
+    return work
+
+
+def implicit_metrics(users: np.ndarray, items: np.ndarray, at: Any) -> Callable[[], Any]:
+    from implicit.cpu.als import AlternatingLeastSquares
+    from implicit.evaluation import ranking_metrics_at_k
+
+    shape = users.shape[0], items.shape[0]
+    model = AlternatingLeastSquares(factors=D)
+    model.user_factors, model.item_factors = users, items
+    train = sparse.csr_matrix(shape, dtype=np.float32)
+    test = sparse.csr_matrix((np.ones(USERS, np.float32), at), shape=shape)
+    return lambda: ranking_metrics_at_k(
+        model, train, test, K=50, show_progress=False, num_threads=_threads.n_threads(None)
+    )
+
+
+def recometrics_metrics(users: np.ndarray, items: np.ndarray, at: Any) -> Callable[[], Any]:
+    import recometrics
+
+    part = np.arange(0, USERS, PART)
+    shape = part.size, items.shape[0]
+    train = sparse.csr_matrix(shape, dtype=np.float32)
+    pairs = np.arange(part.size), at[1][part]
+    test = sparse.csr_matrix((np.ones(part.size, np.float32), pairs), shape=shape)
+    chosen = np.ascontiguousarray(users[part])
+    return lambda: recometrics.calc_reco_metrics(
+        train, test, chosen, items, k=50, nthreads=_threads.n_threads(None)
+    )
+
+
+def own_product(scorer: ItemItemScorer) -> None:
+    """The float32 product of the count, without the count."""
+    from fullrank.ranking import _exact_item_item as engine
+
+    products = _products()
+
+    def work(start: int) -> None:
+        stop = min(start + engine.WIDTH, scorer.n_items)
+        products(
+            scorer.history_indptr, scorer.history_indices, scorer.history_values, scorer.matrix,
+            start, stop, np.empty(stop - start, np.float32),
+        )  # fmt: skip
+
+    _threads.run(work, range(0, scorer.n_items, engine.WIDTH))
+
+
+_PRODUCTS: list[Any] = []
+
+
+def _products() -> Any:
+    if not _PRODUCTS:
+        import numba
+
+        from fullrank.ranking._exact_item_kernels import sum_rows_any_order
+
+        @numba.njit(nogil=True)
+        def products(indptr, indices, values, matrix, start, stop, total):  # type: ignore[no-untyped-def]
+            for a in range(indptr.size - 1):
+                mine = slice(indptr[a], indptr[a + 1])
+                sum_rows_any_order(indices[mine], values[mine], matrix, start, stop, total)
+
+        _PRODUCTS.append(products)
+    return _PRODUCTS[0]
+
+
+def scipy_product(history: Any, matrix: np.ndarray) -> None:
+    """SciPy's sparse × dense, blocks of users in two threads (it lets go of the GIL)."""
+    with ThreadPoolExecutor(_threads.n_threads(None)) as pool:
+        list(pool.map(lambda a: history[a : a + 256] @ matrix, range(0, history.shape[0], 256)))
+
+
+def ease(train: Interactions) -> np.ndarray:
+    history = train.matrix()
+    gram = (history.T @ history).toarray().astype(np.float64)
+    gram[np.diag_indices_from(gram)] += 1500.0
+    inverse = np.linalg.inv(gram)
+    weights = -inverse / np.diag(inverse)
+    np.fill_diagonal(weights, 0.0)
+    return np.ascontiguousarray(weights, np.float32)
+
+
+def low_rank(train: Interactions) -> np.ndarray:
+    """A dense matrix of EASE's kind where the inverse itself would take an hour."""
+    from scipy.sparse.linalg import svds
+
+    _, singular, right = svds(train.matrix(), k=32, rng=0)
+    factors = np.ascontiguousarray(right.T, np.float32)
+    return (factors * (singular / (singular + 5.0)).astype(np.float32)) @ factors.T
+
+
+def read(name: str) -> tuple[Interactions, Interactions]:
+    import pyarrow.parquet as parquet
+
+    table = parquet.read_table(Path(os.environ["FULLRANK_DATA"]) / f"{name}.parquet")
+    users, items = (table[c].to_numpy() for c in ("user", "item"))
+    test = table["split"].to_numpy(zero_copy_only=False) == "test"
+    ids = {"user_ids": np.unique(users), "item_ids": np.unique(items)}
+    return (
+        Interactions.from_arrays(users[~test], items[~test], **ids),
+        Interactions.from_arrays(users[test], items[test], **ids),
+    )
+
+
+def in_turn(works: Work, rounds: int, slow: dict[str, int] | None = None) -> dict[str, list[float]]:
+    """Seconds of every round; those that did a part of the work are multiplied up."""
+    for work in works.values():  # the first call compiles, loads and fills caches
+        work()
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            times[name].append((time.perf_counter() - start) * (slow or {}).get(name, 1))
+    return times
+
+
+def summary(times: dict[str, list[float]], bare: str, ours: str) -> dict[str, Any]:
+    """Medians and least times, each over the bare product's and over ours."""
+    result: dict[str, Any] = {"product": bare}
+    for label, pick in (("median", statistics.median), ("least", min)):
+        seconds = {name: pick(values) for name, values in times.items()}
+        result[label] = {
+            name: {
+                "seconds": round(value, 4),
+                "over the product": round(value / seconds[bare], 3),
+                f"over {ours}": round(value / seconds[ours], 3),
+            }
+            for name, value in seconds.items()
+        }
+    return result
+
+
+if __name__ == "__main__":
+    main()

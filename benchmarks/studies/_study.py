@@ -1,0 +1,235 @@
+"""What the studies share: data sets, models, exact ranks kept in a folder, errors, pages.
+
+A study takes the exact ranks of a model once, keeps them, and then only repeats the drawing of
+candidates (`fullrank.sampling.simulate`), one seed for each repeat. It writes `<name>.json` and,
+from nothing but that file, `<name>.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import platform
+import resource
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import fullrank
+from fullrank.data import Interactions, datasets
+from fullrank.data.splits import Split
+from fullrank.metrics import parse
+from fullrank.models import EASE, Popularity
+from fullrank.ranking import FactorScorer
+from fullrank.sampling import RankDistribution, RankGrid
+
+ROOT = Path(__file__).parents[2]
+KS = range(1, 51)
+METRICS = ("recall", "ndcg", "ap")
+N_FACTORS = 64
+QUICK = "simulated"  # the data set of --quick, which is everywhere
+QUICK_REPEATS = 2
+
+
+@dataclass(frozen=True)
+class Source:
+    """How a data set is split, and the λ of its EASE."""
+
+    split: Callable[[], Split]
+    regularization: float
+
+
+def _given(name: str) -> Callable[[], Split]:
+    return lambda: datasets.load_split(name)
+
+
+def _held_out(name: str, **settings: Any) -> Callable[[], Split]:
+    return lambda: datasets.load(name).split("leave-one-out", **settings)
+
+
+SOURCES = {
+    "ml-1m": Source(_given("ml-1m"), 1500.0),
+    "pinterest-20-part": Source(_given("pinterest-20-part"), 1500.0),
+    "citeulike-a": Source(_held_out("citeulike-a", rng=0), 200.0),
+    # its only order is the position within a user, which is read as the time
+    "amazon-video-games": Source(
+        _held_out("amazon-video-games", by="last", min_interactions=3), 500.0
+    ),
+    QUICK: Source(_held_out(QUICK, rng=0), 100.0),
+}
+
+
+def truncated_svd(train: Interactions) -> FactorScorer:
+    """PureSVD: the training matrix at rank 64, scored as it comes out."""
+    from scipy.sparse.linalg import svds
+
+    matrix = train.matrix(np.float64)
+    start = np.random.default_rng(0).random(min(matrix.shape))
+    left, values, right = svds(matrix, k=min(N_FACTORS, min(matrix.shape) - 1), v0=start)
+    return FactorScorer(
+        (left * values).astype(np.float32), np.ascontiguousarray(right.T.astype(np.float32))
+    )
+
+
+MODELS: dict[str, Callable[[Interactions, float], Any]] = {
+    "EASE": lambda train, strength: EASE(regularization=strength).fit(train),
+    "SVD 64": lambda train, _: truncated_svd(train),
+    "popularity": lambda train, _: Popularity().fit(train),
+}
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """Exact ranks of the held-out items, and the size of the catalogue."""
+
+    ranks: np.ndarray
+    n_items: int
+
+
+def exact_ranks(name: str, model: str, excluded: bool, cache: Path) -> Ranks:
+    """From the folder, or computed and kept there; equal scores in random order, seed 0.
+
+    Training items are candidates as in the papers, or (`excluded`) stand below the target:
+    either way a rank among all N items.
+    """
+    path = _file(name, model, excluded, cache)
+    if not path.is_file():
+        source = SOURCES[name]
+        split = source.split()
+        made = MODELS[model](split.train, source.regularization)
+        for without in (False, True):
+            found = fullrank.rank(
+                made,
+                split.test,
+                exclude=split.train if without else None,
+                ties="random",
+                rng=0,
+            )
+            keep(Ranks(found.ranks, split.train.n_items), _file(name, model, without, cache))
+    with np.load(path) as content:
+        return Ranks(content["ranks"], int(content["n_items"]))
+
+
+def keep(found: Ranks, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(path, ranks=found.ranks, n_items=found.n_items)
+
+
+def _file(name: str, model: str, excluded: bool, cache: Path) -> Path:
+    items = "excluded" if excluded else "kept"
+    return cache / f"{name}-{model.replace(' ', '-').lower()}-{items}.npz"
+
+
+class Judge:
+    """The papers' measure: mean over K = 1..50 of |estimate - exact| / exact, in percent.
+
+    Cut-offs at which the exact metric is 0 have no relative error and are left out.
+    """
+
+    def __init__(self, known: Ranks) -> None:
+        self.grid = RankGrid.default(known.n_items)
+        mass = RankDistribution.from_ranks(known.ranks, n_items=known.n_items, grid=self.grid).mass
+        self._gains = {
+            m: np.array([self.grid.averages(parse(f"{m}@{k}")) for k in KS]) for m in METRICS
+        }
+        self._exact = {m: gains @ mass for m, gains in self._gains.items()}
+        self.cut_offs = int(np.count_nonzero(self._exact["recall"] > 0))
+
+    def errors(self, mass: np.ndarray) -> list[float]:
+        """One for each of METRICS."""
+        return [
+            100.0
+            * float(np.mean(np.abs(self._gains[m] @ mass - exact)[exact > 0] / exact[exact > 0]))
+            for m, exact in self._exact.items()
+        ]
+
+
+def adaptive_levels(n_items: int, start: int = 25, limit: int | None = None) -> list[int]:
+    """Sizes start, 2 start, … and the limit, an eighth of the items by default."""
+    last = max(start, n_items // 8) if limit is None else limit
+    levels = [start]
+    while 2 * levels[-1] < last:
+        levels.append(2 * levels[-1])
+    return levels if levels[-1] == last else [*levels, last]
+
+
+def in_processes(work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int) -> list[Any]:
+    """Do all tasks, in several processes if asked to."""
+    if jobs == 1:
+        return [work(task) for task in tasks]
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(work, tasks))
+
+
+def spread(values: Iterable[float]) -> dict[str, float]:
+    found = np.asarray(list(values))
+    return {"mean": round(float(found.mean()), 4), "sd": round(float(found.std(ddof=1)), 4)}
+
+
+def table(head: list[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A Markdown table."""
+    lines = [head, ["---"] * len(head), *([str(cell) for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def run(
+    name: str,
+    study: Callable[[argparse.Namespace], dict[str, Any]],
+    page: Callable[[dict[str, Any]], str],
+    *,
+    repeats: int,
+) -> None:
+    """The command line of a study."""
+    parser = argparse.ArgumentParser(description=f"The study {name}; see the file's first lines.")
+    parser.add_argument("--repeats", type=int, default=None, help=f"{repeats} by default")
+    parser.add_argument("--quick", action="store_true", help="few repeats on simulated data")
+    parser.add_argument("--render", action="store_true", help="only write the page anew")
+    parser.add_argument("--jobs", type=int, default=1, help="processes; change no figure")
+    parser.add_argument("--cache", type=Path, default=ROOT / "out" / "ranks")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "studies")
+    asked = parser.parse_args()
+    if asked.repeats is None:
+        asked.repeats = QUICK_REPEATS if asked.quick else repeats
+    stored = asked.out / f"{name}.json"
+    if not asked.render:
+        start = time.perf_counter()
+        result = study(asked)
+        asked.out.mkdir(parents=True, exist_ok=True)
+        head = _head(name, asked, time.perf_counter() - start)
+        text = json.dumps(head | result, indent=1, ensure_ascii=False)
+        stored.write_text(text + "\n", encoding="utf-8")
+    content = json.loads(stored.read_text(encoding="utf-8"))
+    (asked.out / f"{name}.md").write_text(page(content) + _foot(content), encoding="utf-8")
+    print(f"wrote {name}.json and {name}.md")
+
+
+def _head(name: str, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:
+    # of this process, or of the largest that it started
+    each = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = max(resource.getrusage(who).ru_maxrss for who in each)
+    return {
+        "study": name,
+        "quick": asked.quick,
+        "repeats": asked.repeats,
+        "seeds": f"0 to {asked.repeats - 1}, one for each repeat",
+        "fullrank": fullrank.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "seconds": round(seconds, 1),
+        "peak_megabytes": round(used / (2**20 if platform.system() == "Darwin" else 2**10)),
+    }
+
+
+def _foot(content: dict[str, Any]) -> str:
+    return (
+        f"\nSeeds {content['seeds']}. {content['machine']}, Python {content['python']}, "
+        f"{content['seconds']:,.0f} s, {content['peak_megabytes']:,} MB at most. Written by "
+        f"`benchmarks/studies/{content['study']}.py`.\n"
+    )

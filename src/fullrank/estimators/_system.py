@@ -1,0 +1,219 @@
+"""The linear system behind every estimator: P(outcome) = sum over R of P(outcome | R) P(R).
+
+Outcomes are columns, bins of the rank grid are rows. Likelihood estimators need the observed
+outcomes alone; linear and entropy estimators need all that could have been observed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import InputError
+from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kernel
+_POOLS = 48  # unless there are so few that each can have its own
+_NEGLIGIBLE = 1e-14  # adaptive outcomes less likely than this for every rank are left out
+_SINGLE = 1_024  # largest fixed size whose possible outcomes are all kept apart
+_BASE, _ALL = 2**31, 2**31 - 1  # outcomes as numbers; the size that stands for all items
+_OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
+
+
+@dataclass(frozen=True)
+class System:
+    """Outcome probabilities on the grid, and how often each outcome was observed."""
+
+    grid: RankGrid
+    table: Floats  # (n_bins, n_outcomes)
+    observed: Floats  # share of the targets (by weight) at each outcome; sums to 1
+    n_targets: int
+    place: Floats  # where each outcome points to, as a share of the catalogue
+
+    def distribution(self, mass: Floats, method: str) -> RankDistribution:
+        """Pack an estimate."""
+        return RankDistribution(grid=self.grid, mass=mass, method=method)
+
+
+def check_sample(sample: RankSample) -> None:
+    """Only samples with one target for each user have a single distribution of ranks."""
+    if not isinstance(sample, RankSample):
+        raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
+    if sample.rows is not None and (sample.rows.n_targets > 1).any():
+        raise InputError(
+            "`sample` must have one target for each user here; `estimate` fits several, "
+            "one fit for each number of other targets above."
+        )
+
+
+def default_grid(sample: RankSample, grid: RankGrid | None) -> RankGrid:
+    """The given grid if it fits, else the default for the sample's catalogue."""
+    n_items = int(sample.pool.max())
+    if grid is None:
+        return RankGrid.default(n_items)
+    if grid.n_items < n_items:
+        raise InputError(
+            f"`grid` must reach to the {n_items} items of the sample; it ends at {grid.n_items}."
+        )
+    return grid
+
+
+def observed_system(sample: RankSample, grid: RankGrid | None = None) -> System:
+    """Columns for the outcomes that were observed, up to a factor free of the rank.
+
+    The likelihood does not feel the factor c_j(r) of an adaptive design, and it can be too
+    small for a float: the columns hold the kernel of each outcome's own size.
+    """
+    check_sample(sample)
+    grid = default_grid(sample, grid)
+    merged = pooled(sample, grid.n_items)
+    fixed = Design(replacement=sample.design.replacement)
+    return System(
+        grid=grid,
+        table=fixed.probabilities(merged.rank, merged.sample_size, n_items=merged.pool, grid=grid),
+        observed=merged.weight / merged.weight.sum(),
+        n_targets=sample.n_targets,
+        place=(merged.rank - 0.5) / merged.sample_size,
+    )
+
+
+def possible_system(sample: RankSample, grid: RankGrid | None = None) -> System:
+    """Columns for every outcome (r, n) that the design could have given, observed or not.
+
+    Of a fixed design with several sizes each target's size was known beforehand: an
+    outcome's probability is its kernel times the share of its size. The same goes for
+    catalogues of the users' own, which are not told apart: the probability of (r, n) is the
+    mean over them. Beyond the first few hundred, outcomes of a large size are merged with
+    their neighbours.
+    """
+    check_sample(sample)
+    grid = default_grid(sample, grid)
+    merged = pooled(sample, grid.n_items)
+    total = float(merged.weight.sum())
+    groups = _groups(merged)
+    keys = np.unique(np.concatenate([_key(merged, pool, rank, n) for pool, _, rank, n in groups]))
+    table, observed = np.zeros((grid.n_bins, keys.size)), np.zeros(keys.size)
+    for pool, here, rank, n in groups:
+        share = float(merged.weight[here].sum()) / total
+        where = np.searchsorted(keys, _key(merged, pool, rank, n))
+        table[:, where] += share * _probabilities(merged.design, rank, n, pool, grid)
+        key = _key(merged, pool, merged.rank[here], merged.sample_size[here])
+        np.add.at(observed, np.searchsorted(keys, key), merged.weight[here] / total)
+    size, rank = np.divmod(keys, _BASE)
+    size[size == _ALL] = grid.n_items
+    starts = _merge(size, grid.head / grid.n_items)
+    return System(
+        grid=grid,
+        table=np.add.reduceat(table, starts, axis=1),
+        observed=np.add.reduceat(observed, starts),
+        n_targets=sample.n_targets,
+        place=_means((rank - 0.5) / size, starts),
+    )
+
+
+def pooled(sample: RankSample, n_items: int) -> RankSample:
+    """The sample with nearly equal catalogues made equal, and without outcomes of weight 0.
+
+    A target ranked among all of its items has an exact rank whatever their number: those of a
+    fixed design go to a catalogue of `n_items`, the end of the grid.
+    """
+    seen = sample.weight > 0.0
+    columns = (sample.rank, sample.sample_size, sample.pool, sample.count)
+    rank, size, pool, count = (column[seen] for column in columns)
+    weight = sample.weight[seen]
+    exhausted = np.zeros(rank.size, bool) if sample.design.replacement else size == pool
+    if not sample.design.adaptive:
+        size, pool = (np.where(exhausted, n_items, column) for column in (size, pool))
+    if np.unique(pool).size > _POOLS:
+        near = _near(pool, weight, np.where(exhausted, 1, size))
+        if sample.design.adaptive:  # exhausted or not, a user stays with users of like catalogues
+            size = np.where(exhausted, near, size)
+            rank, pool = np.minimum(rank, size), near
+        else:
+            pool = np.where(exhausted, pool, near)
+    return replace(sample, rank=rank, sample_size=size, pool=pool)._merged(count, weight)
+
+
+def _key(merged: RankSample, pool: int, rank: Ints, n: Ints) -> Ints:
+    """One number for each outcome (r, n), the last sizes; n = N_u is "all items" for everybody."""
+    every = (n == pool) & (not merged.design.replacement)
+    return np.asarray(np.where(every, _ALL, n) * _BASE + rank)
+
+
+def _near(pool: Ints, weight: Floats, least: Ints) -> Ints:
+    """The mean of the catalogues within two percent of each, at least the largest `least`."""
+    group = np.floor(np.log(pool) / np.log(_POOL_RATIO)).astype(np.int64)
+    _, index = np.unique(group, return_inverse=True)
+    mean = np.bincount(index, pool * weight) / np.bincount(index, weight)
+    near: Ints = np.rint(mean).astype(np.int64)
+    np.maximum.at(near, index, least)
+    return near[index]
+
+
+def _groups(merged: RankSample) -> list[tuple[int, NDArray[np.bool_], Ints, Ints]]:
+    """For each catalogue (and fixed size): its outcomes seen, and its outcomes possible."""
+    groups = []
+    for pool in np.unique(merged.pool).tolist():
+        here = merged.pool == pool
+        if merged.design.adaptive:
+            groups.append((pool, here, *_likely(merged, here, pool)))
+            continue
+        for size in np.unique(merged.sample_size[here]).tolist():
+            of_size = here & (merged.sample_size == size)
+            groups.append((pool, of_size, *merged.design.possible(pool, size)))
+    return groups
+
+
+def _likely(merged: RankSample, here: NDArray[np.bool_], pool: int) -> tuple[Ints, Ints]:
+    """The outcomes of an adaptive design but those that could hardly ever be seen, and are not."""
+    rank, n = merged.design.possible(pool)
+    keep = np.zeros(rank.size, bool)
+    for first, last in _runs(n):
+        # c_j(r) falls geometrically in r
+        chance = merged.design.continuation(rank[first:last], int(n[first]), pool)
+        seen = merged.rank[here & (merged.sample_size == n[first])]
+        keep[first:last] = (chance > _NEGLIGIBLE) | np.isin(rank[first:last], seen)
+    return rank[keep], n[keep]
+
+
+def _probabilities(design: Design, rank: Ints, n: Ints, pool: int, grid: RankGrid) -> Floats:
+    """P(outcome | R); a rank beyond a user's own catalogue counts as its last."""
+    table = design.probabilities(rank, n, n_items=pool, grid=grid)
+    if grid.n_items > pool:  # of the last rank all draws stand above: r = n, at the first level
+        last = int(np.flatnonzero(rank == n)[0])
+        table[:, last] += np.maximum(1.0 - table.sum(axis=1), 0.0)
+    return table
+
+
+def _means(values: Floats, starts: Ints) -> Floats:
+    return np.asarray(np.add.reduceat(values, starts) / np.diff([*starts, values.size]))
+
+
+def _merge(n: Ints, head: float) -> Ints:
+    """Where each column of merged outcomes starts.
+
+    The first few hundred stay single, and all that point to the `head`, the share of the
+    catalogue whose ranks are kept one by one.
+    """
+    starts: list[Ints] = []
+    for first, last in _runs(n):
+        size = last - first
+        if size <= _SINGLE:
+            starts.append(np.arange(first, last))
+            continue
+        singles = np.arange(min(max(_SINGLE // 2, int(np.ceil(head * size))), size))
+        steps = int(np.log(size / singles.size) / np.log(_OUTCOME_RATIO)) + 1
+        rest = np.geomspace(singles.size, size, steps, endpoint=False).astype(np.int64)
+        starts.append(first + np.unique(np.concatenate([singles, rest])))
+    return np.concatenate(starts)
+
+
+def _runs(n: Ints) -> list[tuple[int, int]]:
+    ends = [0, *(np.flatnonzero(np.diff(n)) + 1).tolist(), n.size]
+    return list(pairwise(ends))

@@ -1,0 +1,59 @@
+"""CLS: the least biased estimator among those that never grow with the sampled rank.
+
+Krichene and Rendle 2020: a number x_o for each outcome so that its expectation given R comes as
+close as possible to the metric, in least squares over all ranks alike, with x falling from
+each outcome to the next. Without the constraint the solution would be exact on paper and
+useless on a sample.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.estimators._system import System, possible_system
+from fullrank.metrics import Metric, parse
+from fullrank.sampling import RankDistribution, RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+
+
+def cls(
+    sample: RankSample, metric: str | Metric | None = None, *, grid: RankGrid | None = None
+) -> float | RankDistribution:
+    """The constrained least-squares estimate of a metric, or of P(R) without one.
+
+    The constraint makes the estimate of each metric a problem of its own. The distribution is
+    that of the differences of the recall estimates at the ends of the bins (as equation 15 of
+    Jin et al. 2021 has it for BV), and its metrics are not those estimated one by one.
+
+    Outcomes of different sizes stand in the order of (r - 1/2)/n, the share of the catalogue
+    that they point to.
+    """
+    system = possible_system(sample, grid)
+    if metric is not None:
+        return float(system.observed @ coefficients(system, parse(metric)))
+    recalls = [
+        system.observed @ coefficients(system, Metric("recall", int(last)))
+        for last in system.grid.edges[1:]
+    ]
+    mass = np.diff(np.concatenate([[0.0], recalls]))
+    return system.distribution(mass / mass.sum(), "CLS")
+
+
+def coefficients(system: System, metric: Metric) -> Floats:
+    """The number x of every outcome: non-negative falls from each to the next, by NNLS.
+
+    The last x may have either sign: as printed, the constraint is on the order alone.
+    """
+    from scipy.optimize import nnls
+
+    order = np.argsort(system.place, kind="stable")
+    root = np.sqrt(system.grid.widths / system.grid.n_items)[:, None]
+    falls = root * np.cumsum(system.table[:, order], axis=1)  # x = sums of falls from the end
+    target = root[:, 0] * system.grid.averages(metric)
+    found, _ = nnls(np.column_stack([falls, -falls[:, -1]]), target)
+    found[-2] -= found[-1]  # the last fall, to 0, as the difference of two numbers
+    x = np.empty(order.size)
+    x[order] = np.cumsum(found[-2::-1])[::-1]
+    return x

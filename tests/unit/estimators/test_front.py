@@ -1,0 +1,208 @@
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.estimators import (
+    METHODS,
+    bv,
+    cls,
+    estimate,
+    likelihood,
+    mes,
+    mle,
+    mn,
+    smoothed,
+    unbiased_rank_metric,
+    unbiased_ranks,
+    weighted_mle,
+)
+from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
+
+SAMPLE = simulate(np.arange(1, 201), n_items=200, sample_size=20, replacement=True, rng=0)
+ADAPTIVE = simulate(np.arange(1, 201), n_items=200, levels=[10, 20, 40], rng=0)
+FULL = simulate(np.arange(1, 201), n_items=200, sample_size=200)
+TWO = RankSample.from_ranks(
+    [1, 4],
+    sample_size=10,
+    n_items=50,
+    replacement=False,
+    user=["a", "a"],
+    n_targets=2,
+    offset=[0, 1],
+)
+
+
+@pytest.mark.parametrize(
+    ("sample", "method", "reason"),
+    [
+        (FULL, "exact", "every target was ranked among all its items"),
+        (ADAPTIVE, "smoothed", "an adaptive sample"),
+        (SAMPLE, "MLE", "a fixed sample"),
+    ],
+)
+def test_auto_says_what_it_picked_and_why(sample: RankSample, method: str, reason: str) -> None:
+    result = estimate(sample)
+    assert result.method.startswith(method)
+    assert result.reason.startswith(reason)
+    assert result.recovers_exact is METHODS[method].recovers
+    assert reason in str(result)
+
+
+def test_a_plain_array_is_a_sample_with_its_sizes_beside_it() -> None:
+    assert SAMPLE.rows is not None
+    plain = estimate(SAMPLE.rows.rank, n_items=200, sample_size=20)
+    assert dict(plain.values) == dict(estimate(SAMPLE).values)
+
+
+def test_one_fit_serves_every_metric() -> None:
+    result = estimate(SAMPLE, method="mle", metrics=["recall@10", "NDCG@5"])
+    assert result.distribution is not None
+    grid = result.distribution.grid
+    assert result["recall@10"] == mle(SAMPLE, grid=grid).metric("recall@10")
+    assert result["ndcg@5"] == result.distribution.metric("ndcg@5")
+    assert result.naive is not None
+    assert result.naive["recall@10"] == SAMPLE.naive("recall@10")
+    assert estimate(ADAPTIVE).naive is None
+
+
+def test_what_a_result_shows() -> None:
+    result = estimate(SAMPLE, metrics="recall@10")
+    assert (result.n_targets, result.n_users, result.n_items) == (200, 200, 200)
+    assert (result.average_size, result.resolution) == (20.0, 10.0)
+    assert result.blind_share == SAMPLE.count[SAMPLE.rank == 1].sum() / 200
+    row = {
+        "metric": "recall@10",
+        "naive": result.naive["recall@10"],
+        "estimate": result["recall@10"],
+    }
+    assert result.to_dict()["metrics"] == [row]
+    assert result.to_arrow().to_pylist() == [row]
+    assert result.to_markdown().splitlines()[0] == "| metric | naive | full catalogue |"
+    assert f"{result['recall@10']:.4f}" in result.to_markdown()
+    assert f"{result['recall@10']:.4f}" in str(result)
+
+
+def test_a_result_draws_its_recall_curve(need) -> None:
+    need("matplotlib")
+    assert estimate(SAMPLE).plot().get_xlabel() == "rank K"
+
+
+def test_samples_of_two_targets_have_no_distribution() -> None:
+    result = estimate(TWO, metrics="recall@10")
+    assert result.distribution is None
+    assert result.naive is None
+    assert (result.n_users, result.n_targets) == (1, 2)
+    with pytest.raises(InputError, match="`plot` must be asked of samples with one target"):
+        result.plot()
+
+
+def test_the_names_of_the_papers() -> None:
+    assert mle(SAMPLE).method == "MLE, 100 steps"
+    assert mle(ADAPTIVE).method == "adaptive MLE, 50 steps"
+    assert mle(SAMPLE, tol=1e-4).method == "MLE, converged"
+    assert bv(SAMPLE, prior="mes").method == "BV_MES 0.01"
+    assert mn(SAMPLE, prior="mle").method == "MN_MLE"
+    assert mes(SAMPLE, weighting="weighted", eta=1e-4).method == "MES, weighted 0.0001"
+    assert cls(SAMPLE).method == "CLS"
+    assert weighted_mle(SAMPLE, form="literal").method == "WMLE literal, 100 steps"
+    assert smoothed(SAMPLE, penalty=3.0).method == "smoothed, λ = 3"
+
+
+def test_a_given_prior_is_used() -> None:
+    grid = RankGrid.default(200)
+    prior = mle(SAMPLE, grid=grid)
+    given = mn(SAMPLE, prior=prior, grid=grid)
+    assert given.method == "MN_given"
+    np.testing.assert_array_equal(given.mass, mn(SAMPLE, prior="mle", grid=grid).mass)
+
+
+@pytest.mark.parametrize("grid", [None, RankGrid(np.array([0, 1, 2, 5, 20, 90, 200]))])
+def test_mn_with_a_uniform_prior_is_bv_with_gamma_n_over_m(grid: RankGrid | None) -> None:
+    """γ_R = 1/(M P(R)) is the same for every rank, N/M, where the prior is uniform."""
+    ours = mn(SAMPLE, n_users=2000, grid=grid).mass
+    np.testing.assert_allclose(ours, bv(SAMPLE, gamma=0.1, grid=grid).mass, atol=1e-9)
+
+
+def test_unbiased_ranks() -> None:
+    sample = RankSample.from_ranks([1, 3, 5], sample_size=5, n_items=101, replacement=True)
+    assert unbiased_ranks(sample).tolist() == [1.0, 51.0, 101.0]
+    assert unbiased_rank_metric(sample, "recall@60") == pytest.approx(2 / 3)
+    # the expectation over r is R itself
+    true = np.full(20_000, 37)
+    drawn = simulate(true, n_items=101, sample_size=11, rng=0)
+    assert abs(np.average(unbiased_ranks(drawn), weights=drawn.count) - 37) < 0.5
+
+
+ONE = RankSample.from_ranks([1, 1], sample_size=1, n_items=9, replacement=False)
+COARSE = RankDistribution(grid=RankGrid(np.array([0, 100, 200])), mass=np.array([0.5, 0.5]))
+ERRORS = [
+    (
+        lambda: mle(SAMPLE, iterations=5, tol=1e-3),
+        "`iterations` must not be given together with `tol`",
+    ),
+    (lambda: mle(SAMPLE, iterations=0), "`iterations` must be at least 1, not 0"),
+    (lambda: mle(SAMPLE, tol=0.0), "`tol` must be above 0, not 0"),
+    (lambda: mle([1, 2]), "`sample` must be a RankSample, not list"),
+    (lambda: mle(TWO), "`sample` must have one target for each user here; `estimate` fits several"),
+    (
+        lambda: mle(SAMPLE, grid=RankGrid.dense(100)),
+        "`grid` must reach to the 200 items of the sample",
+    ),
+    (lambda: weighted_mle(SAMPLE, form="x"), "`form` must be one of 'tilted', 'literal', not 'x'"),
+    (lambda: weighted_mle(SAMPLE, scale=0.0), "`scale` must be at least 1e-06, not 0"),
+    (lambda: mes(SAMPLE, eta=0.0), "`eta` must be above 0, not 0"),
+    (
+        lambda: mes(SAMPLE, eta=1e-30),
+        "`eta` must be larger for this sample: 1e-30 is beyond rounding",
+    ),
+    (
+        lambda: mes(SAMPLE, weighting="x"),
+        "`weighting` must be one of 'unweighted', 'weighted', not 'x'",
+    ),
+    (lambda: bv(SAMPLE, gamma=1.1), r"`gamma` must lie in 0.0..1.0, not 1.1"),
+    (lambda: bv(SAMPLE, prior="x"), "`prior` must be one of 'uniform', 'mle', 'mes', not 'x'"),
+    (
+        lambda: mn(SAMPLE, prior=COARSE),
+        "`prior` must be on the rank grid of the estimate; pass `grid`",
+    ),
+    (lambda: mn(SAMPLE, n_users=0), "`n_users` must be at least 1, not 0"),
+    (lambda: smoothed(SAMPLE, penalty=0.0), "`penalty` must be above 0, not 0"),
+    (
+        lambda: unbiased_ranks(ADAPTIVE),
+        "`sample` must have a fixed design; under adaptive stopping",
+    ),
+    (lambda: unbiased_ranks(ONE), "`sample` must have at least two candidates for each target"),
+    (lambda: estimate(SAMPLE, method="exact"), '`method` must not be "exact": the sample does not'),
+    (
+        lambda: estimate(SAMPLE, method="x"),
+        "`method` must be one of 'auto', 'exact', .*, 'CLS', not 'x'",
+    ),
+    (lambda: estimate(SAMPLE, method=["x"]), r"`method` must be one of 'auto', .*, not \['x'\]"),
+    (
+        lambda: estimate(SAMPLE, n_items=200),
+        "`n_items` must not be given: the RankSample carries it",
+    ),
+    (
+        lambda: estimate(SAMPLE, sample_size=20),
+        "`sample_size` must not be given: the RankSample carries",
+    ),
+    (lambda: estimate([1], sample_size=20), "`n_items` must be given with a plain array of ranks"),
+    (lambda: estimate([1], n_items=20), "`sample_size` must be given with a plain array of ranks"),
+    (
+        lambda: estimate(SAMPLE, gamma=0.1),
+        "`gamma` must not be given to MLE; it takes iterations, tol",
+    ),
+    (lambda: estimate(FULL, tol=0.1), "`tol` must not be given to exact; it takes no settings"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), ERRORS)
+def test_errors(call, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        call()
+
+
+def test_a_likelihood_too_flat_for_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(likelihood, "_LIMIT", 2)
+    with pytest.raises(InputError, match="`tol` must be larger than 1e-12 for this sample"):
+        mle(SAMPLE, tol=1e-12)

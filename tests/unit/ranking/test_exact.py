@@ -1,0 +1,220 @@
+"""Exact ranks: small cases worked by hand, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from fullrank.data import Interactions
+from fullrank.errors import InputError
+from fullrank.ranking import CallableScorer, FactorScorer, ItemItemScorer, rank
+
+SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
+
+
+def test_one_target_per_user():
+    result = rank(SCORES, ([0, 1], [2, 0]))
+    assert result.ranks.tolist() == [3.0, 5.0]
+    assert result.n_greater.tolist() == [2, 4]
+    assert result.n_equal.tolist() == [0, 0]
+    assert result.n_candidates.tolist() == [5, 5]
+    assert result.n_greater.dtype == np.int64
+    assert (result.ties, result.precision, result.pool) == ("mean", "exact", "all")
+    assert result.seed is None
+
+
+def test_results_come_in_the_order_of_the_targets():
+    result = rank(SCORES, ([1, 0, 1], [0, 2, 3]))
+    assert result.user_rows.tolist() == [1, 0, 1]
+    assert result.ranks.tolist() == [5.0, 3.0, 2.0]
+    assert result.n_targets.tolist() == [2, 1, 2]
+    assert result.offset.tolist() == [1, 0, 0]
+
+
+def test_interactions_as_targets_and_as_exclude():
+    test = Interactions.from_arrays([0, 1], [2, 0], user_ids=[0, 1], item_ids=[0, 1, 2, 3, 4])
+    train = Interactions.from_arrays([0, 1], [0, 4], user_ids=[0, 1], item_ids=[0, 1, 2, 3, 4])
+    result = rank(SCORES, test, exclude=train)
+    assert result.ranks.tolist() == [2.0, 4.0]
+    assert result.n_candidates.tolist() == [4, 4]
+    assert result.pool == "unseen"
+
+
+def test_a_target_in_exclude_stays_a_target_for_its_own_user_only():
+    exclude = csr_array(np.array([[1, 0, 1, 0, 0], [0, 0, 1, 0, 0]]))
+    result = rank(SCORES, ([0, 1], [2, 0]), exclude=exclude)
+    assert result.n_candidates.tolist() == [4, 4]
+    assert result.ranks.tolist() == [2.0, 4.0]
+    both = rank(SCORES, ([0, 0], [2, 3]), exclude=exclude)
+    assert both.ranks.tolist() == [2.0, 3.0]  # the target 2 still stands above the target 3
+
+
+def test_exclude_may_be_unsorted_repeated_and_short():
+    exclude = csr_array((np.ones(3), np.array([4, 0, 4]), np.array([0, 3])), shape=(1, 5))
+    result = rank(SCORES, ([0, 1], [2, 0]), exclude=exclude)
+    assert result.ranks.tolist() == [1.0, 5.0]
+    assert result.n_candidates.tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("items", [[4, 0, 2], [True, False, True, False, True]])
+def test_catalogue_restricted_to_given_items(items):
+    result = rank(SCORES, ([0, 1], [2, 0]), items=items)
+    assert result.ranks.tolist() == [3.0, 3.0]
+    assert result.n_candidates.tolist() == [3, 3]
+    exclude = csr_array(np.array([[1, 1, 0, 0, 0]]))  # 1 is not in the catalogue anyway
+    assert rank(SCORES, ([0], [2]), items=items, exclude=exclude).n_candidates.tolist() == [2]
+
+
+def test_infinite_scores_compare_as_usual():
+    scores = np.array([[np.inf, -np.inf, 0.0, np.inf, -np.inf]])
+    result = rank(scores, ([0, 0, 0], [0, 1, 2]), ties="worst")
+    assert result.n_greater.tolist() == [0, 3, 2]
+    assert result.n_equal.tolist() == [1, 1, 0]
+
+
+def test_metrics_of_several_targets_against_whole_lists():
+    result = rank(SCORES, ([0, 0, 1], [2, 0, 3]))  # ranks 3 and 1; 2
+    assert result.metrics("recall@1, precision@2", "hit_rate@1") == {
+        "recall@1": 0.25,
+        "precision@2": 0.5,
+        "hit_rate@1": 0.5,
+    }
+    assert result.metrics("ap")["ap"] == pytest.approx(((1 + 2 / 3) / 2 + 1 / 2) / 2)
+    assert result.gains("rr").tolist() == [0.0, 1.0, 0.5]
+
+
+def test_sample_of_exact_ranks():
+    exclude = csr_array(np.array([[0, 1, 0, 0, 0]]))
+    sample = rank(SCORES, ([0, 1, 1], [2, 4, 1]), exclude=exclude, ties="best").sample()
+    rows = sample.rows
+    assert rows.rank.tolist() == [3, 1, 3]  # of user 1's items above 1 two are no targets
+    assert rows.sample_size.tolist() == [4, 4, 4]
+    assert rows.n_items.tolist() == [4, 5, 5]
+    assert rows.offset.tolist() == [0, 0, 1]
+    assert (sample.design.pool, sample.design.replacement, sample.design.ties) == (
+        "unseen", False, "best",
+    )  # fmt: skip
+
+
+def test_mean_ranks_make_no_sample():
+    with pytest.raises(InputError, match='`ties` must be "best", "worst" or "random" for a sample'):
+        rank(SCORES, ([0], [2])).sample()
+
+
+def test_result_is_frozen_and_prints_a_table():
+    result = rank(SCORES, ([0, 1], [2, 0]))
+    with pytest.raises(ValueError, match="read-only"):
+        result.ranks[0] = 1
+    assert str(result).splitlines() == [
+        "exact ranks of 2 targets of 2 users among 5 items (ties: mean)",
+        "median rank        4.0",
+        "recall@10       1.0000",
+        "ndcg@10         0.4434",
+        "ap@10           0.2667",
+        "auc             0.2500",
+    ]
+    assert result.to_dict()["ranks"] == [3.0, 5.0]
+    assert result.to_arrow().column_names[:3] == ["user_rows", "item_rows", "ranks"]
+    assert result.to_frame()["n_greater"].tolist() == [2, 4]
+
+
+def test_progress_counts_users():
+    seen = []
+    rank(SCORES, ([0, 1], [2, 0]), batch_size=1, progress=lambda *x: seen.append(x))
+    assert seen == [(1, 2), (2, 2)]
+    factors = FactorScorer(np.ones((7, 2)), np.ones((9, 2)))
+    seen.clear()
+    rank(factors, (np.arange(7), np.arange(7)), batch_size=3, progress=lambda *x: seen.append(x))
+    assert [x[0] for x in seen][-1] == 7
+    assert len(seen) == 3
+
+
+def test_a_foreign_scorer_is_called_from_one_thread_unless_told_otherwise():
+    import threading
+
+    names = set()
+
+    def scores(users):
+        names.add(threading.current_thread().name)
+        return SCORES[users]
+
+    scorer = CallableScorer(scores, n_items=5)
+    rank(scorer, ([0, 1], [2, 0]), batch_size=1)
+    assert names == {threading.main_thread().name}
+
+
+def test_nan_in_a_target_or_elsewhere_names_the_user():
+    for column in (2, 4):
+        scores = np.zeros((9, 5))
+        scores[7, column] = np.nan
+        with pytest.raises(InputError, match=f"user row 7 and item row {column} is NaN"):
+            rank(scores, (np.arange(9), np.full(9, 2)))
+
+
+def test_nan_of_an_excluded_item_is_nobodys_business():
+    scores = SCORES.copy()
+    scores[0, 4] = np.nan
+    exclude = csr_array(np.array([[0, 0, 0, 0, 1]]))
+    assert rank(scores, ([0], [2]), exclude=exclude).ranks.tolist() == [2.0]
+    with pytest.raises(InputError, match="user row 0 and item row 4 is NaN"):
+        rank(scores, ([0], [2]))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_factors_that_are_not_finite(value):
+    users, items = np.ones((3, 2), np.float32), np.ones((6, 2), np.float32)
+    items[4] = value, 0.0
+    users[1] = 0.0  # 0 × inf is NaN
+    if np.isnan(value):
+        with pytest.raises(InputError, match="user row 0 and item row 4 is NaN"):
+            rank(FactorScorer(users, items), ([0], [2]))
+    else:
+        result = rank(FactorScorer(users, items), ([0, 2], [2, 4]), ties="best")
+        assert result.ranks.tolist() == [2, 1]
+        with pytest.raises(InputError, match="user row 1 and item row 4 is NaN"):
+            rank(FactorScorer(users, items), ([0, 1, 2], [2, 2, 2]))
+
+
+def test_item_item_matrices_that_are_not_finite():
+    matrix = np.ones((6, 6), np.float32)
+    matrix[0, 3], matrix[1, 3] = np.inf, -np.inf
+    history = csr_array(np.array([[1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0]]))
+    scorer = ItemItemScorer(history, matrix)
+    assert rank(scorer, ([0, 0], [3, 5]), ties="best").ranks.tolist() == [1, 2]
+    for target in (3, 5):
+        with pytest.raises(InputError, match="user row 1 and item row 3 is NaN"):
+            rank(scorer, ([0, 1], [5, target]))
+    without = rank(scorer, ([1], [5]), items=[0, 1, 5])
+    assert without.n_equal.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ({"targets": 3}, r"`targets` must be an Interactions or a pair \(user_rows, item_rows\)"),
+        ({"targets": ([], [])}, "`targets` must hold at least one target; it is empty"),
+        ({"targets": ([0, 2], [1, 1])}, r"targets\[1\] = 2. These are user rows of the scorer"),
+        ({"targets": ([0, 1], [1, 5])}, r"targets\[1\] = 5. These are item rows of the scorer"),
+        ({"targets": ([0, 1], [1])}, "`targets` must have 2 entries, not 1"),
+        (
+            {"targets": ([0, 1, 0], [1, 2, 1])},
+            "once for a user; 1 of 3 are repeats, the first being item row 1 of user row 0",
+        ),
+        ({"exclude": [[1, 2]]}, "`exclude` must be an Interactions or a sparse matrix"),
+        ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "they run from 6 to 6"),
+        ({"items": [0, 1, 1, 2]}, "`items` must name each item once; 1 of 4 are repeats"),
+        ({"items": [0, 9]}, r"`items` must lie in 0..4; 1 of 2 does not"),
+        ({"items": [0, 1]}, r"`targets` must lie in `items`; 1 of 1 does not"),
+        ({"items": []}, "`items` must hold"),
+        ({"precision": "half"}, "`precision` must be one of 'exact', 'fast'"),
+        ({"batch_size": 0}, "`batch_size` must be at least 1, not 0"),
+        ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0"),
+        ({"progress": 3}, "`progress` must be None, True or a function"),
+        ({"rng": -1, "ties": "random"}, "`rng` must be at least 0, not -1"),
+    ],
+)
+def test_refused(arguments, text):
+    call = {"targets": ([0], [2])} | arguments
+    with pytest.raises(InputError, match=text):
+        rank(SCORES, call.pop("targets"), **call)

@@ -1,0 +1,90 @@
+"""PyTorch modules as scorers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.ranking import FactorScorer, TorchScorer, as_scorer, rank
+
+
+@pytest.fixture(scope="module")
+def torch(need):
+    return need("torch")
+
+
+@pytest.fixture
+def pairs(torch):
+    """A module that is called on pairs, with dropout that evaluation mode must turn off."""
+
+    class Pairs(torch.nn.Module):
+        n_items = 30
+
+        def __init__(self):
+            super().__init__()
+            self.users = torch.nn.Embedding(6, 4)
+            self.items = torch.nn.Embedding(30, 4)
+            self.drop = torch.nn.Dropout(0.5)
+
+        def forward(self, users, items):
+            return (self.drop(self.users(users)) * self.items(items)).sum(-1, keepdim=True)
+
+    torch.manual_seed(0)
+    return Pairs()
+
+
+def test_called_on_pairs_in_evaluation_mode(torch, pairs):
+    scorer = as_scorer(pairs, n_users=6)
+    assert isinstance(scorer, TorchScorer)
+    assert (scorer.n_users, scorer.n_items) == (6, 30)
+    assert repr(scorer) == "TorchScorer(Pairs, 30 items)"
+    expected = (pairs.users.weight @ pairs.items.weight.T).detach().numpy()
+    np.testing.assert_allclose(scorer.scores(np.arange(6)), expected, rtol=1e-5)
+    np.testing.assert_allclose(
+        scorer.scores([5, 0], [3, 29]), expected[[5, 0]][:, [3, 29]], rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        scorer.scores([5, 0], [[3], [29]]), [expected[5, [3]], expected[0, [29]]], rtol=1e-5
+    )
+    assert pairs.training
+    result = rank(pairs, (np.arange(6), np.arange(6)))
+    own = expected[np.arange(6), np.arange(6), None]
+    np.testing.assert_array_equal(result.n_greater, (expected > own).sum(1))
+
+
+def test_many_pairs_come_in_pieces(monkeypatch, pairs):
+    from fullrank.ranking import torch_scorer
+
+    whole = as_scorer(pairs).scores(np.arange(6))
+    monkeypatch.setattr(torch_scorer, "_PAIRS", 7)
+    np.testing.assert_allclose(as_scorer(pairs).scores(np.arange(6)), whole, rtol=1e-6)
+
+
+def test_factors_are_used_by_attribute_and_by_method(torch):
+    class ByAttribute(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.user_factors = torch.nn.Embedding(3, 4)
+            self.item_factors = torch.nn.Parameter(torch.randn(5, 4))
+            self.item_bias = torch.nn.Embedding(5, 1)
+
+    class ByMethod(torch.nn.Module):
+        def factors(self):
+            return torch.ones(3, 2), torch.ones(5, 2, dtype=torch.bfloat16)
+
+    module = ByAttribute()
+    scorer = as_scorer(module)
+    assert isinstance(scorer, FactorScorer)
+    expected = module.user_factors.weight @ module.item_factors.T + module.item_bias.weight.T
+    np.testing.assert_allclose(scorer.scores([0, 1, 2]), expected.detach().numpy(), rtol=1e-5)
+    assert as_scorer(ByMethod()).scores([0]).tolist() == [[2.0] * 5]
+
+
+def test_refused(torch):
+    with pytest.raises(InputError, match="`n_items` must be given for a module that has no"):
+        as_scorer(torch.nn.Identity())
+    module = torch.nn.Bilinear(1, 1, 3)
+    module.forward = lambda users, items: torch.zeros(len(users), 3)
+    with pytest.raises(InputError, match="must return one score for each pair; for 4 pairs"):
+        as_scorer(module, n_items=2).scores([0, 1])
