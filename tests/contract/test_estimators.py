@@ -3,7 +3,7 @@ import pytest
 
 from fullrank.estimators import METHODS, mle
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
-from fullrank.testing.estimators import check_estimator
+from fullrank.testing import check_estimator
 
 GRID = RankGrid(np.array([*range(21), 40, 80, 149, 150]))
 

@@ -25,6 +25,7 @@ from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
+_FINE = 50.0  # fixed samples coarser than this are not smoothed (docs/studies/smoothing.md)
 _APPROXIMATE = "Even with every item sampled this method would not give the exact metrics."
 
 
@@ -208,7 +209,9 @@ def estimate(
 
     Notes
     -----
-    "auto" takes exact ranks as they are; otherwise it smooths by the data's own choice.
+    "auto" takes exact ranks as they are, smooths adaptive samples and fixed ones that see at
+    least every fiftieth item, and falls back on early-stopped EM where a fixed sample sees
+    less: there smoothing wins on average but can lose by much (docs/studies/smoothing.md).
 
     Examples
     --------
@@ -249,7 +252,7 @@ def estimate(
         n_items=taken.n_items,
         average_size=taken.average_size,
         blind_share=float(taken.weight[(taken.rank == 1) & ~known].sum() / taken.weight.sum()),
-        resolution=float(taken.pool.max() / taken.sample_size.max()),
+        resolution=resolution(taken),
         sample=taken,
     )
 
@@ -283,7 +286,14 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
         return "exact", "every target was ranked among all its items"
     if sample.design.adaptive:
         return "smoothed", "an adaptive sample, smoothed as far as its own likelihood asks"
-    return "MLE", "a fixed sample; EM stopped early blurs the blind spot least"
+    if resolution(sample) <= _FINE:
+        return "smoothed", "a sample fine enough to be smoothed as far as its likelihood asks"
+    return "MLE", f"rank 1 stands for {resolution(sample):,.0f} ranks: EM stopped early risks least"
+
+
+def resolution(sample: RankSample) -> float:
+    """How many ranks of the catalogue rank 1 of the largest sample stands for, about: N / n."""
+    return float(sample.pool.max() / sample.sample_size.max())
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:

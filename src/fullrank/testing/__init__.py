@@ -1,8 +1,9 @@
-"""Contracts that anyone can run on a model of their own.
+"""Contracts that anyone can run on a model or an estimator of their own.
 
 They raise AssertionError with a sentence; no test framework is needed.
 """
 
+from fullrank.testing.estimators import check_estimator
 from fullrank.testing.models import check_model
 
-__all__ = ["check_model"]
+__all__ = ["check_estimator", "check_model"]

@@ -20,6 +20,7 @@ from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
 
 SAMPLE = simulate(np.arange(1, 201), n_items=200, sample_size=20, replacement=True, rng=0)
 ADAPTIVE = simulate(np.arange(1, 201), n_items=200, levels=[10, 20, 40], rng=0)
+COARSE = simulate(np.arange(1, 201), n_items=200, sample_size=2, rng=0)
 FULL = simulate(np.arange(1, 201), n_items=200, sample_size=200)
 TWO = RankSample.from_ranks(
     [1, 4],
@@ -37,7 +38,8 @@ TWO = RankSample.from_ranks(
     [
         (FULL, "exact", "every target was ranked among all its items"),
         (ADAPTIVE, "smoothed", "an adaptive sample"),
-        (SAMPLE, "MLE", "a fixed sample"),
+        (SAMPLE, "smoothed", "a sample fine enough"),
+        (COARSE, "MLE", "rank 1 stands for 100 ranks"),
     ],
 )
 def test_auto_says_what_it_picked_and_why(sample: RankSample, method: str, reason: str) -> None:
@@ -189,7 +191,7 @@ ERRORS = [
     (lambda: estimate([1], sample_size=20), "`n_items` must be given with a plain array of ranks"),
     (lambda: estimate([1], n_items=20), "`sample_size` must be given with a plain array of ranks"),
     (
-        lambda: estimate(SAMPLE, gamma=0.1),
+        lambda: estimate(SAMPLE, method="MLE", gamma=0.1),
         "`gamma` must not be given to MLE; it takes iterations, tol",
     ),
     (lambda: estimate(FULL, tol=0.1), "`tol` must not be given to exact; it takes no settings"),
