@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 _KNOT = 0.3  # spacing of the knots
 _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (benchmarks/)
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
+_HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 
 
@@ -78,7 +79,10 @@ def smoothed(
 
 
 def fit_path(system: System, penalties: Floats) -> list[Fit]:
-    """Fits from the stiffest to the loosest penalty, each started from the one before."""
+    """Fits from the stiffest to the loosest penalty, each started from the one before.
+
+    The path ends where the evidence has fallen so far that no looser fit can be the choice.
+    """
     problem = _Problem(system)
     coefficients = np.zeros(problem.basis.shape[1])
     path = []
@@ -86,6 +90,8 @@ def fit_path(system: System, penalties: Floats) -> list[Fit]:
         fit = problem.fit(penalty, coefficients)
         path.append(fit)
         coefficients = fit.coefficients
+        if fit.evidence < max(one.evidence for one in path) - _HOPELESS:
+            break
     return path
 
 
