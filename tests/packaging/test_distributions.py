@@ -23,8 +23,9 @@ NO_CLI = 'The fullrank command needs typer: pip install "fullrank[cli]"\n'
 
 
 def run(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run without what would lead back to the source folder."""
-    env = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    """Run without what would lead back to the source folder, or to data that a wheel lacks."""
+    hidden = ("PYTHON", "FULLRANK_DATA")
+    env = {key: value for key, value in os.environ.items() if not key.startswith(hidden)}
     return subprocess.run(
         [str(part) for part in command],
         capture_output=True,
