@@ -12,8 +12,8 @@ Goals, on two cores:
   SciPy's and our own float32 one.
 
 Everything takes turns; ratios are of medians, and of the least times, which a busy machine disturbs
-less. numpy and recometrics do an eighth of the users, times eight. Parts: factors, memory, trained,
-item-item. That no count differs is shown by tests/statistical/test_certified.py.
+less. numpy, recometrics and SciPy do an eighth of the users, times eight. Parts: factors, memory,
+trained, ml-1m, gowalla. That no count differs is shown by tests/statistical/test_certified.py.
 
     FULLRANK_DATA=folder python benchmarks/ranking_exact.py [rounds] [part …]
 """
@@ -27,6 +27,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def main() -> None:
         "factors": factors,
         "memory": memory,
         "trained": trained,
-        "item-item": item_item,
+        "ml-1m": partial(item_item, "ml-1m"),
+        "gowalla": partial(item_item, "gowalla"),
     }
     wanted = sys.argv[2:] or list(parts)
     report("exact ranks", {name: parts[name](rounds) for name in wanted})
@@ -132,26 +134,22 @@ def trained(rounds: int) -> dict[str, Any]:
     return summary(in_turn(works, rounds), "bare product", "one target each")
 
 
-def item_item(rounds: int) -> dict[str, Any]:
-    result = {}
-    for name in ("ml-1m", "gowalla"):
-        train, test = read(name)
-        matrix = ease(train) if name == "ml-1m" else low_rank(train)
-        scorer = ItemItemScorer(train, matrix)
-        history = train.matrix()
-        works: Work = {
-            "product, own": lambda s=scorer: own_product(s),
-            "product, SciPy": lambda h=history, m=matrix: scipy_product(h, m),
-            "ranks": lambda s=scorer, t=test: rank(s, t),
-            "ranks, training items excluded": lambda s=scorer, t=test, x=train: rank(
-                s, t, exclude=x
-            ),
-        }
-        times = in_turn(works, rounds)
-        bare = min(("product, own", "product, SciPy"), key=lambda n: min(times[n]))
-        result[name] = summary(times, bare, "ranks")
-        del scorer, matrix
-    return result
+def item_item(name: str, rounds: int) -> dict[str, Any]:
+    train, test = read(name)
+    matrix = ease(train) if name == "ml-1m" else low_rank(train)
+    scorer, history, kernel = ItemItemScorer(train, matrix), train.matrix(), product_kernel()
+    works: Work = {
+        f"product, own, strips of {width}": lambda w=width: own_product(scorer, kernel, w)
+        for width in (512, 1 << 14)
+    }
+    works |= {
+        "product, SciPy": lambda: scipy_product(history, matrix),
+        "ranks": lambda: rank(scorer, test),
+        "ranks, training items excluded": lambda: rank(scorer, test, exclude=train),
+    }
+    times = in_turn(works, rounds, slow={"product, SciPy": PART})
+    bare = min((n for n in times if n.startswith("product")), key=lambda n: min(times[n]))
+    return summary(times, bare, "ranks")
 
 
 def bare_product(users: np.ndarray, items: np.ndarray, rows: int, columns: int) -> None:
@@ -218,45 +216,53 @@ def recometrics_metrics(users: np.ndarray, items: np.ndarray, at: Any) -> Callab
     )
 
 
-def own_product(scorer: ItemItemScorer) -> None:
-    """The float32 product of the count, without the count."""
-    from fullrank.ranking import _exact_item_item as engine
+def own_product(scorer: ItemItemScorer, kernel: Any, width: int) -> None:
+    """History × matrix in float32, eight rows at a time, nothing kept: the best we know."""
 
-    products = _products()
-
-    def work(start: int) -> None:
-        stop = min(start + engine.WIDTH, scorer.n_items)
-        products(
-            scorer.history_indptr, scorer.history_indices, scorer.history_values, scorer.matrix,
-            start, stop, np.empty(stop - start, np.float32),
+    def work(block: tuple[int, int]) -> None:
+        start, first = block
+        stop = min(start + width, scorer.n_items)
+        kernel(
+            scorer.history_indptr[first : first + 257], scorer.history_indices,
+            scorer.history_values, scorer.matrix, start, np.empty(stop - start, np.float32),
         )  # fmt: skip
 
-    _threads.run(work, range(0, scorer.n_items, engine.WIDTH))
+    strips, batches = range(0, scorer.n_items, width), range(0, scorer.n_users, 256)
+    _threads.run(work, [(strip, batch) for strip in strips for batch in batches])
 
 
-_PRODUCTS: list[Any] = []
+def product_kernel() -> Any:
+    import numba
 
+    @numba.njit(nogil=True, fastmath={"contract", "reassoc"})
+    def products(indptr, indices, values, matrix, start, total):  # type: ignore[no-untyped-def]
+        stop = start + total.size
+        for a in range(indptr.size - 1):
+            total[:] = 0
+            first, last = indptr[a], indptr[a + 1]
+            for p in range(first, last - 7, 8):
+                h, x = indices[p : p + 8], values[p : p + 8]
+                r0, r1 = matrix[h[0], start:stop], matrix[h[1], start:stop]
+                r2, r3 = matrix[h[2], start:stop], matrix[h[3], start:stop]
+                r4, r5 = matrix[h[4], start:stop], matrix[h[5], start:stop]
+                r6, r7 = matrix[h[6], start:stop], matrix[h[7], start:stop]
+                x0, x1, x2, x3, x4, x5, x6, x7 = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+                for j in range(total.size):
+                    s = x0 * r0[j] + x1 * r1[j] + x2 * r2[j] + x3 * r3[j]
+                    total[j] += s + x4 * r4[j] + x5 * r5[j] + x6 * r6[j] + x7 * r7[j]
+            for p in range(last - (last - first) % 8, last):
+                row = matrix[indices[p], start:stop]
+                for j in range(total.size):
+                    total[j] += values[p] * row[j]
 
-def _products() -> Any:
-    if not _PRODUCTS:
-        import numba
-
-        from fullrank.ranking._exact_item_kernels import sum_rows_any_order
-
-        @numba.njit(nogil=True)
-        def products(indptr, indices, values, matrix, start, stop, total):  # type: ignore[no-untyped-def]
-            for a in range(indptr.size - 1):
-                mine = slice(indptr[a], indptr[a + 1])
-                sum_rows_any_order(indices[mine], values[mine], matrix, start, stop, total)
-
-        _PRODUCTS.append(products)
-    return _PRODUCTS[0]
+    return products
 
 
 def scipy_product(history: Any, matrix: np.ndarray) -> None:
     """SciPy's sparse × dense, blocks of users in two threads (it lets go of the GIL)."""
     with ThreadPoolExecutor(_threads.n_threads(None)) as pool:
-        list(pool.map(lambda a: history[a : a + 256] @ matrix, range(0, history.shape[0], 256)))
+        starts = range(0, history.shape[0], PART * 256)
+        list(pool.map(lambda a: history[a : a + 256] @ matrix, starts))
 
 
 def ease(train: Interactions) -> np.ndarray:

@@ -120,6 +120,22 @@ def reals(
     return array
 
 
+def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
+    """A vector of names of one kind, numbers or text, `size` of them: one for `each`."""
+    must = f"`{name}` must have one label for each {each}, {size} in all"
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{must}, in one dimension.") from None
+    if array.shape != (size,):
+        raise InputError(f"{must}, not shape {array.shape}.")
+    if array.dtype.kind == "f":
+        reject(name, array, np.isnan(array), "be labels", "NaN is not one.")
+    if array.dtype.kind == "O" and not all(isinstance(one, str) for one in array):
+        raise InputError(f"`{name}` must hold whole numbers throughout, or text throughout.")
+    return array
+
+
 def reject(
     name: str, array: NDArray[Any], bad: NDArray[np.bool_], must: str, hint: str = ""
 ) -> None:

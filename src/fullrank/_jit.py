@@ -25,6 +25,11 @@ def jit_any_order(function: Function) -> Function:
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
+def jit_fused(function: Function) -> Function:
+    """As `jit`, but a·b + c may be rounded once: the same numbers where a·b is exact."""
+    return _compiled(function, fastmath={"contract"})
+
+
 def _compiled(function: Function, **options: Any) -> Function:
     try:
         compiled = numba.njit(function, nogil=True, cache=True, **options)

@@ -131,13 +131,13 @@ def test_factor_ranks_are_those_of_the_definition(
     dtype=st.sampled_from([np.float32, np.float64]),
     shape=st.tuples(st.integers(1, 20), st.integers(2, 90)),
     width=st.integers(1, 40),
-    filtered=st.booleans(),
+    batch_size=st.integers(1, 9),
     exclude=st.booleans(),
     restrict=st.booleans(),
     n_jobs=st.integers(1, 3),
 )
 def test_item_item_ranks_are_those_of_the_definition(
-    seed, kind, dtype, shape, width, filtered, exclude, restrict, n_jobs
+    seed, kind, dtype, shape, width, batch_size, exclude, restrict, n_jobs
 ):
     random = np.random.default_rng(seed)
     n_users, n_items = shape
@@ -150,14 +150,13 @@ def test_item_item_ranks_are_those_of_the_definition(
         catalogue = np.union1d(at[1], random.integers(0, n_items, n_items // 2 + 1))
     expected = brute_force(defined_scores(history, matrix.T), *at, seen, catalogue)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exact_item_item, "WIDTH", width)
-        patch.setattr(_exact_item_item, "_MIN_WIDTH", 1)
-        patch.setattr(_exact_item_item, "_EARNED_BACK", -1 if filtered else 10**9)
+        patch.setattr(_exact_item_item, "NARROW", width)
         result = rank(
             ItemItemScorer(csr_array(history), matrix),
             at,
             exclude=None if seen is None else csr_array(seen),
             items=catalogue,
+            batch_size=batch_size,
             n_jobs=n_jobs,
         )
     np.testing.assert_array_equal(result.n_greater, expected[0])

@@ -127,7 +127,7 @@ def test_several_targets_agree_with_one_where_there_is_one() -> None:
     """A user with two targets makes the sample one of several; the others have one each."""
     true = np.minimum(np.random.default_rng(1).geometric(0.05, 500), 200)
     rank = simulate(true, n_items=200, sample_size=40, rng=2).rows.rank
-    one = estimate(rank, n_items=200, sample_size=40, replacement=False)
+    one = estimate(rank, method="MLE", n_items=200, sample_size=40, replacement=False)
     # the extra user weighs nothing
     both = RankSample.from_ranks(
         [*rank, 1, 1],

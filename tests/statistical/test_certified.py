@@ -118,6 +118,6 @@ def test_item_item_models(monkeypatch):
         scores[owners] += history[owners, h, None].astype(np.float64) * matrix[h].astype(np.float64)
     ties = check(
         ItemItemScorer(csr_array(history), matrix), scores, random, monkeypatch, _exact_item_item,
-        "WIDTH", [(512, None, 1), (100, None, 2), (999, None, 3)],
+        "NARROW", [(512, 7, 1), (100, None, 2), (999, 300, 3)],
     )  # fmt: skip
     assert ties > 300

@@ -60,7 +60,7 @@ def read_parquet(path: _files.PathLike, asked: Mapping[str, str | None]) -> Colu
         with pq.ParquetFile(source) as file:
             chosen = resolve(file.schema_arrow.names, asked)
             table = file.read(columns=list(dict.fromkeys(chosen.values())))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowInvalid, OSError) as error:  # OSError: damaged inside
         raise InputError(f"`path` must name a Parquet file; {source} is not one.") from error
     return _columns(table, chosen)
 

@@ -45,7 +45,7 @@ def check_sample(sample: RankSample) -> None:
     """Only samples with one target for each user have a single distribution of ranks."""
     if not isinstance(sample, RankSample):
         raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
-    if sample.rows is not None and (sample.rows.n_targets > 1).any():
+    if sample.several:
         raise InputError(
             "`sample` must have one target for each user here; `estimate` fits several, "
             "one fit for each number of other targets above."

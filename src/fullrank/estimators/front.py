@@ -18,7 +18,7 @@ from fullrank.estimators.entropy import mes
 from fullrank.estimators.least_squares import cls
 from fullrank.estimators.likelihood import mle
 from fullrank.estimators.linear import bv, mn
-from fullrank.estimators.several import several_targets
+from fullrank.estimators.several import own_catalogues, several_targets
 from fullrank.estimators.smoothed import smoothed
 from fullrank.estimators.weighted import weighted_mle
 from fullrank.metrics import Metric, parse_all
@@ -130,6 +130,7 @@ class Estimate:
 
     def __getitem__(self, metric: str) -> float:
         (parsed,) = parse_all(metric)
+        _checks.choice("metric", parsed.name, self.values)
         return self.values[parsed.name]
 
     def to_dict(self) -> dict[str, Any]:
@@ -192,7 +193,7 @@ def estimate(
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     n_items: int | None = None,
     sample_size: int | None = None,
-    replacement: bool = True,
+    replacement: bool | None = None,
     grid: RankGrid | None = None,
     **settings: Any,
 ) -> Estimate:
@@ -203,7 +204,8 @@ def estimate(
     sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
-    n_items, sample_size, replacement : for a plain array alone, of a fixed design
+    n_items, sample_size, replacement : for a plain array alone, of a fixed design; drawn with
+        replacement if nothing is said
     grid : rank grid; the default keeps twice the largest K one by one
     settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
 
@@ -223,26 +225,35 @@ def estimate(
     0.7
     """
     taken = _sample(sample, n_items, sample_size, replacement)
+    if grid is not None and not isinstance(grid, RankGrid):
+        raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
     wanted = parse_all(metrics)
     name, reason = _choose(method, taken)
     _check_settings(name, settings)
     chosen = METHODS[name]
-    several = taken.rows is not None and bool((taken.rows.n_targets > 1).any())
-    if several:
-        values = several_targets(
-            taken, wanted, lambda one, on: chosen.fit(one, grid=on, **settings), grid
-        )
+
+    def fit(one: RankSample, on: RankGrid) -> RankDistribution:
+        return chosen.fit(one, grid=on, **settings)
+
+    if taken.several:
+        values = several_targets(taken, wanted, fit, grid)
         distribution = None
     else:
         on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
-        distribution = chosen.fit(taken, grid=on, **settings)
-        values = distribution.metrics(wanted)
-        if name == "CLS":  # each metric is a fit of its own
-            values = {metric.name: float(cls(taken, metric, grid=on)) for metric in wanted}  # type: ignore[arg-type]
+        distribution = fit(taken, on)
+
+        def fitted(one: RankSample, metrics: tuple[Metric, ...]) -> dict[str, float]:
+            if name == "CLS":  # each metric is a fit of its own
+                return {metric.name: float(cls(one, metric, grid=on)) for metric in metrics}  # type: ignore[arg-type]
+            return (distribution if one is taken else fit(one, on)).metrics(metrics)
+
+        values = fitted(taken, wanted)
+        if (taken.pool != on.n_items).any():
+            values |= own_catalogues(taken, wanted, on.n_items, fitted)
     known = (taken.sample_size == taken.pool) & (not taken.design.replacement)
     return Estimate(
         values=MappingProxyType(values),
-        naive=_naive(taken, wanted, several),
+        naive=_naive(taken, wanted),
         method=name if distribution is None else distribution.method,
         reason=reason,
         distribution=distribution,
@@ -258,12 +269,16 @@ def estimate(
 
 
 def _sample(
-    sample: RankSample | ArrayLike, n_items: int | None, sample_size: int | None, replacement: bool
+    sample: RankSample | ArrayLike,
+    n_items: int | None,
+    sample_size: int | None,
+    replacement: bool | None,
 ) -> RankSample:
     if isinstance(sample, RankSample):
-        if n_items is not None or sample_size is not None:
-            given = "n_items" if n_items is not None else "sample_size"
-            raise InputError(f"`{given}` must not be given: the RankSample carries it.")
+        given = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"`{name}` must not be given: the RankSample carries it.")
         return sample
     for name, value in (("n_items", n_items), ("sample_size", sample_size)):
         if value is None:
@@ -272,7 +287,7 @@ def _sample(
         sample,
         sample_size=sample_size,  # type: ignore[arg-type]
         n_items=n_items,  # type: ignore[arg-type]
-        replacement=replacement,
+        replacement=True if replacement is None else replacement,
     )
 
 
@@ -306,9 +321,7 @@ def _check_settings(name: str, settings: Mapping[str, Any]) -> None:
             raise InputError(f"`{key}` must not be given to {name}; {can}.")
 
 
-def _naive(
-    sample: RankSample, metrics: tuple[Metric, ...], several: bool
-) -> Mapping[str, float] | None:
-    if sample.design.adaptive or several:
+def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:
+    if sample.design.adaptive or sample.several:
         return None
     return MappingProxyType({metric.name: sample.naive(metric) for metric in metrics})

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank import _checks, _extras
 from fullrank.errors import InputError
+from fullrank.estimators._system import check_sample
 from fullrank.sampling import RankSample
 
 Floats = NDArray[np.float64]
@@ -86,6 +87,9 @@ class Mapping:
     def curve(self, sample: RankSample) -> tuple[Floats, Floats]:
         """The sampled hit-rate curve in global coordinates: f(k) and SHR@k, k = 1..n."""
         _check(sample, self.sample_size)
+        if sample.n_items != self.n_items:
+            own = "the users' own" if sample.n_items is None else sample.n_items
+            raise InputError(f"`sample` must have the mapping's {self.n_items} items, not {own}.")
         shares = np.bincount(sample.rank, sample.weight, self.sample_size + 1)[1:]
         return self.values(), np.cumsum(shares) / shares.sum()
 
@@ -128,6 +132,8 @@ def alignment_errors(
     Mean absolute and relative differences over all k, at k = 1 and over k = 2..10.
     """
     ranks = np.sort(_checks.integers("exact_ranks", exact_ranks, low=1, high=mapping.n_items))
+    if ranks.size == 0:
+        raise InputError("`exact_ranks` must hold at least one rank; it is empty.")
     places, sampled = mapping.curve(sample)
     exact = np.searchsorted(ranks, np.floor(places + 1e-9), side="right") / ranks.size
     absolute = np.abs(exact - sampled)
@@ -143,6 +149,7 @@ def alignment_errors(
 
 
 def _check(sample: RankSample, size: int | None) -> int:
+    check_sample(sample)
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
         raise InputError("`sample` must have a fixed design of one size for a mapping function.")

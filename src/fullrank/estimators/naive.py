@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
+from fullrank.estimators._system import check_sample
 from fullrank.metrics import Metric, parse
 from fullrank.sampling import RankSample
 
@@ -22,6 +23,7 @@ def unbiased_ranks(sample: RankSample) -> Floats:
     Unbiased for the rank, and so for AUC; not for any metric that bends (Krichene and Rendle
     2020). One for each of the sample's distinct outcomes.
     """
+    check_sample(sample)
     if sample.design.adaptive:
         raise InputError(
             "`sample` must have a fixed design; under adaptive stopping the unbiased rank "

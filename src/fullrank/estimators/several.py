@@ -11,6 +11,7 @@ distribution of z among the targets of offset o, each weighted by the metric's o
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
 Fit = Callable[[RankSample, RankGrid], RankDistribution]
+Values = Callable[[RankSample, tuple[Metric, ...]], dict[str, float]]
 
 
 def several_targets(
@@ -66,18 +68,43 @@ def _total(metric: Metric, fits: _Fits) -> float:
     for offset in np.unique(rows.offset).tolist():
         if (metric.k is not None and offset >= metric.k) or (metric.first_only and offset):
             continue
-        # the gain without its factor, which is in the weights
-        gain = grid.averages(metric, offset=offset) / float(metric.factor(1, grid.n_items))
         if metric.kind == "auc":
-            total += _auc(fits, metric, offset, factor, gain)
+            total += _auc(fits, metric, offset, factor)
         else:
+            # the gain without its factor, which is in the weights
+            gain = grid.averages(metric, offset=offset) / float(metric.factor(1, grid.n_items))
             total += fits.expected(offset, factor, gain)
     return total
 
 
-def _auc(fits: _Fits, metric: Metric, offset: int, factor: Floats, gain: Floats) -> float:
+def own_catalogues(
+    sample: RankSample, metrics: tuple[Metric, ...], n_items: int, fit: Values
+) -> dict[str, float]:
+    """The metrics that look at the size of a user's own catalogue, one target for each user.
+
+    They are AUC and precision without a cut-off. With z the non-targets above, AUC is the mean
+    of 1[R≤K] (1 - z/own): one more fit, to users weighted by 1/own, gives z/own from the AUC of
+    a common catalogue of `n_items`. `fit` estimates metrics in such a catalogue.
+    """
+    values = {}
+    weight = sample.weight / np.maximum(sample.pool - 1.0, 1.0)
+    tilted = replace(sample, weight=weight, rows=None)
+    share = float(weight.sum() / sample.weight.sum()) * (n_items - 1.0)
+    for metric in metrics:
+        if metric.kind == "precision" and metric.k is None:
+            values[metric.name] = float(np.average(1.0 / sample.pool, weights=sample.weight))
+        elif metric.kind == "auc":
+            recall = Metric("recall", metric.k)
+            counted = 1.0 if metric.k is None else fit(sample, (recall,))[recall.name]
+            parts = fit(tilted, (recall, metric))
+            values[metric.name] = counted - share * (parts[recall.name] - parts[metric.name])
+    return values
+
+
+def _auc(fits: _Fits, metric: Metric, offset: int, factor: Floats) -> float:
     """AUC counts z over each user's own number of non-targets: Σ factor 1[R≤K] (1 - z/own)."""
     counted = fits.grid.averages(Metric("recall", metric.k), offset=offset)
+    gain = fits.grid.averages(metric, offset=offset)
     above = (counted - gain) * (fits.grid.n_items - 1.0)  # z 1[R≤K]
     own = np.maximum(fits.rows.pool - 1.0, 1.0)
     found = fits.expected(offset, factor, counted)

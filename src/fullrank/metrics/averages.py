@@ -74,7 +74,9 @@ def user_values(
         return metric.weights(rank, n_items)
     users, group = _groups(user, rank.size)
     n_targets = np.bincount(group)
-    gains = metric.gains(rank, n_items, n_targets=n_targets[group], offset=_offsets(rank, group))
+    offset = _offsets(rank, group)
+    _check_places(rank, group, offset, n_items - n_targets[group])
+    gains = metric.gains(rank, n_items, n_targets=n_targets[group], offset=offset)
     return np.asarray(np.bincount(group, gains, users.size), dtype=np.float64)
 
 
@@ -97,13 +99,30 @@ def check_ranks(name: str, ranks: ArrayLike, n_items: int) -> Floats:
 
 
 def _groups(user: ArrayLike, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    users = np.asarray(user)
-    if users.shape != (size,):
-        raise InputError(
-            f"`user` must have one entry for each rank, {size} in all, not shape {users.shape}."
-        )
-    unique, group = np.unique(users, return_inverse=True)
+    unique, group = np.unique(_checks.labels("user", user, size, "rank"), return_inverse=True)
     return unique, group.astype(np.int64)
+
+
+def _check_places(
+    rank: Floats, group: NDArray[np.int64], offset: NDArray[np.int64], n_others: NDArray[np.int64]
+) -> None:
+    """The non-targets above a target are none at least and all at most.
+
+    Targets that share a rank share the mean of their places.
+    """
+    order = np.lexsort((rank, group))
+    new = (np.diff(group[order]) != 0) | (np.diff(rank[order]) != 0)
+    tied = np.empty(rank.size, np.int64)
+    tied[order] = np.concatenate([[0], np.cumsum(new)])
+    place = np.bincount(tied, offset) / np.bincount(tied)
+    above = rank - 1.0 - place[tied]
+    _checks.reject(
+        "ranks",
+        rank,
+        (above < 0.0) | (above > n_others),
+        "leave a place for every target of a user",
+        "Targets of a user that tie share the mean of their places, as 1.5 and 1.5.",
+    )
 
 
 def _offsets(rank: Floats, group: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -250,6 +250,9 @@ def fill_items(
     for u in range(users.size):
         gaps = holes[holes_indptr[u] : holes_indptr[u + 1]]
         n = count[u]
+        if n == 0:  # an empty pool has no sides
+            out[u] = -1
+            continue
         fill_indices(
             key, users[u], False, n_items - gaps.size, first[u], replacement, index[:n], left, right
         )

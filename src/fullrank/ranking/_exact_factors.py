@@ -1,24 +1,27 @@
 """Exact ranks of factor models: a float32 product as a filter, float64 where it cannot decide.
 
 The score of user u and item v is defined in float64 (factors.py). Write s for that number, f for
-what a float32 matrix product makes of the same inputs, in whatever order it adds them. Before the
-product, users and items are scaled by powers of two so that no entry exceeds 1; s and the biases b
-are scaled along, exactly. With δ = 2^-24 and |·| the Euclidean length, Σ|u_k v_k| ≤ |u||v|, and
+what a float32 matrix product makes of the same inputs, in whatever order it adds them, b for the
+item's bias, δ = 2^-24 and |·| for the Euclidean length. Then Σ|u_k v_k| ≤ |u||v|, and
 
 - rounding the inputs to float32 (only float64 ones change), the d products, any order of d - 1
   additions and one more for the bias touch each term with at most d + 4 factors 1 + δ_i,
   |δ_i| ≤ δ (Higham 2002, section 3.1), and the float64 sum with d + 1 factors of 2^-53;
 - underflow, even if the processor flushes tiny numbers to zero, adds at most 2^-126 for each
-  rounded input, product and sum, all of them multiplied by numbers of at most 1.
+  rounded input, product and sum, multiplied by no more than m = max(1, |u|)·max(1, |v|).
 
-So |f - s| ≤ ε := 1.125·(d + 10)·δ·(|u||v| + |b|) + (4d + 8)·2^-126, where 1.125 covers the higher
-orders as long as (d + 10)·δ ≤ 1/16, the rounding of |u| and |v|, and the float64 terms. With t the
-target's score, f > t + ε proves s > t and f < t - ε proves s < t; what lies between is summed again
-as defined. ε takes the largest |v| and |b| of the block of items.
+So |f - s| ≤ ε := 1.125·(d + 10)·δ·(|u||v| + |b|) + (4d + 8)·2^-126·m, where 1.125 covers the
+higher orders as long as (d + 10)·δ ≤ 1/16, the rounding of |u| and |v|, and the float64 terms. With
+t the target's score, f > t + ε proves s > t and f < t - ε proves s < t; what lies between is summed
+again as defined. ε takes the largest |v| and |b| of the block of items. Factors of float64 and
+factors of unusual size are first multiplied by powers of two that bring the longest user and the
+longest item to a length of at most 1, and t and b with them: that is exact, and then m = 1 and
+nothing overflows.
 
-No s exceeds |u||v| + b, so a block whose longest item is too short for every target of a user
-needs no product at all. Items are therefore taken in the order of their lengths and users in the
-order of t/|u|: then every block is needed by the first users only, and often by none.
+No s exceeds |u||v| + b (but for its own rounding), so a block whose longest item is too short for
+every target of a user needs no product at all. Where that is likely to pay, items are taken in the
+order of their lengths; users always are in the order of t/|u|, so that every block is needed by the
+first of them only, and often by none.
 """
 
 from __future__ import annotations
@@ -70,19 +73,26 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
     blocks = _blocks(
         scorer, catalogue, item_length * scale.items, bias * scale.both, needed, scale.is_one
     )
-    seen_indptr, seen = exclusion_arrays(job.exclusion)
+    seen = exclusion_arrays(job.exclusion)
     d = scorer.user_factors.shape[1]
     relative, absolute = 1.125 * (d + 10) * 2.0**-24, (4 * d + 8) * 2.0**-126 * scale.room
     user_scale, item_scale = scale.typed(scorer.item_factors.dtype)
 
     def work(batch: slice) -> None:
+        here = groups[batch]
+        sizes = t.starts[here + 1] - t.starts[here]
+        ends = np.cumsum(sizes)
+        at = np.repeat(t.starts[here] - ends + sizes, sizes) + np.arange(ends[-1])
+        part = Counts.empty(at.size)
         kernels.count_chunk(
-            groups[batch], ITEMS, blocks.order, blocks.place, blocks.length, blocks.longest,
-            blocks.bias32, blocks.bias_size, blocks.bias_high, t.users, t.starts, targets, length,
-            lowest, seen_indptr, seen, scorer.user_factors, scorer.item_factors, blocks.plain,
-            bias, user_scale, item_scale, scale.both, relative, absolute, job.fast, job.random,
-            np.uint64(job.key), counts.mark, counts.greater, counts.equal, counts.before,
+            t.users[here], length[here], lowest[here], ends, targets[at],
+            np.repeat(length[here], sizes), counts.mark[at], ITEMS, blocks.order, blocks.place,
+            blocks.length, blocks.longest, blocks.bias32, blocks.bias_size, blocks.bias_high,
+            *seen, scorer.user_factors, scorer.item_factors, blocks.plain, bias, user_scale,
+            item_scale, scale.both, relative, absolute, job.fast, job.random, np.uint64(job.key),
+            part.greater, part.equal, part.before,
         )  # fmt: skip
+        counts.add(part, at)
 
     batches = job.batches(USERS)
     _threads.run(

@@ -1,18 +1,10 @@
-"""Exact ranks of dense item-item models: columns in tiles, a float32 sum as a filter.
+"""Exact ranks of dense item-item models.
 
-The score s of user u and item i is the float64 sum over the user's history h, in order, of
-x_h·B[h, i] (item_item.py). For a tile of columns that fits the caches, each user's rows of B are
-added up in float32, in any order, and compared with the targets at once; nothing is stored. With
-n terms, δ = 2^-24, |x| the length of the history and c_i that of column i of B, the Cauchy-Schwarz
-inequality gives Σ_h |x_h B_hi| ≤ |x| c_i, so that the float32 sum differs from s by at most
-
-    ε_i = 1.125·(n + 10)·δ·|x|·c_i + (4n + 8)·2^-126·max(1, |x|)·max(1, c)
-
-as long as (n + 10)·δ ≤ 1/16 (the argument, underflow included, is that of _exact_factors.py; there
-the inputs are float32 already). Scores within ε_i of the target's are summed again as defined.
-Where that does not hold (entries that are not finite or of extreme size), or does not pay (float64
-matrices; fewer history entries than it takes to earn the lengths of the columns back), the sums are
-made in float64 and in order from the start.
+The score of user u and item i is the float64 sum over the user's history h, in order, of
+x_h·B[h, i] (item_item.py), and that is what is computed: the rows of B are what takes time, whether
+they are added up in float32 or in float64. Sums are rounded to float32 for the count only. Rounding
+never turns an order around, so it leaves undecided only what comes out equal to the rounded target,
+and there the sums themselves are compared.
 """
 
 from __future__ import annotations
@@ -28,63 +20,52 @@ from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.scorers import nan_error
 from fullrank.ranking.ties import Counts
 
-WIDTH = 512  # columns of a tile: sums of 2 kB, and rows of B long enough to be read at full speed
-_MIN_WIDTH = 64
-_EARNED_BACK = 4  # history entries for each item from which on the columns' lengths pay
+USERS = 256
+# Columns of B taken together. A matrix that fits the caches goes through them in narrow strips,
+# which all users then find there; of a larger one long pieces of rows are read at one go.
+CACHED, NARROW, WIDE = 1 << 26, 512, 1 << 14
 
 
 def count_item_item(job: Job, scorer: ItemItemScorer) -> Counts:
     """Certified counts for a dense matrix."""
     t = job.targets
     counts = Counts.empty(t.order.size)
-    targets = t.item_rows[t.order]
+    users, targets = t.user_rows[t.order], t.item_rows[t.order]
     history = (scorer.history_indptr, scorer.history_indices, scorer.history_values)
-    users = t.user_rows[t.order]
-
-    def mark(part: slice) -> None:
-        kernels.pair_scores(*history, scorer.matrix, users[part], targets[part], counts.mark[part])
-
-    parts = [slice(a, a + 4096) for a in range(0, users.size, 4096)]
-    _threads.run(mark, parts, n_jobs=job.n_jobs)
-    sizes = np.diff(scorer.history_indptr)[t.users]
-    weight = kernels.history_lengths(*history, t.users)
-    bad = np.flatnonzero(np.isnan(counts.mark))
-    if bad.size:
-        raise nan_error(int(users[bad[0]]), int(targets[bad[0]]))
-    filtered = (
-        scorer.matrix.dtype == np.float32
-        and scorer.history_values.dtype == np.float32
-        and int(sizes.sum()) > _EARNED_BACK * scorer.n_items
-        and int(sizes.max()) < 1 << 19
-        and bool((weight < 2.0**60).all())
-    )
-    outside = np.ones(0, np.bool_)
+    outside = np.empty(0, np.bool_)
     if job.catalogue is not None:
         outside = np.ones(scorer.n_items, np.bool_)
         outside[job.catalogue] = False
-    seen_indptr, seen = exclusion_arrays(job.exclusion)
+    seen = exclusion_arrays(job.exclusion)
+    exact_products = scorer.matrix.dtype == scorer.history_values.dtype == np.float32
     lock = threading.Lock()
 
-    def work(columns: slice) -> None:
-        part = Counts.empty(counts.mark.size)
+    def mark(batch: slice) -> None:
+        here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))
+        kernels.pair_scores(*history, scorer.matrix, users[here], targets[here], counts.mark[here])
+
+    def work(block: tuple[slice, slice]) -> None:
+        columns, batch = block
+        here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))
+        part = Counts.empty(here.stop - here.start)
         user, item = kernels.count_columns(
-            columns.start, columns.stop, filtered, t.users, t.starts, targets, *history, weight,
-            scorer.matrix, outside, seen_indptr, seen, job.random, np.uint64(job.key),
-            counts.mark, part.greater, part.equal, part.before,
+            columns.start, columns.stop, exact_products, t.users[batch],
+            t.starts[batch.start : batch.stop + 1] - here.start, targets[here], *history,
+            scorer.matrix, outside, *seen, job.random, np.uint64(job.key), counts.mark[here],
+            part.greater, part.equal, part.before,
         )  # fmt: skip
         if user >= 0:
             raise nan_error(int(user), int(item))
-        with lock:
-            counts.add(part)
+        with lock:  # the other columns of the same users may be ready at the same time
+            counts.add(part, here)
 
-    each = -(-scorer.n_items // (4 * _threads.n_threads(job.n_jobs)))
-    step = min(WIDTH, max(_MIN_WIDTH, each))
-    tiles = [slice(c, min(c + step, scorer.n_items)) for c in range(0, scorer.n_items, step)]
-    _threads.run(
-        work,
-        tiles,
-        n_jobs=job.n_jobs,
-        progress=job.progress,
-        sizes=[tile.stop - tile.start for tile in tiles],
-    )
+    batches = job.batches(USERS)
+    _threads.run(mark, batches, n_jobs=job.n_jobs)
+    bad = np.flatnonzero(np.isnan(counts.mark))
+    if bad.size:
+        raise nan_error(int(users[bad[0]]), int(targets[bad[0]]))
+    width = NARROW if scorer.matrix.nbytes <= CACHED else WIDE
+    strips = [slice(c, min(c + width, scorer.n_items)) for c in range(0, scorer.n_items, width)]
+    blocks = [(strip, batch) for strip in strips for batch in batches]
+    _threads.run(work, blocks, n_jobs=job.n_jobs, progress=job.progress)
     return counts

@@ -135,8 +135,10 @@ def lengths(factors: Array, rows: Array) -> Array:
         square = 0.0
         for k in range(factors.shape[1]):
             square += np.float64(factors[row, k]) ** 2
-        if square == 0.0 and factors[row].any():
-            square = LEAST_SQUARE
+        if square == 0.0:
+            for k in range(factors.shape[1]):
+                if factors[row, k] != 0:
+                    square = LEAST_SQUARE
         out[a] = np.sqrt(square)
     return out
 
@@ -174,22 +176,22 @@ def bucket_seen(
     users: Array, seen_indptr: Array, seen: Array, place: Array, width: int, n_blocks: int
 ) -> tuple[Array, Array, Array]:
     """Excluded items by block: rows and columns of tile b are those from starts[b] on."""
-    starts = np.zeros(n_blocks + 1, np.int64)
-    if seen_indptr.size == 0:
-        return starts, np.empty(0, np.int32), np.empty(0, np.int32)
-    for user in users:
-        for p in range(seen_indptr[user], seen_indptr[user + 1]):
-            starts[place[seen[p]] // width + 1] += 1
-    starts = np.cumsum(starts)
-    at = starts.copy()
-    rows = np.empty(starts[n_blocks], np.int32)
-    columns = np.empty(starts[n_blocks], np.int32)
-    for a in range(users.size):
-        for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
-            block, offset = divmod(np.int64(place[seen[p]]), width)
-            rows[at[block]] = a
-            columns[at[block]] = offset
-            at[block] += 1
+    starts = np.zeros(n_blocks + 2, np.int64)
+    if seen_indptr.size:
+        for user in users:
+            for p in range(seen_indptr[user], seen_indptr[user + 1]):
+                starts[place[seen[p]] // width + 2] += 1
+    for b in range(n_blocks):
+        starts[b + 2] += starts[b + 1]
+    rows = np.empty(starts[n_blocks + 1], np.int32)
+    columns = np.empty(rows.size, np.int32)
+    if seen_indptr.size:
+        for a in range(users.size):
+            for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
+                at = place[seen[p]]
+                slot = starts[at // width + 1]  # moves on to where the next block starts
+                rows[slot], columns[slot] = a, at % width
+                starts[at // width + 1] += 1
     return starts, rows, columns
 
 
@@ -325,6 +327,7 @@ def count_equal(
 @jit
 def set_bounds(
     mark: Array,
+    scale: float,
     length: Array,
     longest: float,
     bias_size: float,
@@ -339,7 +342,7 @@ def set_bounds(
     The margin is wider than the error bound by what rounding to float32 can take away.
     """
     for t in range(mark.size):
-        m = mark[t]
+        m = mark[t] * scale
         reach = length[t] * longest * SAFE
         margin = relative * (reach + bias_size) + absolute + abs(m) * ULPS
         if not np.isfinite(m):
@@ -352,7 +355,13 @@ def set_bounds(
 
 @jit
 def count_chunk(
-    groups: Array,
+    rows: Array,
+    length: Array,
+    lowest: Array,
+    ends: Array,
+    targets: Array,
+    target_length: Array,
+    mark: Array,
     width: int,
     order: Array,
     place: Array,
@@ -361,11 +370,6 @@ def count_chunk(
     bias32: Array,
     bias_size: Array,
     bias_high: Array,
-    users: Array,
-    starts: Array,
-    targets: Array,
-    length: Array,
-    lowest: Array,
     seen_indptr: Array,
     seen: Array,
     user_factors: Array,
@@ -380,42 +384,31 @@ def count_chunk(
     fast: bool,
     random: bool,
     key: np.uint64,
-    mark: Array,
     greater: Array,
     equal: Array,
     before: Array,
 ) -> None:
-    """All blocks of items for the users of some groups, sorted by lowest/length.
+    """All blocks of items for some users, sorted by lowest/length.
 
-    `plain` is the item factors themselves where they can be multiplied as they are, else empty.
+    The user rows, the lengths and the lowest scaled marks are those of the users; the targets of
+    rows[a] end at ends[a]. `plain` is the item factors themselves where they can be multiplied as
+    they are, else empty.
     """
-    n_groups, d = groups.size, user_factors.shape[1]
-    factors = np.empty((n_groups, d), np.float32)
+    d = user_factors.shape[1]
+    factors = np.empty((rows.size, d), np.float32)
     items = np.empty((width, d), np.float32)
-    buffer = np.empty(n_groups * width, np.float32)
+    buffer = np.empty(rows.size * width, np.float32)
     known = np.empty(width)
-    rows = users[groups]
+    low, high = np.empty(mark.size, np.float32), np.empty(mark.size, np.float32)
+    above, within = np.empty(mark.size, np.int32), np.empty(mark.size, np.int32)
     scaled_rows(user_factors, rows, user_scale, factors)
     hidden = bucket_seen(rows, seen_indptr, seen, place, width, longest.size)
-    # the chunk's targets side by side: gathering them for every tile would cost as much as counting
-    ends = np.cumsum(starts[groups + 1] - starts[groups])
-    at = np.empty(ends[-1], np.int64)
-    target_length = np.empty(ends[-1])
-    for a in range(n_groups):
-        first = starts[groups[a] + 1] - ends[a]
-        for k in range(starts[groups[a]] - first, ends[a]):
-            at[k] = first + k
-            target_length[k] = length[groups[a]]
-    own_place = place[targets[at]]
-    total = np.zeros(at.size, np.int64)
-    above, within = np.empty(at.size, np.int32), np.empty(at.size, np.int32)
-    scaled_mark = mark[at] * scale
-    low = scaled_mark.astype(np.float32)
-    high = low.copy()
+    for t in range(mark.size):
+        low[t] = high[t] = np.float32(mark[t] * scale)
     for b in range(longest.size):
-        n = n_groups
-        while n > 0 and lowest[groups[n - 1]] > (
-            length[groups[n - 1]] * longest[b] * SAFE + bias_high[b] + absolute
+        n = rows.size
+        while n > 0 and lowest[n - 1] > (
+            length[n - 1] * longest[b] * SAFE + bias_high[b] + absolute
         ):
             n -= 1
         if n == 0:
@@ -432,7 +425,7 @@ def count_chunk(
         hide(tile, b, *hidden)
         if not fast:
             set_bounds(
-                scaled_mark[: ends[n - 1]], target_length, longest[b], bias_size[b], bias_high[b],
+                mark[: ends[n - 1]], scale, target_length, longest[b], bias_size[b], bias_high[b],
                 relative, absolute, low, high,
             )  # fmt: skip
         count_tile(tile, ends, low, high, above, within)
@@ -441,28 +434,25 @@ def count_chunk(
             fresh = True
             while t < ends[a]:
                 if fast:
-                    own = own_place[t] - b * width
+                    own = place[targets[t]] - b * width
                     if 0 <= own < block.size:
                         above[t] -= tile[a, own] > high[t]
                         within[t] -= tile[a, own] >= low[t]
                     if within[t] > above[t]:
-                        e, f = count_equal(
-                            tile, a, low[t], block, rows[a], targets[at[t]], random, key
-                        )
-                        equal[at[t]] += e
-                        before[at[t]] += f
+                        e, f = count_equal(tile, a, low[t], block, rows[a], targets[t], random, key)
+                        equal[t] += e
+                        before[t] += f
                 elif within[t] > above[t]:
                     if fresh:
                         known[:] = np.nan
                         fresh = False
                     g, e, f = decide(
-                        tile, a, low[t], high[t], block, rows[a], targets[at[t]],
+                        tile, a, low[t], high[t], block, rows[a], targets[t],
                         target_length[t] == 0.0, item_length, user_factors, item_factors, bias,
-                        mark[at[t]], random, key, known,
+                        mark[t], random, key, known,
                     )  # fmt: skip
-                    greater[at[t]] += g
-                    equal[at[t]] += e
-                    before[at[t]] += f
-                total[t] += above[t]
+                    greater[t] += g
+                    equal[t] += e
+                    before[t] += f
+                greater[t] += above[t]
                 t += 1
-    greater[at] += total

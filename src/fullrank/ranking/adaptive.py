@@ -106,6 +106,12 @@ items)
         setting.targets, n_items=scorer.n_items, items=setting.items,
         exclusion=setting.exclusion, pool=pool,
     )  # fmt: skip
+    empty = setting.targets.users[pools.sizes == 0]
+    if replacement and empty.size:
+        raise InputError(
+            "`replacement` must be False where a user has no item left to draw; "
+            f"{empty.size} of {pools.sizes.size} have none, the first being user row {empty[0]}."
+        )
     report = reporter(progress, "adaptive ranks")
     run = Run(n_jobs=n_jobs, batch_size=batch_size, progress=report)
     rank, size, marks = _climb(setting, pools, design, seen=pool == "all", key=key, run=run)

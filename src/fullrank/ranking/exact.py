@@ -69,7 +69,7 @@ def rank(
         Threads; all cores by default for scorers of ours, one for foreign ones.
     batch_size : int, optional
         Users scored together. Speed and memory, never exact ranks.
-    progress : True for a line on stderr, or a function of (done, total) users
+    progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
         The seed of `ties="random"`, the same keys as `sample_ranks` has.
 

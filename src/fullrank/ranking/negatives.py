@@ -16,7 +16,14 @@ from fullrank._files import PathLike, existing, replacing
 from fullrank._rng import RandomState
 from fullrank.errors import DataWarning, InputError
 from fullrank.ranking.draws import POOLS, make_pools, seed_key
-from fullrank.ranking.targets import Exclusion, Targets, clean_exclude, clean_items, clean_targets
+from fullrank.ranking.targets import (
+    Exclusion,
+    Targets,
+    clean_exclude,
+    clean_items,
+    clean_targets,
+    pairs,
+)
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -85,7 +92,7 @@ class Negatives:
         how to translate them.
         """
         users, targets, rows = [], [], []
-        with open(existing(path), encoding="utf-8") as lines:
+        with open(existing(path), encoding="utf-8", errors="replace") as lines:
             for number, line in enumerate(lines, start=1):
                 if not line.strip():
                     continue
@@ -125,10 +132,8 @@ class Negatives:
         `negative` holds a list of items, or one item in each of several rows of a user. How they
         were drawn is in the files that we write; arguments must not contradict it.
         """
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(existing(path))
-        said = _metadata(table, path)
+        table = _parquet(path)
+        said = _metadata(table.schema, path)
         missing = {"user", "negative"} - set(table.column_names)
         if missing:
             raise InputError(
@@ -139,7 +144,8 @@ class Negatives:
         target = table.column("target").to_numpy() if "target" in table.column_names else None
         column = table.column("negative").combine_chunks()
         if hasattr(column.type, "value_type"):
-            lists = [np.asarray(one, np.int64) for one in column.to_pylist()]
+            ends = np.cumsum(column.value_lengths().to_numpy())[:-1]
+            lists = np.split(column.flatten().to_numpy(zero_copy_only=False), ends)
         else:
             users, target, lists = _grouped(users, target, column.to_numpy(zero_copy_only=False))
         for name, value in (("replacement", replacement), ("pool", pool)):
@@ -325,16 +331,16 @@ def as_negatives(value: Any, targets: Any) -> Negatives:
     ids = {name: getattr(targets, name, None) for name in ("user_ids", "item_ids")}
     if isinstance(value, str) or hasattr(value, "__fspath__"):
         if Path(value).suffix in (".parquet", ".pq"):
-            said = _is_ours(existing(value))
-            return Negatives.read_parquet(value, **({} if said else ids))
+            ours = _META in (_parquet(value).schema.metadata or {})  # rows, not ids
+            return Negatives.read_parquet(value, **({} if ours else ids))
         return Negatives.read_ncf(value, **ids)
-    if hasattr(targets, "indptr"):
-        indptr = np.asarray(targets.indptr)
-        user_rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        item_rows = np.asarray(targets.indices)
-    else:
-        user_rows, item_rows = (np.asarray(one) for one in targets)
-    array = np.asarray(value)
+    user_rows, item_rows = (np.asarray(one) for one in pairs(targets))
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(
+            "`negatives` must have rows of one length; fill up shorter ones with -1."
+        ) from None
     if array.ndim != 2 or array.shape[0] != user_rows.size:
         raise InputError(
             f"`negatives` must have one row for each of {user_rows.size} targets, in their order, "
@@ -451,14 +457,27 @@ def _grouped(users: Array, target: Array | None, flat: Array) -> tuple[Array, An
     )
 
 
-def _is_ours(path: Path) -> bool:
+def _parquet(path: PathLike) -> Any:
+    """A table with something in it and nothing missing."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return _META in (pq.read_schema(path).metadata or {})
+    try:
+        table = pq.read_table(existing(path))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"`path` must be a Parquet file; {path} is not.") from error
+    if table.num_rows == 0:
+        raise InputError(f"`path` must hold at least one row; {path} is empty.")
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        inside = column.combine_chunks()
+        inner = inside.flatten().null_count if hasattr(inside.type, "value_type") else 0
+        if column.null_count or inner:
+            raise InputError(f"`{name}` must have no missing values; {path} has some.")
+    return table
 
 
-def _metadata(table: Any, path: PathLike) -> dict[str, Any]:
-    metadata = table.schema.metadata or {}
+def _metadata(schema: Any, path: PathLike) -> dict[str, Any]:
+    metadata = schema.metadata or {}
     if _META not in metadata:
         return {}
     said: dict[str, Any] = json.loads(metadata[_META])

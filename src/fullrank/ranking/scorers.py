@@ -62,7 +62,10 @@ class ScoreArray:
     """
 
     def __init__(self, array: ArrayLike) -> None:
-        scores = np.asanyarray(array)
+        try:
+            scores = np.asanyarray(array)
+        except ValueError:
+            raise InputError("`array` must have one score for each user and item.") from None
         if scores.ndim != 2 or scores.dtype.kind not in "biuf" or 0 in scores.shape:
             raise InputError(
                 "`array` must hold the scores of users (rows) and items (columns), not "
@@ -197,9 +200,7 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
     if callable(getattr(obj, "scorer", None)):
         return as_scorer(obj.scorer())
     if isinstance(obj, str) or hasattr(obj, "__fspath__"):
-        from fullrank._files import existing
-
-        return ScoreArray(np.load(existing(obj), mmap_mode="r"))
+        return ScoreArray(_memory_map(obj))
     if isinstance(obj, np.ndarray | list | tuple):
         return ScoreArray(obj)
     if callable(obj):
@@ -210,6 +211,17 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
         "`scorer` must be a scorer, a model, an array of scores, a PyTorch module or a function, "
         f"not {type(obj).__name__}."
     )
+
+
+def _memory_map(path: Any) -> Any:
+    from fullrank._files import existing
+
+    try:
+        return np.load(existing(path), mmap_mode="r")
+    except InputError:
+        raise
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"`scorer` must be an .npy file of numbers; {path} is not.") from error
 
 
 def _is_module(obj: Any) -> bool:

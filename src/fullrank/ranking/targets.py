@@ -12,6 +12,7 @@ from fullrank import _checks
 from fullrank.errors import InputError
 
 Ints = NDArray[np.int64]
+ANY = 2**31 - 1  # where no scorer says how many items there are
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,12 +51,8 @@ class Exclusion:
 
 def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets:
     """Targets from an Interactions or from a pair (user_rows, item_rows)."""
-    if hasattr(targets, "indptr") and hasattr(targets, "indices"):
-        indptr = np.asarray(targets.indptr, np.int64)
-        user_rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-        item_rows = np.asarray(targets.indices, np.int64)
-    else:
-        user_rows, item_rows = _pair(targets)
+    _check_width("targets", targets, n_items)
+    user_rows, item_rows = pairs(targets)
     user_rows = _checks.integers(
         "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,
         hint="These are user rows of the scorer.",
@@ -102,6 +99,7 @@ def clean_exclude(
             f"`exclude` must hold item rows in 0..{n_items - 1}; they run from "
             f"{int(indices.min())} to {int(indices.max())}."
         )
+    _check_width("exclude", exclude, n_items)
     from fullrank.ranking import _target_kernels as kernels
 
     if not kernels.is_sorted(indptr, indices):
@@ -156,7 +154,14 @@ def n_candidates(
     return size - np.diff(exclusion.indptr)[targets.user_rows]
 
 
-def _pair(targets: Any) -> tuple[Any, Any]:
+def pairs(targets: Any) -> tuple[Any, Any]:
+    """User rows and item rows of an Interactions, a sparse matrix or a pair, unchecked."""
+    if hasattr(targets, "tocsr"):
+        targets = targets.tocsr()
+    if hasattr(targets, "indptr") and hasattr(targets, "indices"):
+        indptr = np.asarray(targets.indptr, np.int64)
+        users = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+        return users, np.asarray(targets.indices, np.int64)
     try:
         user_rows, item_rows = targets
     except (TypeError, ValueError):
@@ -165,6 +170,17 @@ def _pair(targets: Any) -> tuple[Any, Any]:
             f"{type(targets).__name__}."
         ) from None
     return user_rows, item_rows
+
+
+def _check_width(name: str, table: Any, n_items: int) -> None:
+    """Rows of one catalogue mean nothing in another."""
+    shape = getattr(table, "shape", None) if hasattr(table, "tocsr") else None
+    width = shape[1] if shape is not None else getattr(table, "n_items", n_items)
+    if n_items != ANY and width != n_items:
+        raise InputError(
+            f"`{name}` must have the {n_items} items of the scorer, not {width}: its rows would be "
+            "other items."
+        )
 
 
 def _reject_repeats(user_rows: Ints, item_rows: Ints) -> None:

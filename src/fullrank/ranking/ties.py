@@ -51,10 +51,10 @@ class Counts:
             mark=np.zeros(size),
         )
 
-    def add(self, part: Counts) -> None:
-        """Add the counts over other items; the marks stay."""
+    def add(self, part: Counts, here: slice | Ints) -> None:
+        """Add the counts of some targets over other items; the marks stay."""
         for name in ("greater", "equal", "before"):
-            getattr(self, name)[:] += getattr(part, name)
+            getattr(self, name)[here] += getattr(part, name)
 
 
 def placed(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[NDArray[Any], Ints]:

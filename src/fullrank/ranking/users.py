@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank import _checks
 from fullrank._rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.ranking.targets import clean_targets
+from fullrank.ranking.targets import ANY, clean_targets
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -133,18 +133,12 @@ def _population(users: Any) -> Ints:
 
 
 def _pairs(targets: Any) -> tuple[Ints, Ints]:
-    clean = clean_targets(targets, n_users=None, n_items=2**31 - 1)
+    clean = clean_targets(targets, n_users=None, n_items=ANY)
     return clean.user_rows, clean.item_rows
 
 
 def _strata(strata: ArrayLike, size: int) -> tuple[Array, Ints]:
-    values = np.asarray(strata)
-    if values.shape != (size,):
-        raise InputError(
-            f"`strata` must have a label for each of {size} users, not shape {values.shape}."
-        )
-    if values.dtype.kind == "f":
-        _checks.reject("strata", values, np.isnan(values), "be labels", "NaN is not one.")
+    values = _checks.labels("strata", strata, size, "user")
     labels, stratum = np.unique(values, return_inverse=True)
     return labels, stratum.astype(np.int64)
 

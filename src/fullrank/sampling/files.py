@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _files
+from fullrank import _checks, _files
 from fullrank.errors import InputError
 from fullrank.sampling.design import Design
 from fullrank.sampling.sample import RankSample
@@ -111,7 +111,11 @@ def read_all(path: _files.PathLike, *, rows: bool = True, **settings: Any) -> di
     source = _files.existing(path)
     if suffix == ".json":
         _no_settings(settings, source)
-        sample = from_json(source.read_text(encoding="utf-8"))
+        try:
+            text = source.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            raise InputError(f"`path` must be a JSON file; {source} is not text.") from error
+        sample = from_json(text)
         return {"": sample if rows else sample.without_rows()}
     schema, pieces = _open_csv(source) if suffix == ".csv" else _open_parquet(source)
     head = _head(schema)
@@ -240,7 +244,8 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample:
         sample = RankSample.from_counts(**columns, n_items=pool, **{**settings, "pool": "unseen"})
     except (KeyError, TypeError) as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
-    return replace(sample, design=Design(**settings), n_items=int(head["n_items"]))
+    n_items = _checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
+    return replace(sample, design=Design(**settings), n_items=n_items)
 
 
 def _head(schema: Any) -> dict[str, Any] | None:

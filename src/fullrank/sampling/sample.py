@@ -47,6 +47,11 @@ class Rows:
     def __add__(self, other: Rows) -> Rows:
         if (self.user is None) != (other.user is None):
             raise InputError("Samples add only if both name their users or neither does.")
+        mine, theirs = (
+            one.user is not None and one.user.dtype.kind in "iu" for one in (self, other)
+        )
+        if mine != theirs:  # numpy would make text of the numbers, and 1 would meet "1"
+            raise InputError("Samples add only if both name their users by numbers or by text.")
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (field.name for field in fields(Rows))
@@ -177,7 +182,7 @@ class RankSample:
         ... ).n_targets
         100
         """
-        r = np.asarray(rank)
+        r = _checks.integers("rank", np.atleast_1d(np.asarray(rank)), hint=ONE_BASED)
         number = _checks.integers("count", count, size=r.size, low=0)
         weights = number.astype(np.float64) if weight is None else _weights(weight, r.size)
         seen = number > 0
@@ -246,6 +251,7 @@ class RankSample:
             rows = self.rows + other.rows
             _check_targets(rows)
             return self._from_rows(self.design, rows)
+        self.without_rows(), other.without_rows()  # whether they can do without
         both: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("rank", "sample_size", "pool", "count", "weight")
@@ -258,8 +264,20 @@ class RankSample:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def without_rows(self) -> RankSample:
-        """The counts alone."""
+        """The counts alone. Of users with several targets they can be kept, not estimated from."""
+        if self.several and self.n_items is None:
+            raise InputError(
+                "`rows` must be kept where users have several targets and catalogues of their own: "
+                "nothing else tells the two apart."
+            )
         return replace(self, rows=None)
+
+    @property
+    def several(self) -> bool:
+        """Whether some user has several targets."""
+        if self.rows is not None:
+            return bool((self.rows.n_targets > 1).any())
+        return self.n_items is not None and bool((self.pool < self.n_items).any())
 
     @cached_property
     def n_targets(self) -> int:
@@ -297,7 +315,7 @@ class RankSample:
         metric = parse(metric)
         if self.design.adaptive:
             raise InputError("`naive` must be asked of a fixed design; this one is adaptive.")
-        if self.rows is not None and (self.rows.n_targets > 1).any():
+        if self.several:
             raise InputError("`naive` must be asked of samples with one target for each user.")
         values = metric.weights(self.rank, self.sample_size)
         return float(np.average(values, weights=self.weight))
@@ -354,7 +372,10 @@ def _weights(weight: ArrayLike | None, size: int) -> Floats:
 def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
     if user is None:
         return None
-    users = np.asarray(user)
+    try:
+        users = np.asarray(user)
+    except ValueError:
+        raise InputError(f"`user` must hold one id for each of the {size} ranks.") from None
     if users.dtype.kind == "O":
         users = np.asarray([str(one) for one in users.ravel()])
     if users.shape != (size,) or users.dtype.kind not in "iuUS":

@@ -182,3 +182,14 @@ def test_missing_file(tmp_path: Path) -> None:
 def test_not_a_parquet_file(write) -> None:
     with pytest.raises(InputError, match=r"`path` must name a Parquet file; .*data.csv is not one"):
         Interactions.from_parquet(write("user,item\n1,2\n"))
+
+
+def test_a_damaged_parquet_file(tmp_path: Path) -> None:
+    path = tmp_path / "damaged.parquet"
+    columns = {"user": list(range(2000)), "item": list(range(2000))}
+    pq.write_table(pa.table(columns), path, compression="zstd")
+    content = bytearray(path.read_bytes())
+    content[100:3000] = bytes(2900)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=r"`path` must name a Parquet file; .*damaged.parquet is"):
+        Interactions.from_parquet(path)

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from fullrank import metrics
 from fullrank.errors import InputError
 from fullrank.estimators import (
     METHODS,
@@ -208,3 +209,37 @@ def test_a_likelihood_too_flat_for_its_tolerance(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(likelihood, "_LIMIT", 2)
     with pytest.raises(InputError, match="`tol` must be larger than 1e-12 for this sample"):
         mle(SAMPLE, tol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["auto", "MLE", "BV", "CLS"])
+@pytest.mark.parametrize("metric", ["auc", "auc@20", "precision", "recall@20"])
+def test_catalogues_of_the_users_own(method, metric):
+    n_items = np.repeat([20, 40, 80], 20)
+    ranks = np.tile(np.arange(1, 21), 3)
+    sample = RankSample.from_ranks(ranks, sample_size=n_items, n_items=n_items, replacement=False)
+    exact = np.mean(metrics.parse(metric).weights(ranks, n_items))
+    for one in (sample, sample.without_rows()):
+        assert estimate(one, method=method, metrics=metric)[metric] == pytest.approx(exact)
+
+
+def test_a_grid_beyond_the_catalogue_changes_no_metric():
+    wide = estimate(FULL, metrics="auc, recall@10", grid=RankGrid.default(500))
+    assert dict(wide.values) == pytest.approx(dict(estimate(FULL, metrics="auc, recall@10").values))
+
+
+@pytest.mark.parametrize(
+    ("sample", "settings", "message"),
+    [
+        (SAMPLE, {"replacement": True}, "`replacement` must not be given: the RankSample carries"),
+        (SAMPLE, {"grid": 200}, "`grid` must be a RankGrid, not int"),
+        (TWO.without_rows(), {}, "`sample` must have its rows where users have several targets"),
+    ],
+)
+def test_arguments_that_do_not_fit(sample, settings, message):
+    with pytest.raises(InputError, match=message):
+        estimate(sample, **settings)
+
+
+def test_a_metric_that_was_not_asked_for():
+    with pytest.raises(InputError, match="`metric` must be one of 'recall@10', not 'auc'"):
+        estimate(SAMPLE, metrics="recall@10")["auc"]

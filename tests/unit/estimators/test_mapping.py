@@ -3,7 +3,7 @@ import pytest
 from scipy import special
 
 from fullrank.errors import InputError
-from fullrank.estimators import Mapping, alignment_errors, fit_beta
+from fullrank.estimators import Mapping, alignment_errors, fit_beta, unbiased_ranks
 from fullrank.sampling import RankSample, simulate
 
 N, SIZE = 3706, 100
@@ -118,3 +118,20 @@ def test_bad_samples_for_mappings() -> None:
         f.inverse(0.5)
     with pytest.raises(InputError, match=r"`exact_ranks` must lie in 1..50"):
         alignment_errors(f, own, [51])
+    two = RankSample.from_ranks(
+        [5, 5],
+        sample_size=10,
+        n_items=50,
+        replacement=True,
+        user=["a", "a"],
+        n_targets=2,
+        offset=[0, 1],
+    )
+    for asked in (f.curve, fit_beta, unbiased_ranks):
+        with pytest.raises(InputError, match="`sample` must have one target for each user here"):
+            asked(two)
+    wide = RankSample.from_ranks([5], sample_size=10, n_items=60, replacement=True)
+    with pytest.raises(InputError, match="`sample` must have the mapping's 50 items, not 60"):
+        f.curve(wide)
+    with pytest.raises(InputError, match="`exact_ranks` must hold at least one rank; it is empty"):
+        alignment_errors(f, wide, [])

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -114,7 +116,7 @@ def test_bad_ranks(ranks: object, says: str) -> None:
 
 
 def test_bad_users_and_weights() -> None:
-    with pytest.raises(InputError, match=r"^`user` must have one entry for each rank, 2 in all"):
+    with pytest.raises(InputError, match=r"^`user` must have one label for each rank, 2 in all"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, user=[1])
     with pytest.raises(InputError, match=r"^`weight` must have 2 entries, not 1\.$"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[1.0])
@@ -126,3 +128,27 @@ def test_bad_users_and_weights() -> None:
 
 def test_offsets_count_the_other_targets_above() -> None:
     assert metrics.offsets([5, 1, 3, 2], [7, 7, 7, 8]).tolist() == [2, 0, 1, 0]
+
+
+@pytest.mark.parametrize("ranks", [[1, 1], [10, 10], [2, 1, 2]])
+def test_targets_of_a_user_need_places_of_their_own(ranks):
+    with pytest.raises(InputError, match=r"^`ranks` must leave a place for every target of a user"):
+        metrics.evaluate(ranks, "ap", n_items=10, user=[0] * len(ranks))
+
+
+def test_targets_that_tie_share_the_mean_of_their_places():
+    values = metrics.evaluate([1.5, 1.5], "ap, auc", n_items=10, user=["a", "a"])
+    assert values == {"ap": 1.0, "auc": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("user", "message"),
+    [
+        ([[1], [2, 3]], "`user` must have one label for each rank, 2 in all, in one dimension."),
+        ([None, 1], "`user` must hold whole numbers throughout, or text throughout."),
+        ([1.0, np.nan], "`user` must be labels; 1 of 2 is not, the first being user[1] = nan."),
+    ],
+)
+def test_bad_users(user, message):
+    with pytest.raises(InputError, match=re.escape(message)):
+        metrics.evaluate([1, 2], "ap", n_items=10, user=user)

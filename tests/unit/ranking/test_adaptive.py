@@ -194,3 +194,13 @@ def test_bad_arguments(world, settings, message):
     with pytest.raises(InputError) as error:
         adaptive_ranks(scorer, targets, rng=0, **settings)
     assert str(error.value) == message
+
+
+def test_users_without_a_pool():
+    scores = np.arange(12.0).reshape(2, 6)
+    settings = {"exclude": csr_array(np.ones((2, 6))), "pool": "unseen", "start": 2, "limit": 4}
+    sample = adaptive_ranks(scores, ([0, 1], [5, 3]), **settings)
+    assert (sample.rows.rank == 1).all()
+    assert sample.exhausted
+    with pytest.raises(InputError, match="must be False where a user has no item left to draw; 2"):
+        adaptive_ranks(scores, ([0, 1], [5, 3]), replacement=True, **settings)

@@ -282,3 +282,28 @@ def test_the_negatives_of_ncf(data_file):
     assert sample.n_targets == 6_040
     assert (100 - sample.rows.sample_size).sum() == 156
     assert sample.naive("recall@10") == pytest.approx(0.45, abs=0.02)
+
+
+@pytest.mark.parametrize(("columns", "message"), [
+    ({"user": [0, 1], "negative": [[1, None], [2]]}, "`negative` must have no missing values"),
+    ({"user": [0, None], "negative": [[1], [2]]}, "`user` must have no missing values"),
+    ({"user": [0, 1], "negative": [["x"], ["y"]]}, "`path` must hold numbers, not object"),
+    ({"user": pa.array([], pa.int64()), "negative": pa.array([], pa.list_(pa.int64()))},
+     "`path` must hold at least one row"),
+])  # fmt: skip
+def test_bad_parquet(columns, message, tmp_path):
+    path = tmp_path / "negatives.parquet"
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(InputError, match=message):
+        ranks(path)
+
+
+def test_files_that_are_something_else(tmp_path):
+    for name in ("bad.parquet", "bad.test.negative"):
+        (tmp_path / name).write_bytes(b"\xff\xfe\n")
+    with pytest.raises(InputError, match=r"must be a Parquet file; .*bad\.parquet is not"):
+        ranks(tmp_path / "bad.parquet")
+    with pytest.raises(InputError, match="must hold lines like"):
+        ranks(tmp_path / "bad.test.negative")
+    with pytest.raises(InputError, match="must have rows of one length; fill up shorter ones"):
+        ranks([[1], [2, 3], [4]])

@@ -371,3 +371,32 @@ def test_bad_arguments(settings, message):
     with pytest.raises(InputError) as error:
         sample_ranks(np.eye(4), ([0], [0]), **{"sample_size": 3, "rng": 0, **settings})
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("replacement", [True, False])
+def test_a_user_without_a_pool_is_first_among_one(replacement):
+    scores = np.arange(6.0).reshape(2, 3)
+    targets = ([0, 0, 0, 1], [0, 1, 2, 1])  # the first user has every item as a target
+    sample = sample_ranks(scores, targets, sample_size=3, replacement=replacement, rng=0)
+    assert sample.rows.rank[:3].tolist() == [1, 1, 1]
+    assert sample.rows.offset[:3].tolist() == [2, 1, 0]
+    assert sample.rows.sample_size.tolist() == [1, 1, 1, 3]
+
+
+def test_targets_of_any_sparse_format():
+    scores = np.arange(12.0).reshape(2, 6)
+    matrix = csr_array(np.array([[0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]))
+    by_rows, by_columns = (
+        sample_ranks(scores, one, sample_size=6, rng=0) for one in (matrix, matrix.tocsc())
+    )
+    assert by_rows.rows.rank.tolist() == by_columns.rows.rank.tolist() == [4, 2]
+
+
+def test_rows_of_another_catalogue_are_refused():
+    scores = np.arange(12.0).reshape(2, 6)
+    other = csr_array(np.array([[1, 0], [0, 1]]))
+    message = "must have the 6 items of the scorer, not 2: its rows would be other items."
+    with pytest.raises(InputError, match=f"^`targets` {message}"):
+        sample_ranks(scores, other, sample_size=3)
+    with pytest.raises(InputError, match=f"^`exclude` {message}"):
+        sample_ranks(scores, ([0], [3]), exclude=other, sample_size=3)

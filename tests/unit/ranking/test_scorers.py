@@ -248,3 +248,11 @@ def test_repr_says_the_size():
     )
     assert "dense float64" in repr(ItemItemScorer(csr_array((2, 3)), np.ones((3, 3))))
     assert repr(as_scorer(len, n_items=4)) == "CallableScorer(len, 4 items)"
+
+
+def test_files_and_lists_that_hold_no_table(tmp_path):
+    (tmp_path / "scores.npy").write_bytes(b"no array")
+    with pytest.raises(InputError, match=r"`scorer` must be an \.npy file of numbers; .* is not"):
+        as_scorer(tmp_path / "scores.npy")
+    with pytest.raises(InputError, match="`array` must have one score for each user and item"):
+        as_scorer([[1.0, 2.0], [3.0]])

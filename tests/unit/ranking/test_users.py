@@ -109,7 +109,7 @@ def test_results_are_read_only():
     (0, {}, "`size` must lie in 1..100, not 0."),
     (101, {}, "`size` must lie in 1..100, not 101."),
     (5, {"strata": ["a", "b"]},
-     "`strata` must have a label for each of 100 users, not shape (2,)."),
+     "`strata` must have one label for each user, 100 in all, not shape (2,)."),
     (2, {"strata": LABELS}, "`size` must be at least 3, the number of strata, not 2."),
     (5, {"strata": LABELS, "allocation": "best"},
      "`allocation` must be one of 'proportional', 'neyman', not 'best'."),

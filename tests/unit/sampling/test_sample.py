@@ -219,3 +219,26 @@ def test_empty_counts() -> None:
         InputError, match=r"^`count` must have a positive entry; the sample is empty"
     ):
         RankSample.from_counts([1, 2], [0, 0], **FIXED)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("rank", [[[1, 2]], ["a", "b"]])
+def test_counts_of_ranks_that_are_none(rank):
+    with pytest.raises(InputError, match=r"^`rank` must"):
+        RankSample.from_counts(rank, [1, 2], sample_size=3, n_items=9, replacement=True)
+
+
+def test_numbers_and_text_do_not_name_the_same_users():
+    with pytest.raises(InputError, match="both name their users by numbers or by text"):
+        sample([1], user=[1]) + sample([1], user=["1"])
+
+
+def test_counts_of_several_targets_are_not_taken_for_one():
+    settings = {"user": [0, 0], "n_targets": 2, "offset": [0, 1], "replacement": False}
+    sample = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, **settings)
+    assert sample.several
+    assert sample.without_rows().several
+    with pytest.raises(InputError, match="`naive` must be asked of samples with one target"):
+        sample.without_rows().naive("recall@1")
+    own = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, pool="unseen", **settings)
+    with pytest.raises(InputError, match="`rows` must be kept where users have several targets"):
+        own.without_rows()

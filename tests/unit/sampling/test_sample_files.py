@@ -191,3 +191,14 @@ def test_bad_paths(tmp_path: Path) -> None:
         InputError, match=r"^`n_items` must not be given: .* carries its own design"
     ):
         RankSample.read(tmp_path / "a.json", n_items=3)
+
+
+def test_json_that_is_no_text_or_was_changed(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_bytes(b"\xff\xfe{")
+    with pytest.raises(InputError, match=r"`path` must be a JSON file; .*a\.json is not text"):
+        RankSample.read(path)
+    content = json.loads(files.to_json(SAMPLES["rows, counts"]))
+    path.write_text(json.dumps({**content, "n_items": 3}), encoding="utf-8")
+    with pytest.raises(InputError, match="`n_items` must be at least 50, not 3"):
+        RankSample.read(path)
