@@ -56,8 +56,8 @@ def test_no_file_names_a_machine_or_an_index(root: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "see /work/main/notes",
-        "cd /tmp/v/.venv",
+        "see /work/x/y",
+        "cd /tmp/v/x",
         "pip install --index-url x",
         "PIP_FIND_LINKS=wheels",
         "https://files.pythonhosted.org/packages",

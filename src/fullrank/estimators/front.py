@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from inspect import signature
 from types import MappingProxyType
 from typing import Any
@@ -140,6 +141,8 @@ class Estimate:
             "format": 1,
             "kind": "Estimate",
             "method": self.method,
+            "reason": self.reason,
+            "recovers_exact": self.recovers_exact,
             "metrics": [
                 {"metric": name, "naive": naive.get(name), "estimate": value}
                 for name, value in self.values.items()
@@ -157,6 +160,27 @@ class Estimate:
         import pyarrow as pa
 
         return pa.Table.from_pylist(self.to_dict()["metrics"])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row for each metric."""
+        return self.to_arrow().to_pandas()
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        rows = [" & ".join(row).replace("_", r"\_") + r" \\" for row in self._rows()]
+        head = r"metric & naive & full catalogue \\"
+        return "\n".join(
+            [r"\begin{tabular}{lrr}", head, r"\hline", *rows, r"\end{tabular}"]
+        ).replace("–", "--")
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks; every text in it is ours or escaped."""
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+            for row in self._rows()
+        )
+        head = "<tr><th>metric</th><th>naive</th><th>full catalogue</th></tr>"
+        return f"<table><caption>{escape(self.method)}</caption>{head}{rows}</table>"
 
     def to_markdown(self) -> str:
         """A Markdown table."""

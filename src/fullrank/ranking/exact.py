@@ -37,6 +37,7 @@ def rank(
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: bool | Progress | None = None,
+    weight: ArrayLike | None = None,
     rng: RandomState = None,
 ) -> ExactRanks:
     """Rank every target among all items.
@@ -70,6 +71,8 @@ def rank(
     batch_size : int, optional
         Users scored together. Speed and memory, never exact ranks.
     progress : True for a line on stderr, or a function of (done, total)
+    weight : array, one for each target, optional
+        Weights of the targets' users, such as those of `sample_users`; 1 by default.
     rng : None, int, SeedSequence or Generator
         The seed of `ties="random"`, the same keys as `sample_ranks` has.
 
@@ -121,6 +124,7 @@ def rank(
     )
     counts = count(job)
     ranks, offset = tie_policies.placed(counts, clean, policy, key)
+    weights = np.ones(ranks.size) if weight is None else _weights(weight, ranks.size)
     given = np.argsort(clean.order)
     return ExactRanks(
         ranks=_checks.frozen(ranks[given]),
@@ -133,6 +137,7 @@ def rank(
         item_rows=_checks.frozen(clean.item_rows),
         n_targets=_checks.frozen(clean.n_targets),
         offset=_checks.frozen(offset[given]),
+        weight=_checks.frozen(weights),
         ties=policy,
         precision=precision,
         pool="all" if exclusion is None else "unseen",
@@ -152,6 +157,7 @@ class ExactRanks:
     user_rows, item_rows : the targets
     n_targets : targets of the same user
     offset : other targets of the same user that stand above
+    weight : of the target's user
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
     """
@@ -164,6 +170,7 @@ class ExactRanks:
     item_rows: Ints
     n_targets: Ints
     offset: Ints
+    weight: NDArray[np.float64]
     ties: str
     precision: str
     pool: str
@@ -174,9 +181,10 @@ class ExactRanks:
         return int(np.unique(self.user_rows).size)
 
     def metrics(self, *metrics: str | Metric | Iterable[str | Metric]) -> dict[str, float]:
-        """Means over users, such as `result.metrics("recall@10", "ndcg@10")`."""
+        """Weighted means over users, such as `result.metrics("recall@10", "ndcg@10")`."""
         wanted = [metric for given in metrics for metric in parse_all(given)]
-        return {metric.name: float(self.gains(metric).sum() / self.n_users) for metric in wanted}
+        total = float((self.weight / self.n_targets).sum())  # of users, each counted once
+        return {metric.name: float(self.gains(metric) @ self.weight) / total for metric in wanted}
 
     def gains(self, metric: str | Metric) -> NDArray[np.float64]:
         """What each target adds to its user's metric."""
@@ -201,6 +209,7 @@ class ExactRanks:
             pool=self.pool,
             ties=self.ties,
             user=self.user_rows,
+            weight=self.weight,
             n_targets=self.n_targets if several else 1,
             offset=self.offset if several else 0,
         )
@@ -222,7 +231,7 @@ class ExactRanks:
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         names = ("user_rows", "item_rows", "ranks", "n_greater", "n_equal", "n_candidates",
-                 "n_targets", "offset")  # fmt: skip
+                 "n_targets", "offset", "weight")  # fmt: skip
         return {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
@@ -236,3 +245,10 @@ class ExactRanks:
         lines = [f"{'median rank':<12}{np.median(self.ranks):>10,.1f}"]
         lines += [f"{name:<12}{value:>10.4f}" for name, value in values.items()]
         return "\n".join([head, *lines])
+
+
+def _weights(weight: ArrayLike, size: int) -> NDArray[np.float64]:
+    weights = _checks.reals("weight", weight, size=size, low=0.0)
+    if not weights.sum() > 0.0:
+        raise InputError("`weight` must have a positive sum; all are 0.")
+    return weights

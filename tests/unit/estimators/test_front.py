@@ -243,3 +243,15 @@ def test_arguments_that_do_not_fit(sample, settings, message):
 def test_a_metric_that_was_not_asked_for():
     with pytest.raises(InputError, match="`metric` must be one of 'recall@10', not 'auc'"):
         estimate(SAMPLE, metrics="recall@10")["auc"]
+
+
+def test_tables_for_papers_and_notebooks() -> None:
+    pytest.importorskip("pandas")
+    result = estimate(SAMPLE, metrics="hit_rate@5, recall@10")
+    assert result.to_frame()["metric"].tolist() == ["hit_rate@5", "recall@10"]
+    latex = result.to_latex().splitlines()
+    assert latex[0] == r"\begin{tabular}{lrr}"
+    assert latex[3].startswith(r"hit\_rate@5 & ")
+    assert latex[-1] == r"\end{tabular}"
+    assert "<td>hit_rate@5</td>" in result._repr_html_()
+    assert result.to_dict()["reason"] == result.reason

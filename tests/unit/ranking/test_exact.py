@@ -218,3 +218,16 @@ def test_refused(arguments, text):
     call = {"targets": ([0], [2])} | arguments
     with pytest.raises(InputError, match=text):
         rank(SCORES, call.pop("targets"), **call)
+
+
+def test_weights_count_users_by_what_they_stand_for() -> None:
+    scores = np.array([[3.0, 2.0, 1.0], [3.0, 2.0, 1.0]])
+    at = np.array([0, 0, 1]), np.array([0, 1, 2])
+    result = rank(scores, at, weight=[3.0, 3.0, 1.0], ties="best")
+    # the first user has both targets in the top two, the second has none
+    assert result.metrics("recall@2") == {"recall@2": 0.75}
+    assert result.sample().weight.sum() == 7.0
+    with pytest.raises(InputError, match=r"^`weight` must have 3 entries, not 1\.$"):
+        rank(scores, at, weight=[1.0])
+    with pytest.raises(InputError, match=r"^`weight` must have a positive sum; all are 0\.$"):
+        rank(scores, at, weight=[0.0, 0.0, 0.0])
