@@ -140,7 +140,7 @@ def item_item(name: str, rounds: int) -> dict[str, Any]:
     scorer, history, kernel = ItemItemScorer(train, matrix), train.matrix(), product_kernel()
     works: Work = {
         f"product, own, strips of {width}": lambda w=width: own_product(scorer, kernel, w)
-        for width in (512, 1 << 14)
+        for width in (256, 384, 512, 1 << 14)
     }
     works |= {
         "product, SciPy": lambda: scipy_product(history, matrix),

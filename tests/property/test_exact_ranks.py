@@ -132,12 +132,13 @@ def test_factor_ranks_are_those_of_the_definition(
     shape=st.tuples(st.integers(1, 20), st.integers(2, 90)),
     width=st.integers(1, 40),
     batch_size=st.integers(1, 9),
+    cached=st.booleans(),
     exclude=st.booleans(),
     restrict=st.booleans(),
     n_jobs=st.integers(1, 3),
 )
 def test_item_item_ranks_are_those_of_the_definition(
-    seed, kind, dtype, shape, width, batch_size, exclude, restrict, n_jobs
+    seed, kind, dtype, shape, width, batch_size, cached, exclude, restrict, n_jobs
 ):
     random = np.random.default_rng(seed)
     n_users, n_items = shape
@@ -150,7 +151,8 @@ def test_item_item_ranks_are_those_of_the_definition(
         catalogue = np.union1d(at[1], random.integers(0, n_items, n_items // 2 + 1))
     expected = brute_force(defined_scores(history, matrix.T), *at, seen, catalogue)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exact_item_item, "NARROW", width)
+        patch.setattr(_exact_item_item, "NARROW" if cached else "WIDE", width)
+        patch.setattr(_exact_item_item, "CACHED", 1 << 26 if cached else 0)
         result = rank(
             ItemItemScorer(csr_array(history), matrix),
             at,

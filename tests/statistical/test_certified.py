@@ -10,7 +10,7 @@ from fullrank.ranking import FactorScorer, ItemItemScorer, _exact_factors, _exac
 
 pytestmark = pytest.mark.slow
 
-USERS, ITEMS, D, EACH = 1000, 3000, 24, 100  # 100,000 targets in each of ten worlds
+USERS, ITEMS, D, EACH = 1000, 3000, 24, 100  # 100,000 targets in each of eleven worlds
 
 
 def random_targets(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +105,9 @@ def test_factor_models(kind, monkeypatch):
         assert ties > 0  # the world is as hard as it is meant to be
 
 
-def test_item_item_models(monkeypatch):
+@pytest.mark.parametrize("cached", [True, False])
+def test_item_item_models(cached, monkeypatch):
+    monkeypatch.setattr(_exact_item_item, "CACHED", 1 << 26 if cached else 0)
     random = np.random.default_rng(5)
     matrix = random.normal(size=(ITEMS, ITEMS)).astype(np.float32)
     matrix[:, ::7] = matrix[:, [3]]
@@ -118,6 +120,6 @@ def test_item_item_models(monkeypatch):
         scores[owners] += history[owners, h, None].astype(np.float64) * matrix[h].astype(np.float64)
     ties = check(
         ItemItemScorer(csr_array(history), matrix), scores, random, monkeypatch, _exact_item_item,
-        "NARROW", [(512, 7, 1), (100, None, 2), (999, 300, 3)],
+        "NARROW" if cached else "WIDE", [(512, 7, 1), (100, None, 2), (999, 300, 3)],
     )  # fmt: skip
     assert ties > 300

@@ -67,8 +67,8 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
     )
     length *= scale.users
     lowest = scale.both * np.minimum.reduceat(counts.mark, t.starts[:-1])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        needed = lowest / length  # the shortest item that can reach the user's lowest target
+    # the shortest item that can reach the user's lowest target; a zero user rules nothing out
+    needed = np.divide(lowest, length, out=np.full(length.size, -np.inf), where=length > 0)
     groups = np.argsort(needed)
     blocks = _blocks(
         scorer, catalogue, item_length * scale.items, bias * scale.both, needed, scale.is_one
@@ -210,4 +210,4 @@ def _worth_sorting(item_length: Floats, needed: Floats) -> bool:
     """Whether lengths rule out more than a twentieth of the scores, judged by a sample of items."""
     sample = np.sort(item_length[:: 1 + item_length.size // 4096])
     ruled_out = np.searchsorted(sample, needed) / sample.size
-    return bool(np.nanmean(ruled_out) > 0.05)
+    return bool(ruled_out.mean() > 0.05)

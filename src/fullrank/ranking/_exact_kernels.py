@@ -211,33 +211,41 @@ def add_bias(tile: Array, bias: Array) -> None:
 
 
 @jit
+def count_one(tile: Array, a: int, low: np.float32, high: np.float32) -> tuple[int, int]:
+    """How many scores of row a are above `high` and at least `low`.
+
+    Counts of 32 bits let as many lanes count as compare.
+    """
+    above = within = np.int32(0)
+    for j in range(tile.shape[1]):
+        above = np.int32(above + (tile[a, j] > high))
+        within = np.int32(within + (tile[a, j] >= low))
+    return int(above), int(within)
+
+
+@jit
 def count_tile(
     tile: Array, ends: Array, low: Array, high: Array, above: Array, within: Array
 ) -> None:
     """For each target how many scores are above `high` and at least `low`; none where they are NaN.
 
-    The targets of row a end at ends[a]. Those of a user go through the row four at a time. Counts
-    of 32 bits let as many lanes count as compare.
+    The targets of row a end at ends[a]. Those of a user go through the row four at a time.
     """
     nothing, zero = np.float32(np.nan), np.int32(0)
     t = 0
     for a in range(tile.shape[0]):
         while t < ends[a]:
-            l0, h0, a0, w0 = low[t], high[t], zero, zero
-            if t + 1 == ends[a]:
-                if not np.isnan(l0):
-                    for j in range(tile.shape[1]):
-                        a0 = np.int32(a0 + (tile[a, j] > h0))
-                        w0 = np.int32(w0 + (tile[a, j] >= l0))
-                above[t], within[t] = a0, w0
+            n = min(4, ends[a] - t)
+            if n < 3:
+                above[t] = within[t] = zero
+                if not np.isnan(low[t]):
+                    above[t], within[t] = count_one(tile, a, low[t], high[t])
                 t += 1
                 continue
-            n = min(4, ends[a] - t)
+            l0, h0, a0, w0 = low[t], high[t], zero, zero
             l1, h1, a1, w1 = low[t + 1], high[t + 1], zero, zero
-            l2, h2, a2, w2 = nothing, nothing, zero, zero
+            l2, h2, a2, w2 = low[t + 2], high[t + 2], zero, zero
             l3, h3, a3, w3 = nothing, nothing, zero, zero
-            if n > 2:
-                l2, h2 = low[t + 2], high[t + 2]
             if n > 3:
                 l3, h3 = low[t + 3], high[t + 3]
             if not (np.isnan(l0) and np.isnan(l1) and np.isnan(l2) and np.isnan(l3)):
@@ -253,8 +261,7 @@ def count_tile(
                     w3 = np.int32(w3 + (score >= l3))
             above[t], within[t] = a0, w0
             above[t + 1], within[t + 1] = a1, w1
-            if n > 2:
-                above[t + 2], within[t + 2] = a2, w2
+            above[t + 2], within[t + 2] = a2, w2
             if n > 3:
                 above[t + 3], within[t + 3] = a3, w3
             t += n
