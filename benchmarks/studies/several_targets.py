@@ -18,7 +18,7 @@ from _study import METRICS, QUICK, in_processes, run, table, truncated_svd
 
 import fullrank
 from fullrank.data import Interactions, datasets
-from fullrank.estimators import estimate
+from fullrank.inference import estimate
 from fullrank.sampling import RankSample
 
 NAMES = tuple(f"{metric}@{k}" for k in (10, 20) for metric in METRICS)

@@ -28,6 +28,7 @@ __all__ = [
     "estimate",
     "estimators",
     "expected_metric",
+    "inference",
     "metrics",
     "models",
     "rank",
@@ -41,13 +42,14 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import data as data
     from fullrank import errors as errors
     from fullrank import estimators as estimators
+    from fullrank import inference as inference
     from fullrank import metrics as metrics
     from fullrank import models as models
     from fullrank import ranking as ranking
     from fullrank import sampling as sampling
     from fullrank.data import Interactions as Interactions
     from fullrank.data import datasets as datasets
-    from fullrank.estimators import estimate as estimate
+    from fullrank.inference import estimate as estimate
     from fullrank.ranking import FactorScorer as FactorScorer
     from fullrank.ranking import ItemItemScorer as ItemItemScorer
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
@@ -66,6 +68,7 @@ _MODULES = {
     "datasets": "fullrank.data.datasets",
     "errors": "fullrank.errors",
     "estimators": "fullrank.estimators",
+    "inference": "fullrank.inference",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",
@@ -73,7 +76,7 @@ _MODULES = {
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
-    "estimate": "fullrank.estimators",
+    "estimate": "fullrank.inference",
     "FactorScorer": "fullrank.ranking",
     "ItemItemScorer": "fullrank.ranking",
     "adaptive_ranks": "fullrank.ranking",

@@ -11,7 +11,7 @@ from typing import Any
 from fullrank import _checks, metrics
 from fullrank.data import Interactions, datasets
 from fullrank.errors import InputError
-from fullrank.estimators import estimate
+from fullrank.inference import estimate
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.sampling import expected_metric, sampled_metric_std

@@ -4,8 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.estimators import METHODS, Mapping, estimate, likelihood
+from fullrank.estimators import METHODS, Mapping, likelihood
 from fullrank.estimators._system import observed_system, possible_system
+from fullrank.inference import estimate
 from fullrank.sampling import RankGrid, RankSample
 
 QUICK = sorted(set(METHODS) - {"exact", "smoothed", "CLS"})  # the others: tests/contract

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
-from fullrank.estimators import METHODS, cls, estimate, mle
+from fullrank.estimators import METHODS, cls, mle
+from fullrank.inference import estimate
 from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
 
 METRICS = ("recall@1", "recall@10", "ndcg@10", "ap@10", "rr@5", "precision@20")

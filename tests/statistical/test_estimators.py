@@ -5,7 +5,8 @@ import pytest
 from numpy.typing import NDArray
 
 from fullrank import metrics
-from fullrank.estimators import bv, cls, estimate, mes, mle, mn, weighted_mle
+from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
+from fullrank.inference import estimate
 from fullrank.sampling import RankGrid, RankSample, kernel, simulate
 
 pytestmark = pytest.mark.slow

@@ -6,8 +6,10 @@ outcomes alone; linear and entropy estimators need all that could have been obse
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +28,10 @@ _BASE, _ALL = 2**31, 2**31 - 1  # outcomes as numbers; the size that stands for 
 _OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
 
 
+# forgotten with the sample
+_SYSTEMS: WeakKeyDictionary[RankSample, dict[tuple[str, bytes], System]] = WeakKeyDictionary()
+
+
 @dataclass(frozen=True)
 class System:
     """Outcome probabilities on the grid, and how often each outcome was observed."""
@@ -35,10 +41,26 @@ class System:
     observed: Floats  # share of the targets (by weight) at each outcome; sums to 1
     n_targets: int
     place: Floats  # where each outcome points to, as a share of the catalogue
+    keys: Ints | None = None  # of all possible outcomes: the first that each column holds
 
     def distribution(self, mass: Floats, method: str) -> RankDistribution:
         """Pack an estimate."""
         return RankDistribution(grid=self.grid, mass=mass, method=method)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """How functionals Σ_R values_R P̂(R) move with the sample, to first order.
+
+    `gradient` has a row for each possible outcome and a column for each functional: the
+    derivative with respect to the outcome's share. `centre` is their value where the derivative
+    was taken, and `mass` a P(R) without negative entries that goes with it.
+    """
+
+    system: System
+    mass: Floats
+    gradient: Floats
+    centre: Floats
 
 
 def check_sample(sample: RankSample) -> None:
@@ -70,8 +92,10 @@ def observed_system(sample: RankSample, grid: RankGrid | None = None) -> System:
     The likelihood does not feel the factor c_j(r) of an adaptive design, and it can be too
     small for a float: the columns hold the kernel of each outcome's own size.
     """
-    check_sample(sample)
-    grid = default_grid(sample, grid)
+    return _kept(_observed_system, sample, grid)
+
+
+def _observed_system(sample: RankSample, grid: RankGrid) -> System:
     merged = pooled(sample, grid.n_items)
     fixed = Design(replacement=sample.design.replacement)
     return System(
@@ -92,18 +116,22 @@ def possible_system(sample: RankSample, grid: RankGrid | None = None) -> System:
     mean over them. Beyond the first few hundred, outcomes of a large size are merged with
     their neighbours.
     """
-    check_sample(sample)
-    grid = default_grid(sample, grid)
+    return _kept(_possible_system, sample, grid)
+
+
+def _possible_system(sample: RankSample, grid: RankGrid) -> System:
     merged = pooled(sample, grid.n_items)
     total = float(merged.weight.sum())
     groups = _groups(merged)
-    keys = np.unique(np.concatenate([_key(merged, pool, rank, n) for pool, _, rank, n in groups]))
+    keys = np.unique(
+        np.concatenate([_key(merged.design, pool, rank, n) for pool, _, rank, n in groups])
+    )
     table, observed = np.zeros((grid.n_bins, keys.size)), np.zeros(keys.size)
     for pool, here, rank, n in groups:
         share = float(merged.weight[here].sum()) / total
-        where = np.searchsorted(keys, _key(merged, pool, rank, n))
+        where = np.searchsorted(keys, _key(merged.design, pool, rank, n))
         table[:, where] += share * _probabilities(merged.design, rank, n, pool, grid)
-        key = _key(merged, pool, merged.rank[here], merged.sample_size[here])
+        key = _key(merged.design, pool, merged.rank[here], merged.sample_size[here])
         np.add.at(observed, np.searchsorted(keys, key), merged.weight[here] / total)
     size, rank = np.divmod(keys, _BASE)
     size[size == _ALL] = grid.n_items
@@ -114,35 +142,109 @@ def possible_system(sample: RankSample, grid: RankGrid | None = None) -> System:
         observed=np.add.reduceat(observed, starts),
         n_targets=sample.n_targets,
         place=_means((rank - 0.5) / size, starts),
+        keys=keys[starts],
     )
 
 
+def expected_system(
+    design: Design, sample_size: int | None, mass: Floats, grid: RankGrid, n_targets: int
+) -> tuple[System, float]:
+    """What a design would show of ranks distributed as `mass`, and its mean sample size."""
+    pool = grid.n_items
+    if design.adaptive:
+        rank, n = likely_outcomes(design, pool)
+    else:
+        rank, n = design.possible(pool, sample_size)
+    table = _probabilities(design, rank, n, pool, grid)
+    observed = mass @ table
+    observed /= observed.sum()
+    starts = _merge(n, grid.head / pool)
+    system = System(
+        grid=grid,
+        table=np.add.reduceat(table, starts, axis=1),
+        observed=np.add.reduceat(observed, starts),
+        n_targets=n_targets,
+        place=_means((rank - 0.5) / n, starts),
+    )
+    return system, float(observed @ n)
+
+
+def _kept(
+    make: Callable[[RankSample, RankGrid], System], sample: RankSample, grid: RankGrid | None
+) -> System:
+    """A system made once for a sample and grid: fits, standard errors and refits share it."""
+    check_sample(sample)
+    grid = default_grid(sample, grid)
+    systems = _SYSTEMS.setdefault(sample, {})
+    key = (make.__name__, grid.edges.tobytes())
+    if key not in systems:
+        systems[key] = make(sample, grid)
+    return systems[key]
+
+
+def exhausted_system(sample: RankSample, grid: RankGrid | None = None) -> System:
+    """A column for each bin of the grid, where every target was ranked among all its items."""
+    check_sample(sample)
+    grid = default_grid(sample, grid)
+    observed = np.bincount(grid.bin_of(sample.rank), sample.weight, grid.n_bins)
+    return System(
+        grid=grid,
+        table=np.eye(grid.n_bins),
+        observed=observed / observed.sum(),
+        n_targets=sample.n_targets,
+        place=(grid.edges[:-1] + 0.5) / grid.n_items,
+        keys=_ALL * _BASE + grid.edges[:-1] + 1,
+    )
+
+
+def columns_of(system: System, sample: RankSample) -> Ints:
+    """For each row of the sample the column of the possible outcomes that it belongs to."""
+    rows = sample.rows
+    assert rows is not None
+    assert system.keys is not None
+    found = np.zeros(rows.rank.size, np.int64)  # rows of weight 0 count nowhere
+    seen = rows.weight > 0.0
+    columns = (rows.rank[seen], rows.sample_size[seen], rows.pool[seen])
+    rank, size, pool = _comparable(sample.design, system.grid.n_items, *columns, rows.weight[seen])
+    keys = _key(sample.design, pool, rank, size)
+    found[seen] = np.searchsorted(system.keys, keys, side="right") - 1
+    return found
+
+
 def pooled(sample: RankSample, n_items: int) -> RankSample:
-    """The sample with nearly equal catalogues made equal, and without outcomes of weight 0.
+    """The sample with comparable outcomes, each once, and without those of weight 0."""
+    seen = sample.weight > 0.0
+    columns = (sample.rank[seen], sample.sample_size[seen], sample.pool[seen])
+    weight = sample.weight[seen]
+    rank, size, pool = _comparable(sample.design, n_items, *columns, weight)
+    merged = replace(sample, rank=rank, sample_size=size, pool=pool)
+    return merged._merged(sample.count[seen], weight)
+
+
+def _comparable(
+    design: Design, n_items: int, rank: Ints, size: Ints, pool: Ints, weight: Floats
+) -> tuple[Ints, Ints, Ints]:
+    """Outcomes (r, n, N) with nearly equal catalogues made equal.
 
     A target ranked among all of its items has an exact rank whatever their number: those of a
     fixed design go to a catalogue of `n_items`, the end of the grid.
     """
-    seen = sample.weight > 0.0
-    columns = (sample.rank, sample.sample_size, sample.pool, sample.count)
-    rank, size, pool, count = (column[seen] for column in columns)
-    weight = sample.weight[seen]
-    exhausted = np.zeros(rank.size, bool) if sample.design.replacement else size == pool
-    if not sample.design.adaptive:
+    exhausted = np.zeros(rank.size, bool) if design.replacement else size == pool
+    if not design.adaptive:
         size, pool = (np.where(exhausted, n_items, column) for column in (size, pool))
     if np.unique(pool).size > _POOLS:
         near = _near(pool, weight, np.where(exhausted, 1, size))
-        if sample.design.adaptive:  # exhausted or not, a user stays with users of like catalogues
+        if design.adaptive:  # exhausted or not, a user stays with users of like catalogues
             size = np.where(exhausted, near, size)
             rank, pool = np.minimum(rank, size), near
         else:
             pool = np.where(exhausted, pool, near)
-    return replace(sample, rank=rank, sample_size=size, pool=pool)._merged(count, weight)
+    return rank, size, pool
 
 
-def _key(merged: RankSample, pool: int, rank: Ints, n: Ints) -> Ints:
+def _key(design: Design, pool: int | Ints, rank: Ints, n: Ints) -> Ints:
     """One number for each outcome (r, n), the last sizes; n = N_u is "all items" for everybody."""
-    every = (n == pool) & (not merged.design.replacement)
+    every = (n == pool) & (not design.replacement)
     return np.asarray(np.where(every, _ALL, n) * _BASE + rank)
 
 
@@ -172,13 +274,30 @@ def _groups(merged: RankSample) -> list[tuple[int, NDArray[np.bool_], Ints, Ints
 
 def _likely(merged: RankSample, here: NDArray[np.bool_], pool: int) -> tuple[Ints, Ints]:
     """The outcomes of an adaptive design but those that could hardly ever be seen, and are not."""
-    rank, n = merged.design.possible(pool)
-    keep = np.zeros(rank.size, bool)
-    for first, last in _runs(n):
-        # c_j(r) falls geometrically in r
-        chance = merged.design.continuation(rank[first:last], int(n[first]), pool)
-        seen = merged.rank[here & (merged.sample_size == n[first])]
-        keep[first:last] = (chance > _NEGLIGIBLE) | np.isin(rank[first:last], seen)
+    rank, n = likely_outcomes(merged.design, pool)
+    keys = np.concatenate([n * _BASE + rank, (merged.sample_size * _BASE + merged.rank)[here]])
+    n, rank = np.divmod(np.unique(keys), _BASE)
+    return rank, n
+
+
+def likely_outcomes(design: Design, pool: int) -> tuple[Ints, Ints]:
+    """The outcomes of an adaptive design that some rank could show.
+
+    Given r - 1 of n_j - 1 draws above the target, the chance that all but a few of them came
+    after the level before falls at least as fast as ((n_j - n_{j-1})/(n_j - 1))^(r - stop).
+    """
+    rank, n = design.possible(pool)
+    sizes = np.array(design.level_sizes(pool))
+    ratio = np.ones(sizes.size)
+    ratio[1:] = (np.diff(sizes) / np.maximum(sizes[1:] - 1, 1)).clip(0.0, 1.0 - 1e-12)
+    ratio[1:] = np.log(_NEGLIGIBLE) / np.log(np.maximum(ratio[1:], 1e-12))
+    reach = np.where(np.arange(sizes.size) == 0, np.inf, design.stop_rank * (2.0 + ratio) + 1.0)
+    near = rank <= reach[np.searchsorted(sizes, n)]
+    rank, n = rank[near], n[near]
+    chances = [
+        design.continuation(rank[first:last], int(n[first]), pool) for first, last in _runs(n)
+    ]
+    keep = np.concatenate(chances) > _NEGLIGIBLE
     return rank[keep], n[keep]
 
 

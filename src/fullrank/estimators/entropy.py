@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import System, possible_system
+from fullrank.estimators._system import Sensitivity, System, possible_system
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
@@ -57,16 +57,56 @@ def mes(
         the observed shares (equation 25 as printed; η = 0.0001 comes close to the figures)
     grid : rank grid
     """
+    system = possible_system(sample, grid)
+    solved = _solved(system, eta, weighting)
+    name = "MES" if weighting == "unweighted" else "MES, weighted"
+    return system.distribution(solved.mass, f"{name} {eta:g}")
+
+
+def mes_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    eta: float = 0.001,
+    weighting: str = "unweighted",
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How `mes` moves with the sample; of unweighted squares alone.
+
+    At the minimum q(λ) - P̃ + ηλ/2 = 0, so that dλ = (Cov_π(A) + η/2)⁻¹ dP̃ and the functional
+    moves by Cov_π(values, A) dλ.
+    """
+    if weighting == "weighted":
+        raise InputError(
+            '`weighting` must be "unweighted" here: weights that are the observed shares have no '
+            "derivative where nothing was observed. Resample instead."
+        )
+    from scipy.linalg import cho_factor, cho_solve
+
+    system = possible_system(sample, grid)
+    mass = _solved(system, eta, weighting).mass
+    implied = mass @ system.table
+    weighted = mass[:, None] * system.table
+    hessian = system.table.T @ weighted - np.outer(implied, implied)
+    hessian[np.diag_indices_from(hessian)] += 0.5 * eta
+    toward = weighted.T @ values - np.outer(implied, mass @ values)
+    return Sensitivity(
+        system=system,
+        mass=mass,
+        gradient=np.asarray(cho_solve(cho_factor(hessian), toward)),
+        centre=mass @ values,
+    )
+
+
+def _solved(system: System, eta: float, weighting: str) -> Dual:
     eta = _checks.real("eta", eta)
     if eta <= 0.0:
         raise InputError(f"`eta` must be above 0, not {eta:g}.")
     weighting = _checks.choice("weighting", weighting, WEIGHTINGS)
-    system = possible_system(sample, grid)
     solved = solve(system, eta, system.observed if weighting == "weighted" else None)
     if not solved.residual < _ACCEPTED:
         raise InputError(f"`eta` must be larger for this sample: {eta:g} is beyond rounding.")
-    name = "MES" if weighting == "unweighted" else "MES, weighted"
-    return system.distribution(solved.mass, f"{name} {eta:g}")
+    return solved
 
 
 def solve(system: System, eta: float, weights: Floats | None = None) -> Dual:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.estimators._system import System, possible_system
+from fullrank.estimators._system import Sensitivity, System, possible_system
+from fullrank.estimators.likelihood import default_steps, plain
 from fullrank.metrics import Metric, parse
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
@@ -32,17 +33,33 @@ def cls(
     """
     system = possible_system(sample, grid)
     if metric is not None:
-        return float(system.observed @ coefficients(system, parse(metric)))
+        return float(system.observed @ coefficients(system, system.grid.averages(parse(metric))))
     recalls = [
-        system.observed @ coefficients(system, Metric("recall", int(last)))
+        system.observed @ coefficients(system, system.grid.averages(Metric("recall", int(last))))
         for last in system.grid.edges[1:]
     ]
     mass = np.diff(np.concatenate([[0.0], recalls]))
     return system.distribution(mass / mass.sum(), "CLS")
 
 
-def coefficients(system: System, metric: Metric) -> Floats:
+def cls_sensitivity(
+    sample: RankSample, values: Floats, *, grid: RankGrid | None = None
+) -> Sensitivity:
+    """How `cls` moves with the sample: by its numbers, which do not depend on the sample."""
+    system = possible_system(sample, grid)
+    numbers = np.column_stack([coefficients(system, column) for column in values.T])
+    return Sensitivity(
+        system=system,
+        mass=plain(system, default_steps(sample)),
+        gradient=numbers,
+        centre=system.observed @ numbers,
+    )
+
+
+def coefficients(system: System, values: Floats) -> Floats:
     """The number x of every outcome: non-negative falls from each to the next, by NNLS.
+
+    `values` is the metric on the grid.
 
     The last x may have either sign: as printed, the constraint is on the order alone.
     """
@@ -51,7 +68,7 @@ def coefficients(system: System, metric: Metric) -> Floats:
     order = np.argsort(system.place, kind="stable")
     root = np.sqrt(system.grid.widths / system.grid.n_items)[:, None]
     falls = root * np.cumsum(system.table[:, order], axis=1)  # x = sums of falls from the end
-    target = root[:, 0] * system.grid.averages(metric)
+    target = root[:, 0] * values
     found, _ = nnls(np.column_stack([falls, -falls[:, -1]]), target)
     found[-2] -= found[-1]  # the last fall, to 0, as the difference of two numbers
     x = np.empty(order.size)

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import System, observed_system
+from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
 
 STEPS_FIXED = 100  # what the published figures of a fixed sample correspond to
 STEPS_ADAPTIVE = 50  # and those of an adaptive one
+_TINY = 1e-300
 _LIMIT = 20_000  # accelerated cycles before giving up on `tol`
 
 
@@ -66,6 +67,30 @@ def mle(
     return system.distribution(plain(system, steps), f"{name}, {steps} steps")
 
 
+def mle_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    iterations: int | None = None,
+    tol: float | None = None,
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How `mle` moves with the sample; of a number of steps alone."""
+    if tol is not None:
+        raise InputError(
+            "`tol` must not be given here: a converged maximum lies on the border of what "
+            "probabilities can be, where it has no derivative. Resample instead."
+        )
+    system = possible_system(sample, grid)
+    path = plain_path(system, default_steps(sample) if iterations is None else iterations)
+    return Sensitivity(
+        system=system,
+        mass=path[-1],
+        gradient=gradient(system, path[:-1], values),
+        centre=path[-1] @ values,
+    )
+
+
 def default_steps(sample: RankSample) -> int:
     """The number of plain steps behind the published figures."""
     return STEPS_ADAPTIVE if sample.design.adaptive else STEPS_FIXED
@@ -73,10 +98,48 @@ def default_steps(sample: RankSample) -> int:
 
 def plain(system: System, steps: int) -> Floats:
     """`steps` EM steps from the uniform distribution."""
-    mass = uniform(system)
+    return np.asarray(plain_path(system, steps)[-1])
+
+
+def refits(system: System, steps: int, observed: Floats) -> Floats:
+    """`plain` for many samples at once: a column of outcome shares each, a column of P(R) each."""
+    mass = np.repeat(uniform(system)[:, None], observed.shape[1], axis=1)
     for _ in range(steps):
-        mass = step(system, mass)
+        expected = system.table.T @ mass
+        ratio = np.divide(observed, expected, out=np.zeros_like(expected), where=observed > 0)
+        mass *= system.table @ ratio
     return mass
+
+
+def gradient(system: System, path: Floats, values: Floats) -> Floats:
+    """How Σ_R values_R P̂(R) moves with the share of each outcome, exactly, step by step.
+
+    Going back through the steps m' = m ∘ A(p/q), q = Aᵀm, with a = ∂T/∂m' and z = Aᵀ(a ∘ m):
+
+        ∂T/∂p gains z/q,      ∂T/∂m = a ∘ A(p/q) - A(z p/q²).
+
+    Parameters
+    ----------
+    path : the distributions before each step, one a row
+    values : one column for each functional T
+    """
+    table, observed = system.table, system.observed[:, None]
+    found = np.zeros((observed.size, values.shape[1]))
+    for mass in path[::-1, :, None]:
+        expected = np.maximum(table.T @ mass, _TINY)
+        pull = table.T @ (values * mass)
+        found += pull / expected
+        ratio = observed / expected
+        values = values * (table @ ratio) - table @ (pull * ratio / expected)
+    return found
+
+
+def plain_path(system: System, steps: int, start: Floats | None = None) -> Floats:
+    """The distributions before each of the steps, and after the last, from the uniform one."""
+    path = [uniform(system) if start is None else start]
+    for _ in range(steps):
+        path.append(step(system, path[-1]))
+    return np.array(path)
 
 
 def uniform(system: System) -> Floats:

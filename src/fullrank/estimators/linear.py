@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import System, possible_system
-from fullrank.estimators.entropy import mes
-from fullrank.estimators.likelihood import mle
+from fullrank.estimators._system import Sensitivity, System, possible_system
+from fullrank.estimators.entropy import mes, mes_sensitivity
+from fullrank.estimators.likelihood import default_steps, mle, mle_sensitivity, plain
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
@@ -54,8 +54,28 @@ def bv(
     gamma = _checks.real("gamma", gamma, low=0.0, high=1.0)
     system = possible_system(sample, grid)
     weights, name = _prior(sample, prior, system)
-    moments = (1.0 - gamma) * _gram(system, weights) + gamma * np.diag(weights @ system.table)
-    return system.distribution(_solve(system, weights, moments), f"BV{name} {gamma:g}")
+    solved = _solve(_bv_moments(system, weights, gamma), system.observed)
+    return system.distribution(_mass(system, weights, solved), f"BV{name} {gamma:g}")
+
+
+def bv_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    gamma: float = 0.01,
+    prior: Prior = "uniform",
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How `bv` moves with the sample: the numbers x of the outcomes, and the prior's own part."""
+    gamma = _checks.real("gamma", gamma, low=0.0, high=1.0)
+    system = possible_system(sample, grid)
+    weights, _ = _prior(sample, prior, system)
+    moments = _bv_moments(system, weights, gamma)
+    return _sensitivity(sample, values, prior, system, weights, moments, gamma)
+
+
+def _bv_moments(system: System, weights: Floats, gamma: float) -> Floats:
+    return (1.0 - gamma) * _gram(system, weights) + gamma * np.diag(weights @ system.table)
 
 
 def mn(
@@ -79,11 +99,69 @@ def mn(
     """
     system = possible_system(sample, grid)
     weights, name = _prior(sample, prior, system)
+    solved = _solve(_mn_moments(system, weights, n_users), system.observed)
+    return system.distribution(_mass(system, weights, solved), f"MN{name}")
+
+
+def mn_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    prior: Prior = "uniform",
+    n_users: int | None = None,
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How `mn` moves with the sample: the numbers x of the outcomes, and the prior's own part."""
+    system = possible_system(sample, grid)
+    weights, _ = _prior(sample, prior, system)
+    moments = _mn_moments(system, weights, n_users)
+    return _sensitivity(sample, values, prior, system, weights, moments, 0.0)
+
+
+def _mn_moments(system: System, weights: Floats, n_users: int | None) -> Floats:
     users = system.n_targets if n_users is None else _checks.integer("n_users", n_users, low=1)
     every = system.grid.widths.astype(np.float64)  # each rank once
     variance = np.diag(every @ system.table) - _gram(system, every)
-    moments = _gram(system, weights) + variance / users
-    return system.distribution(_solve(system, weights, moments), f"MN{name}")
+    return _gram(system, weights) + variance / users
+
+
+def _sensitivity(
+    sample: RankSample,
+    values: Floats,
+    prior: Prior,
+    system: System,
+    weights: Floats,
+    moments: Floats,
+    gamma: float,
+) -> Sensitivity:
+    """T = yᵀAᵀ(d ∘ b) with y = G⁻¹P̃; x = G⁻¹Aᵀ(d ∘ b) is its derivative if d is given.
+
+    A prior d from the same sample moves too, and T with it, since AᵀDA is in G (times 1 - γ):
+
+        ∂T/∂d_R = b_R (Ay)_R - (1 - γ)(Ax)_R (Ay)_R - γ Σ_o A_Ro x_o y_o.
+    """
+    table = system.table
+    toward = table.T @ (weights[:, None] * values)
+    both = _solve(moments, np.column_stack([system.observed, toward]))
+    solved, numbers = both[:, 0], both[:, 1:]
+    through = np.zeros_like(numbers)
+    if isinstance(prior, str) and prior != "uniform":
+        moved = _moved(table, values, numbers, solved, gamma)
+        of_prior = mle_sensitivity if prior == "mle" else mes_sensitivity
+        through = of_prior(sample, moved, grid=system.grid).gradient
+    return Sensitivity(
+        system=system,
+        mass=plain(system, default_steps(sample)),  # P̂ itself is signed
+        gradient=numbers + through,
+        centre=_mass(system, weights, solved) @ values,
+    )
+
+
+def _moved(table: Floats, values: Floats, numbers: Floats, solved: Floats, gamma: float) -> Floats:
+    """∂T/∂d."""
+    implied = (table @ solved)[:, None]
+    moved = (values - (1.0 - gamma) * (table @ numbers)) * implied
+    return np.asarray(moved - gamma * (table @ (numbers * solved[:, None])))
 
 
 def _prior(sample: RankSample, prior: Prior, system: System) -> tuple[Floats, str]:
@@ -103,14 +181,18 @@ def _gram(system: System, weights: Floats) -> Floats:
     return np.asarray(system.table.T @ (weights[:, None] * system.table))
 
 
-def _solve(system: System, weights: Floats, moments: Floats) -> Floats:
-    """P̂ = d A G⁻¹ P̃, by the pseudo-inverse where outcomes cannot be told apart."""
+def _solve(moments: Floats, right: Floats) -> Floats:
+    """G⁻¹ of the right-hand side, by the pseudo-inverse where outcomes cannot be told apart."""
     from scipy.linalg import eigh
 
     values, vectors = eigh(moments)
     keep = values > values[-1] * values.size * np.finfo(np.float64).eps
     inverse = np.where(keep, 1.0 / np.where(keep, values, 1.0), 0.0)
-    solved = vectors @ (inverse * (vectors.T @ system.observed))
+    return np.asarray((vectors * inverse) @ (vectors.T @ right))
+
+
+def _mass(system: System, weights: Floats, solved: Floats) -> Floats:
+    """P̂ = d A G⁻¹ P̃."""
     mass = weights * (system.table @ solved)
     # G 1 = Aᵀd, so that the mass sums to 1 but for what the pseudo-inverse left out
     total = float(mass.sum())

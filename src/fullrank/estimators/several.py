@@ -10,7 +10,7 @@ distribution of z among the targets of offset o, each weighted by the metric's o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 
 import numpy as np
@@ -18,62 +18,60 @@ from numpy.typing import NDArray
 
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.sampling import RankGrid, RankSample
 
 Floats = NDArray[np.float64]
-Fit = Callable[[RankSample, RankGrid], RankDistribution]
+# The mean of a gain on the grid over the targets of a sample, and how each target moves it (0
+# where only the mean is wanted). The key is the same for the same sample.
+Mean = Callable[[Hashable, RankSample, Floats], tuple[float, Floats | float]]
 Values = Callable[[RankSample, tuple[Metric, ...]], dict[str, float]]
 
 
 def several_targets(
-    sample: RankSample, metrics: tuple[Metric, ...], fit: Fit, grid: RankGrid | None = None
-) -> dict[str, float]:
-    """Estimate metrics of users with several targets; `fit` estimates one distribution."""
+    sample: RankSample, metrics: tuple[Metric, ...], mean: Mean, grid: RankGrid
+) -> dict[str, Floats]:
+    """What each target adds to each metric; the metric is their sum."""
     rows = sample.rows
-    if rows is None or rows.user is None:
+    if rows is None or (sample.several and rows.user is None):
         raise InputError("`sample` must have its rows where users have several targets.")
-    _, user, n_targets = np.unique(rows.user, return_inverse=True, return_counts=True)
-    n_users = float((rows.weight / n_targets[user]).sum())
-    grid = grid if grid is not None else RankGrid.for_metrics(int(rows.pool.max()), metrics)
-    fits = _Fits(sample, fit, grid)
-    return {metric.name: _total(metric, fits) / n_users for metric in metrics}
+    n_users = float((rows.weight / rows.n_targets).sum())
+    parts = _Parts(sample, mean, grid)
+    return {metric.name: _contributions(metric, parts) / n_users for metric in metrics}
 
 
-class _Fits:
-    """The distribution of z among the targets of an offset, by weighting; each fitted once."""
+class _Parts:
+    """Sums over the targets of one offset, each weighted by its own factor."""
 
-    def __init__(self, sample: RankSample, fit: Fit, grid: RankGrid) -> None:
+    def __init__(self, sample: RankSample, mean: Mean, grid: RankGrid) -> None:
         assert sample.rows is not None
-        self.sample, self.rows, self.fit, self.grid = sample, sample.rows, fit, grid
-        self.known: dict[tuple[int, bytes], RankDistribution] = {}
+        self.sample, self.rows, self.mean, self.grid = sample, sample.rows, mean, grid
 
-    def expected(self, offset: int, weight: Floats, gain: Floats) -> float:
-        """Σ weight × the mean gain of the targets with this offset."""
+    def contributions(self, offset: int, weight: Floats, gain: Floats) -> Floats:
+        """Weight × (the mean gain of the targets with this offset, and its move by the target)."""
+        parts = np.zeros(weight.size)
         here = np.flatnonzero((self.rows.offset == offset) & (weight > 0.0))
-        if here.size == 0:
-            return 0.0
-        total = float(weight[here].sum())
-        shares = weight[here] / total
-        key = (offset, shares.round(15).tobytes())
-        if key not in self.known:
-            self.known[key] = self.fit(_single(self.sample, here, shares), self.grid)
-        return total * float(self.known[key].mass @ gain)
+        if here.size:
+            shares = weight[here] / weight[here].sum()
+            key = (offset, shares.round(15).tobytes())
+            value, moves = self.mean(key, _single(self.sample, here, shares), gain)
+            parts[here] = weight[here] * (value + moves)
+        return parts
 
 
-def _total(metric: Metric, fits: _Fits) -> float:
-    """The metric summed over users: Σ_o Σ factor × E[shape]."""
-    rows, grid = fits.rows, fits.grid
+def _contributions(metric: Metric, parts: _Parts) -> Floats:
+    """Σ_o factor × E[shape], target by target."""
+    rows, grid = parts.rows, parts.grid
     factor = rows.weight * metric.factor(rows.n_targets, rows.n_items)
-    total = 0.0
+    total = np.zeros(factor.size)
     for offset in np.unique(rows.offset).tolist():
         if (metric.k is not None and offset >= metric.k) or (metric.first_only and offset):
             continue
         if metric.kind == "auc":
-            total += _auc(fits, metric, offset, factor)
+            total += _auc(parts, metric, offset, factor)
         else:
             # the gain without its factor, which is in the weights
             gain = grid.averages(metric, offset=offset) / float(metric.factor(1, grid.n_items))
-            total += fits.expected(offset, factor, gain)
+            total += parts.contributions(offset, factor, gain)
     return total
 
 
@@ -101,14 +99,14 @@ def own_catalogues(
     return values
 
 
-def _auc(fits: _Fits, metric: Metric, offset: int, factor: Floats) -> float:
+def _auc(parts: _Parts, metric: Metric, offset: int, factor: Floats) -> Floats:
     """AUC counts z over each user's own number of non-targets: Σ factor 1[R≤K] (1 - z/own)."""
-    counted = fits.grid.averages(Metric("recall", metric.k), offset=offset)
-    gain = fits.grid.averages(metric, offset=offset)
-    above = (counted - gain) * (fits.grid.n_items - 1.0)  # z 1[R≤K]
-    own = np.maximum(fits.rows.pool - 1.0, 1.0)
-    found = fits.expected(offset, factor, counted)
-    return found - fits.expected(offset, factor / own, above)
+    counted = parts.grid.averages(Metric("recall", metric.k), offset=offset)
+    gain = parts.grid.averages(metric, offset=offset)
+    above = (counted - gain) * (parts.grid.n_items - 1.0)  # z 1[R≤K]
+    own = np.maximum(parts.rows.pool - 1.0, 1.0)
+    found = parts.contributions(offset, factor, counted)
+    return found - parts.contributions(offset, factor / own, above)
 
 
 def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> RankSample:

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import System, observed_system
+from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
@@ -73,9 +73,62 @@ def smoothed(
     if penalty is not None and not _checks.real("penalty", penalty) > 0.0:
         raise InputError(f"`penalty` must be above 0, not {penalty:g}.")
     system = observed_system(sample, grid)
-    path = fit_path(system, _PENALTIES if penalty is None else np.array([float(penalty)]))
-    best = max(path, key=lambda fit: fit.evidence)
+    best = best_fit(system, penalty)
     return system.distribution(best.mass, f"smoothed, λ = {best.penalty:.2g}")
+
+
+def smoothed_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    penalty: float | None = None,
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How a less smoothed fit moves with the sample, its penalty held fixed.
+
+    At the penalty of the estimate itself the smoothing bias can exceed the standard error, and
+    nothing in the sample shows it. A penalty smaller by `looser` trades the bias for spread,
+    which shows. The finer the sample the less it needs smoothing, and the more can go.
+    """
+    system = possible_system(sample, grid)
+    best = best_fit(observed_system(sample, grid), penalty)
+    fit = refit(system, best.penalty / looser(sample), best)
+    return Sensitivity(
+        system=system,
+        mass=fit.mass,
+        gradient=gradient(system, fit, values),
+        centre=fit.mass @ values,
+    )
+
+
+def best_penalty(
+    sample: RankSample, *, penalty: float | None = None, grid: RankGrid | None = None
+) -> dict[str, float]:
+    """The penalty that the data choose, as a setting."""
+    return {"penalty": best_fit(observed_system(sample, grid), penalty).penalty}
+
+
+def looser(sample: RankSample) -> float:
+    """How much smaller the penalty behind an interval is (docs/studies/coverage.md)."""
+    resolution = float(sample.pool.max() / sample.sample_size.max())
+    return float(np.clip(3000.0 / resolution, 20.0, 300.0))
+
+
+def best_fit(system: System, penalty: float | None = None) -> Fit:
+    """The fit of the given penalty, or of the one with the largest marginal likelihood."""
+    if penalty is not None:
+        return fit_path(system, np.array([float(penalty)]))[0]
+    coarse = fit_path(system, _PENALTIES[::2])
+    best = max(coarse, key=lambda fit: fit.evidence)
+    step = float(_PENALTIES[0] / _PENALTIES[1])
+    near = [refit(system, best.penalty * ratio, best) for ratio in (step, 1.0 / step)]
+    inside = [fit for fit in near if fit.penalty >= _PENALTIES[-1] * 0.999]
+    return max([best, *inside], key=lambda fit: fit.evidence)
+
+
+def refit(system: System, penalty: float, start: Fit) -> Fit:
+    """The fit of another penalty (or sample), started from one that is near."""
+    return _Problem(system).fit(penalty, start.coefficients)
 
 
 def fit_path(system: System, penalties: Floats) -> list[Fit]:
@@ -107,6 +160,8 @@ class _Problem:
         self.basis, self.bending = _spline(system.grid)
         # two directions do not bend, the constant and the line
         self.bent = np.log(eigvalsh(self.bending)[2:])
+        # the constant changes nothing: a grain of curvature keeps it where it is
+        self.grain = 1e-9 * max(1.0, self.users) * np.eye(self.basis.shape[1])
 
     def mass(self, coefficients: Floats) -> Floats:
         height = self.basis @ coefficients + self.log_width
@@ -118,42 +173,97 @@ class _Problem:
         likelihood = self.users * float(self.system.observed @ np.log(expected))
         return likelihood - 0.5 * penalty * float(coefficients @ self.bending @ coefficients)
 
-    def slopes(self, coefficients: Floats, penalty: float) -> tuple[Floats, Floats]:
-        """The gradient, and the expected information with the penalty's curvature."""
-        mass = self.mass(coefficients)
-        expected = np.maximum(mass @ self.system.table, 1e-300)
-        jacobian = (mass[:, None] * (self.system.table - expected)).T @ self.basis
-        gradient = self.users * (jacobian.T @ (self.system.observed / expected))
-        information = self.users * (jacobian.T @ (jacobian / expected[:, None]))
-        # the constant changes nothing: a grain of curvature keeps it where it is
-        information[np.diag_indices_from(information)] += 1e-9
-        return gradient - penalty * (self.bending @ coefficients), (
-            information + penalty * self.bending
+    def slopes(self, coefficients: Floats, penalty: float) -> _Slopes:
+        """The gradient and both curvatures, observed and expected."""
+        system, mass = self.system, self.mass(coefficients)
+        expected = np.maximum(mass @ system.table, 1e-300)
+        weighted = mass[:, None] * self.basis
+        centre = weighted.sum(axis=0)
+        jacobian = system.table.T @ weighted - np.outer(expected, centre)
+        ratio = system.observed / expected
+        # ∂²q/∂θ² is what the observed information has beyond the products of ∂q/∂θ
+        lift = mass * (system.table @ ratio - 1.0)
+        bend = (self.basis - centre).T @ (lift[:, None] * (self.basis - centre))
+        seen = jacobian.T @ ((ratio / expected)[:, None] * jacobian) - bend
+        return _Slopes(
+            gradient=self.users * (jacobian.T @ ratio) - penalty * (self.bending @ coefficients),
+            observed=self.users * seen + penalty * self.bending + self.grain,
+            expected=self.users * (jacobian.T @ (jacobian / expected[:, None]))
+            + penalty * self.bending
+            + self.grain,
+            score=jacobian / expected[:, None],
         )
 
     def fit(self, penalty: float, coefficients: Floats) -> Fit:
-        """Newton with the expected information, damped until the objective grows."""
+        """Newton's steps; where they would not climb, damped ones by the expected information."""
         from scipy.linalg import eigvalsh
 
-        value, damping = self.value(coefficients, penalty), 1e-6
+        value = self.value(coefficients, penalty)
+        slopes = self.slopes(coefficients, penalty)
         for _ in range(_STEPS):
-            gradient, curvature = self.slopes(coefficients, penalty)
-            scale = np.diag(np.maximum(np.diag(curvature), 1e-8))
-            gain = -1.0
-            while gain < 0.0 and damping < 1e12:
-                moved = coefficients + np.linalg.solve(curvature + damping * scale, gradient)
-                moved -= moved.mean()
-                gain = self.value(moved, penalty) - value
-                damping *= 10.0 if gain < 0.0 else 0.1
+            moved, gain = self.climb(coefficients, penalty, slopes, value)
             if gain > 0.0:
                 coefficients, value = moved, value + gain
+                slopes = self.slopes(coefficients, penalty)
             if gain <= 1e-6:
                 break
-            damping = max(damping, 1e-10)
-        curvature = self.slopes(coefficients, penalty)[1]
-        spectrum = np.maximum(eigvalsh(curvature)[1:], 1e-300)  # all but the constant
+        spectrum = np.maximum(eigvalsh(slopes.expected)[1:], 1e-300)  # all but the constant
         evidence = value + 0.5 * float((np.log(penalty) + self.bent).sum() - np.log(spectrum).sum())
         return Fit(penalty, coefficients, self.mass(coefficients), evidence)
+
+    def climb(
+        self, coefficients: Floats, penalty: float, slopes: _Slopes, value: float
+    ) -> tuple[Floats, float]:
+        """The end of a step, and what it gains."""
+        curvature, damping = slopes.observed, 0.0
+        scale = np.diag(np.maximum(np.diag(slopes.expected), 1e-8))
+        moved, gain = coefficients, -1.0
+        while damping < 1e12:
+            direction = _solve(curvature + damping * scale, slopes.gradient)
+            if direction is not None:
+                moved = coefficients + direction - direction.mean()
+                gain = self.value(moved, penalty) - value
+            if gain >= 0.0:
+                break
+            curvature, damping = slopes.expected, max(1e-6, 10.0 * damping)
+        return moved, gain
+
+
+@dataclass(frozen=True)
+class _Slopes:
+    """Derivatives of the objective at some coefficients."""
+
+    gradient: Floats
+    observed: Floats  # minus the Hessian
+    expected: Floats  # its expectation, which is never negative
+    score: Floats  # ∂ log P(o) / ∂θ, a row for each outcome
+
+
+def gradient(system: System, fit: Fit, values: Floats) -> Floats:
+    """How Σ_R values_R P̂(R) moves with the share of each outcome, the penalty held fixed.
+
+    At the maximum, θ moves by M H⁻¹ Σ_o s_o dP̃(o), with s_o the score of outcome o and H the
+    curvature, and the functional by Σ_R P̂(R) (values_R - T) b_R · dθ.
+    """
+    problem = _Problem(system)
+    slopes = problem.slopes(fit.coefficients, fit.penalty)
+    mass = problem.mass(fit.coefficients)
+    toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
+    step = _solve(slopes.observed, toward)
+    if step is None:
+        step = _solve(slopes.expected, toward)
+    assert step is not None  # a grain is in the expected curvature
+    return np.asarray(problem.users * (slopes.score @ step))
+
+
+def _solve(curvature: Floats, right: Floats) -> Floats | None:
+    """By Cholesky's factors; None where the curvature is not positive."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    try:
+        return np.asarray(cho_solve(cho_factor(curvature), right))
+    except LinAlgError:
+        return None
 
 
 def _spline(grid: RankGrid) -> tuple[Floats, Floats]:

@@ -12,14 +12,14 @@ Jin et al. 2021, equations 22-23, in two forms:
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank import _checks
-from fullrank.estimators._system import System, observed_system, possible_system
-from fullrank.estimators.likelihood import default_steps, step, uniform
+from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
+from fullrank.estimators.likelihood import default_steps, gradient, plain_path, uniform
 from fullrank.metrics import Metric, parse
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
@@ -48,28 +48,71 @@ def weighted_mle(
     iterations : plain EM steps, as in `mle`
     grid : rank grid
     """
+    fitted = _fit(sample, observed_system(sample, grid), weight, scale, form, iterations)
+    name = "WMLE" if form == "tilted" else "WMLE literal"
+    return fitted.system.distribution(fitted.mass, f"{name}, {fitted.path.shape[0] - 1} steps")
+
+
+def weighted_sensitivity(
+    sample: RankSample,
+    values: Floats,
+    *,
+    weight: str | Metric = "ndcg",
+    scale: float = 10.0,
+    form: str = "tilted",
+    iterations: int | None = None,
+    grid: RankGrid | None = None,
+) -> Sensitivity:
+    """How `weighted_mle` moves with the sample: back through untilting, steps and weighting."""
+    system = possible_system(sample, grid)
+    fitted = _fit(sample, system, weight, scale, form, iterations)
+    last = fitted.path[-1]
+    untilted = float((last / fitted.tilt).sum())
+    toward = (values - fitted.mass @ values) / fitted.tilt[:, None] / untilted
+    pulled = gradient(fitted.system, fitted.path[:-1], toward)
+    total = float(system.observed @ fitted.weights)
+    pulled = fitted.weights[:, None] * (pulled - fitted.system.observed @ pulled) / total
+    return Sensitivity(
+        system=system, mass=fitted.mass, gradient=pulled, centre=fitted.mass @ values
+    )
+
+
+@dataclass(frozen=True)
+class _Fitted:
+    system: System  # weighted and tilted
+    path: Floats  # the tilted distribution before each step and after the last
+    mass: Floats  # untilted
+    tilt: Floats
+    weights: Floats
+
+
+def _fit(
+    sample: RankSample,
+    system: System,
+    weight: str | Metric,
+    scale: float,
+    form: str,
+    iterations: int | None,
+) -> _Fitted:
+    """EM on the weighted outcomes of `system`, which may be the observed or all possible."""
     form = _checks.choice("form", form, FORMS)
     scale = _checks.real("scale", scale, low=1e-6)
     metric = parse(weight)
     steps = default_steps(sample) if iterations is None else iterations
     steps = _checks.integer("iterations", steps, low=1)
-    system = observed_system(sample, grid)
     weights = _weights(metric, system, sample, scale)
     shares = system.observed * weights
-    system = replace(system, observed=shares / shares.sum())
-    mass = uniform(system)
-    if form == "literal":
-        for _ in range(steps):
-            mass = step(system, mass)
-        return system.distribution(mass, f"WMLE literal, {steps} steps")
-    possible = possible_system(sample, system.grid)
-    tilt = possible.table @ _weights(metric, possible, sample, scale)  # E[w | R]
-    system = replace(system, table=system.table * weights / tilt[:, None])
-    mass = mass * tilt / (mass @ tilt)
-    for _ in range(steps):
-        mass = step(system, mass)
-    mass = mass / tilt
-    return system.distribution(mass / mass.sum(), f"WMLE, {steps} steps")
+    tilt = np.ones(system.grid.n_bins)
+    table = system.table
+    if form == "tilted":
+        possible = possible_system(sample, system.grid)
+        tilt = possible.table @ _weights(metric, possible, sample, scale)  # E[w | R]
+        table = table * weights / tilt[:, None]
+    tilted = replace(system, table=table, observed=shares / shares.sum())
+    start = uniform(system) * tilt
+    path = plain_path(tilted, steps, start / start.sum())
+    mass = path[-1] / tilt
+    return _Fitted(tilted, path, mass / mass.sum(), tilt, weights)
 
 
 def _weights(metric: Metric, system: System, sample: RankSample, scale: float) -> Floats:

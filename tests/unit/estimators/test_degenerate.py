@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fullrank.estimators import METHODS, bv, estimate, fit_beta, mes, mle, weighted_mle
+from fullrank.estimators import METHODS, bv, fit_beta, mes, mle, weighted_mle
+from fullrank.inference import estimate
 from fullrank.sampling import RankGrid, RankSample
 
 BASE = {"sample_size": 10, "n_items": 50}

@@ -7,7 +7,6 @@ from fullrank.estimators import (
     METHODS,
     bv,
     cls,
-    estimate,
     likelihood,
     mes,
     mle,
@@ -17,6 +16,7 @@ from fullrank.estimators import (
     unbiased_ranks,
     weighted_mle,
 )
+from fullrank.inference import estimate
 from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
 
 SAMPLE = simulate(np.arange(1, 201), n_items=200, sample_size=20, replacement=True, rng=0)
@@ -77,10 +77,13 @@ def test_what_a_result_shows() -> None:
         "metric": "recall@10",
         "naive": result.naive["recall@10"],
         "estimate": result["recall@10"],
+        "low": result.confidence_interval["recall@10"].low,
+        "high": result.confidence_interval["recall@10"].high,
+        "standard_error": result.standard_error["recall@10"],
     }
     assert result.to_dict()["metrics"] == [row]
     assert result.to_arrow().to_pylist() == [row]
-    assert result.to_markdown().splitlines()[0] == "| metric | naive | full catalogue |"
+    assert result.to_markdown().splitlines()[0].startswith("| metric | naive | full catalogue |")
     assert f"{result['recall@10']:.4f}" in result.to_markdown()
     assert f"{result['recall@10']:.4f}" in str(result)
 
@@ -250,7 +253,7 @@ def test_tables_for_papers_and_notebooks() -> None:
     result = estimate(SAMPLE, metrics="hit_rate@5, recall@10")
     assert result.to_frame()["metric"].tolist() == ["hit_rate@5", "recall@10"]
     latex = result.to_latex().splitlines()
-    assert latex[0] == r"\begin{tabular}{lrr}"
+    assert latex[0] == r"\begin{tabular}{lrrr}"
     assert latex[3].startswith(r"hit\_rate@5 & ")
     assert latex[-1] == r"\end{tabular}"
     assert "<td>hit_rate@5</td>" in result._repr_html_()

@@ -1,0 +1,195 @@
+"""Every estimator by name: how it is fitted, how it moves with its sample, which to take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.estimators._system import Sensitivity
+from fullrank.estimators.entropy import mes, mes_sensitivity
+from fullrank.estimators.exact import exact, exact_sensitivity
+from fullrank.estimators.least_squares import cls, cls_sensitivity
+from fullrank.estimators.likelihood import mle, mle_sensitivity
+from fullrank.estimators.linear import bv, bv_sensitivity, mn, mn_sensitivity
+from fullrank.estimators.several import own_catalogues, several_targets
+from fullrank.estimators.smoothed import best_penalty, smoothed, smoothed_sensitivity
+from fullrank.estimators.weighted import weighted_mle, weighted_sensitivity
+from fullrank.metrics import Metric
+from fullrank.sampling import RankDistribution, RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+
+FINE = 50.0  # fixed samples coarser than this are not smoothed (docs/studies/smoothing.md)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method:
+    """One estimator: what it is, and how it is called."""
+
+    says: str
+    fit: Callable[..., RankDistribution]
+    sensitivity: Callable[..., Sensitivity]
+    recovers: bool  # whether a sample of every item gives back the exact distribution
+    signed: bool = False
+    settle: Callable[..., Mapping[str, Any]] | None = None  # settings that the data decide
+
+
+def _cls(sample: RankSample, *, grid: RankGrid | None = None) -> RankDistribution:
+    found = cls(sample, grid=grid)
+    assert isinstance(found, RankDistribution)
+    return found
+
+
+def _method(
+    says: str,
+    fit: Callable[..., RankDistribution],
+    sensitivity: Callable[..., Sensitivity],
+    recovers: bool,
+    signed: bool = False,
+    prior: str | None = None,
+    settle: Callable[..., Mapping[str, Any]] | None = None,
+) -> Method:
+    if prior is not None:
+        fit, sensitivity = partial(fit, prior=prior), partial(sensitivity, prior=prior)
+    return Method(
+        says=says,
+        fit=fit,
+        sensitivity=sensitivity,
+        recovers=recovers,
+        signed=signed,
+        settle=settle,
+    )
+
+
+METHODS: Mapping[str, Method] = MappingProxyType(
+    {
+        "exact": _method("ranks among all items, as they are", exact, exact_sensitivity, True),
+        "smoothed": _method(
+            "penalised likelihood, the penalty chosen from the data",
+            smoothed,
+            smoothed_sensitivity,
+            False,
+            settle=best_penalty,
+        ),
+        "MLE": _method("EM from the uniform start, 100 or 50 steps", mle, mle_sensitivity, True),
+        "WMLE": _method(
+            "weighted likelihood, tilted back", weighted_mle, weighted_sensitivity, False
+        ),
+        "MES": _method("maximal entropy with squared distance", mes, mes_sensitivity, False),
+        "BV": _method("bias and variance traded by γ", bv, bv_sensitivity, True, True),
+        "BV_MLE": _method("BV with the MLE as its prior", bv, bv_sensitivity, True, True, "mle"),
+        "BV_MES": _method("BV with MES as its prior", bv, bv_sensitivity, True, True, "mes"),
+        "MN": _method("least mean squared error, bounded", mn, mn_sensitivity, True, True),
+        "MN_MLE": _method("MN with the MLE as its prior", mn, mn_sensitivity, True, True, "mle"),
+        "MN_MES": _method("MN with MES as its prior", mn, mn_sensitivity, True, True, "mes"),
+        "CLS": _method("least squares, falling with r", _cls, cls_sensitivity, True, True),
+    }
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chosen:
+    """A method with its settings, and why it is this one."""
+
+    name: str
+    reason: str
+    settings: Mapping[str, Any]
+
+    @property
+    def method(self) -> Method:
+        return METHODS[self.name]
+
+    def settled(self, sample: RankSample, grid: RankGrid) -> Chosen:
+        """With the settings that the data decide decided, so that they are found once only."""
+        if self.method.settle is None or sample.several:
+            return self
+        found = self.method.settle(sample, grid=grid, **self.settings)
+        return replace(self, settings={**self.settings, **found})
+
+    def fit(self, sample: RankSample, grid: RankGrid) -> RankDistribution:
+        return self.method.fit(sample, grid=grid, **self.settings)
+
+    def sensitivity(self, sample: RankSample, values: Floats, grid: RankGrid) -> Sensitivity:
+        return self.method.sensitivity(sample, values, grid=grid, **self.settings)
+
+
+def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chosen:
+    """The method by name, or for "auto" by the sample's design."""
+    name, reason = _choose(method, sample)
+    _check_settings(name, settings)
+    return Chosen(name=name, reason=reason, settings=settings)
+
+
+def values_of(
+    sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
+) -> list[float]:
+    """The estimates alone: CLS, which fits each metric by itself, is spared its P(R)."""
+    if chosen.name == "CLS" and not sample.several and not (sample.pool != grid.n_items).any():
+        return [float(cls(sample, metric, grid=grid)) for metric in metrics]  # type: ignore[arg-type]
+    return list(point(sample, metrics, chosen, grid)[0].values())
+
+
+def point(
+    sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
+) -> tuple[dict[str, float], RankDistribution | None]:
+    """The estimates of metrics, and the P(R) behind them where it is a single one."""
+    if sample.several:
+        known: dict[Hashable, RankDistribution] = {}
+
+        def mean(key: Hashable, one: RankSample, gain: Floats) -> tuple[float, float]:
+            if key not in known:
+                known[key] = chosen.fit(one, grid)
+            return float(known[key].mass @ gain), 0.0
+
+        parts = several_targets(sample, metrics, mean, grid)
+        return {name: float(part.sum()) for name, part in parts.items()}, None
+    distribution = chosen.fit(sample, grid)
+
+    def fitted(one: RankSample, metrics: tuple[Metric, ...]) -> dict[str, float]:
+        if chosen.name == "CLS":  # each metric is a fit of its own
+            return {metric.name: float(cls(one, metric, grid=grid)) for metric in metrics}  # type: ignore[arg-type]
+        return (distribution if one is sample else chosen.fit(one, grid)).metrics(metrics)
+
+    values = fitted(sample, metrics)
+    if (sample.pool != grid.n_items).any():
+        values |= own_catalogues(sample, metrics, grid.n_items, fitted)
+    return values, distribution
+
+
+def _choose(method: str, sample: RankSample) -> tuple[str, str]:
+    """The method's name, and why: chosen by the caller, or by the design."""
+    names = {name.lower(): name for name in ("auto", *METHODS)}
+    name = names.get(method.lower(), method) if isinstance(method, str) else method
+    if _checks.choice("method", name, tuple(names.values())) != "auto":
+        return name, "as asked for"
+    if sample.exhausted:
+        return "exact", "every target was ranked among all its items"
+    if sample.design.adaptive:
+        return "smoothed", "an adaptive sample, smoothed as far as its own likelihood asks"
+    if resolution(sample) <= FINE:
+        return "smoothed", "a sample fine enough to be smoothed as far as its likelihood asks"
+    return "MLE", f"rank 1 stands for {resolution(sample):,.0f} ranks: EM stopped early risks least"
+
+
+def resolution(sample: RankSample) -> float:
+    """How many ranks of the catalogue rank 1 of the largest sample stands for, about: N / n."""
+    return float(sample.pool.max() / sample.sample_size.max())
+
+
+def _check_settings(name: str, settings: Mapping[str, Any]) -> None:
+    """A method is given only what it takes."""
+    every = signature(METHODS[name].fit).parameters
+    takes = [key for key in every if key not in ("sample", "grid")]
+    for key in settings:
+        if key not in takes:
+            can = f"it takes {', '.join(takes)}" if takes else "it takes no settings"
+            raise InputError(f"`{key}` must not be given to {name}; {can}.")

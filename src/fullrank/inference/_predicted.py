@@ -1,0 +1,113 @@
+"""What a design would give: bias, spread and cost of an estimate before anything is drawn.
+
+With P(R) from a pilot or assumed, the design's outcomes have known probabilities q = AᵀP. The
+estimator applied to q itself shows its bias. Its influence φ on each outcome, with w the metric
+of a rank, gives the variance of what `m` users of `M` show about all M:
+
+    Var(φ)/m - (2 Cov(φ, w) - Var(w))/M,
+
+which for m = M is that of "these users", and for M without end that of a population. Exact ranks
+of m users are the case φ = w.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.estimators import likelihood
+from fullrank.estimators._system import System, expected_system
+from fullrank.estimators.methods import FINE
+from fullrank.estimators.smoothed import best_fit
+from fullrank.estimators.smoothed import gradient as smoothed_gradient
+from fullrank.sampling import Design, RankDistribution
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A design that could be used; without one, exact ranks."""
+
+    design: Design | None
+    sample_size: int | None = None
+
+    def __str__(self) -> str:
+        if self.design is None:
+            return "exact"
+        if self.design.levels is None:
+            return f"fixed {self.sample_size:,}"
+        levels = self.design.levels
+        return f"adaptive {levels[0]:,} to {levels[-1]:,}"
+
+    @property
+    def largest(self) -> int | None:
+        if self.design is None:
+            return None
+        return self.sample_size if self.design.levels is None else self.design.levels[-1]
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Of one user's outcome: the spread of φ, its covariance with w, and the spread of w."""
+
+    size: float  # items scored for a user
+    bias: float
+    spread: float
+    shared: float
+    ranks: float
+    method: str
+
+    def variance(self, n_users: float, population: float | None) -> float:
+        """Of the estimate from `n_users`, about `population` users (None: all there could be)."""
+        if population is None:
+            return self.spread / n_users
+        return max(self.spread / n_users - (2.0 * self.shared - self.ranks) / population, 0.0)
+
+
+class Predictor:
+    """A candidate before a truth; its outcomes are worked out once, for any number of users."""
+
+    def __init__(self, candidate: Candidate, truth: RankDistribution, gain: Floats) -> None:
+        self.candidate, self.truth, self.gain = candidate, truth, gain
+        self.ranks = _covariance(truth.mass, gain, gain)
+        self.expected: tuple[System, float] | None = None
+        if candidate.design is not None:
+            self.expected = expected_system(
+                candidate.design, candidate.sample_size, truth.mass, truth.grid, 1
+            )
+
+    def __call__(self, n_users: int) -> Predicted:
+        """What it would show with as many users, by the estimator of "auto"."""
+        if self.expected is None:
+            size = float(self.truth.n_items)
+            return Predicted(size, 0.0, self.ranks, self.ranks, self.ranks, "exact")
+        system = replace(self.expected[0], n_targets=n_users)
+        mass, gradient, method = _fitted(system, self.candidate, self.gain)
+        moves = gradient - float(system.observed @ gradient)
+        return Predicted(
+            size=self.expected[1],
+            bias=float((mass - self.truth.mass) @ self.gain),
+            spread=float(system.observed @ moves**2),
+            shared=_covariance(self.truth.mass, system.table @ moves, self.gain),
+            ranks=self.ranks,
+            method=method,
+        )
+
+
+def _fitted(system: System, candidate: Candidate, gain: Floats) -> tuple[Floats, Floats, str]:
+    """The estimate from the expected outcomes, and how it moves."""
+    design = candidate.design
+    assert design is not None
+    assert candidate.largest is not None
+    if design.adaptive or system.grid.n_items <= FINE * candidate.largest:
+        fit = best_fit(system)
+        return fit.mass, smoothed_gradient(system, fit, gain[:, None])[:, 0], "smoothed"
+    path = likelihood.plain_path(system, likelihood.STEPS_FIXED)
+    return path[-1], likelihood.gradient(system, path[:-1], gain[:, None])[:, 0], "MLE"
+
+
+def _covariance(mass: Floats, first: Floats, second: Floats) -> float:
+    return float(mass @ (first * second)) - float(mass @ first) * float(mass @ second)

@@ -1,0 +1,136 @@
+"""What a sample cannot tell, and where the interval of an estimate should not be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from fullrank.estimators.methods import Chosen, resolution
+from fullrank.inference.uncertainty import Spread
+from fullrank.metrics import Metric
+from fullrank.sampling import RankDistribution, RankSample
+
+FEW = 30.0  # targets in the top K below which no interval is more than a hint
+MOVED = 1.0  # standard errors between the estimate and the less smoothed centre
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Diagnosis:
+    """The limits of a sample, in numbers and in words.
+
+    Attributes
+    ----------
+    blind_share : share of the targets at rank 1 of a sample that did not hold all their items
+    resolution : how many ranks of the catalogue rank 1 stands for, about: N / n
+    hits : metric name to the estimated number of targets in its top K
+    leans : metric name to the distance, in standard errors, between the estimate and the less
+        smoothed fit at the centre of the interval; 0 where they are the same
+    warnings : metric name to why its interval may miss more often than it says; empty if not
+    notes : what else should be known, for all metrics
+    """
+
+    blind_share: float
+    resolution: float
+    hits: Mapping[str, float]
+    leans: Mapping[str, float]
+    warnings: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "blind_share": self.blind_share,
+            "resolution": self.resolution,
+            "hits": dict(self.hits),
+            "leans": {name: None if np.isnan(x) else x for name, x in self.leans.items()},
+            "warnings": {name: list(why) for name, why in self.warnings.items() if why},
+            "notes": list(self.notes),
+        }
+
+    def lines(self) -> list[str]:
+        """The notes, then each warning with its metrics."""
+        reasons: dict[str, list[str]] = {}
+        for name, why in self.warnings.items():
+            for reason in why:
+                reasons.setdefault(reason, []).append(name)
+        return [*self.notes, *(f"▲ {', '.join(n)}: {why}" for why, n in reasons.items())]
+
+
+def diagnose(
+    sample: RankSample,
+    metrics: tuple[Metric, ...],
+    values: Mapping[str, float],
+    found: Spread,
+    chosen: Chosen,
+    distribution: RankDistribution | None,
+    target: str,
+) -> Diagnosis:
+    """Look at the sample's size, its resolution, and how far the estimate leans on smoothing."""
+    known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
+    blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
+    hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
+    estimates = np.array([values[metric.name] for metric in metrics])
+    errors = found.standard_error(target)
+    leans = np.abs(estimates - found.centre) / np.where(errors > 0.0, errors, np.inf)
+    warnings = {
+        metric.name: tuple(
+            reasons(
+                metric,
+                method=chosen.name,
+                ranks=resolution(sample),
+                hits=hits[metric.name],
+                lean=float(lean),
+            )
+        )
+        for metric, lean in zip(metrics, leans, strict=True)
+    }
+    return Diagnosis(
+        blind_share=blind,
+        resolution=resolution(sample),
+        hits=MappingProxyType(hits),
+        leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
+        warnings=MappingProxyType(warnings),
+        notes=(*_blind(sample, metrics, blind, chosen), *found.notes.get(target, ())),
+    )
+
+
+def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | None) -> float:
+    """Targets in the top K, or nearest to it where users have several."""
+    if metric.k is None or distribution is None:
+        return float(sample.n_targets)
+    return distribution.metric(Metric("recall", metric.k)) * sample.n_targets
+
+
+def reasons(metric: Metric, *, method: str, ranks: float, hits: float, lean: float) -> list[str]:
+    """Why the interval of a metric may miss more often than it says.
+
+    Parameters
+    ----------
+    method : name of the estimator
+    ranks : how many ranks rank 1 of the sample stands for
+    hits : targets in the top K
+    lean : standard errors between the estimate and the less smoothed centre
+    """
+    why = []
+    if hits < FEW:
+        why.append("fewer than 30 targets in the top K; an interval is no more than a hint.")
+    return why
+
+
+def _blind(
+    sample: RankSample, metrics: tuple[Metric, ...], share: float, chosen: Chosen
+) -> list[str]:
+    """What rank 1 of the sample stands for, where some K is below that."""
+    ranks = resolution(sample)
+    below = [metric.name for metric in metrics if metric.k is not None and metric.k < ranks]
+    if not below or sample.exhausted:
+        return []
+    says = (
+        f"{share:.0%} of the targets are at rank 1 of their sample, which stands for ranks "
+        f"1–{ranks:,.0f}: below K = {ranks:,.0f} the estimate leans on smoothness "
+        f"({', '.join(below)})."
+    )
+    return [says]

@@ -1,0 +1,373 @@
+"""From a sample to the full-catalogue metrics, with what is known of their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank._progress import Progress, reporter
+from fullrank._rng import RandomState, generator
+from fullrank.errors import InputError
+from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.inference import _tables
+from fullrank.inference.diagnosis import Diagnosis, diagnose
+from fullrank.inference.interval import Interval
+from fullrank.inference.resampling import resampled
+from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread
+from fullrank.metrics import Metric, parse_all
+from fullrank.sampling import RankDistribution, RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+
+METRICS = ("recall@10", "ndcg@10", "ap@10")
+PROCEDURES = ("influence", "bootstrap")
+_APPROXIMATE = "Even with every item sampled this method would not give the exact metrics."
+_OF = {"population": "all users like these", "users": "these users"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimate:
+    """Full-catalogue metrics estimated from a sample.
+
+    Attributes
+    ----------
+    values : metric name to estimate
+    standard_error, confidence_interval : metric name to its standard error and `Interval`; NaN
+        where there is no argument for one (`diagnosis.notes` says why)
+    confidence_level, target, procedure : of the intervals
+    diagnosis : what the sample cannot tell, and where the interval should not be trusted
+    naive : metric name to the sampled metric as it is, for contrast; None where there is none
+    method, reason : which estimator, and why it was picked
+    distribution : the estimated P(R); None where users have several targets
+    recovers_exact : whether this estimator gives back the exact distribution (of the ranks that
+        the grid keeps one by one) from a sample of every item; smoothers do not
+    n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
+        catalogues of their own
+    """
+
+    values: Mapping[str, float]
+    standard_error: Mapping[str, float]
+    confidence_interval: Mapping[str, Interval]
+    confidence_level: float | None
+    target: str
+    procedure: str
+    diagnosis: Diagnosis
+    naive: Mapping[str, float] | None
+    method: str
+    reason: str
+    distribution: RankDistribution | None
+    recovers_exact: bool
+    n_targets: int
+    n_users: int
+    n_items: int | None
+    average_size: float
+    sample: RankSample = field(repr=False)
+
+    @property
+    def blind_share(self) -> float:
+        """Share of the targets at rank 1 of a sample that did not hold all their items."""
+        return self.diagnosis.blind_share
+
+    @property
+    def resolution(self) -> float:
+        """How many ranks of the catalogue rank 1 stands for, about: N / n."""
+        return self.diagnosis.resolution
+
+    def __getitem__(self, metric: str) -> float:
+        (parsed,) = parse_all(metric)
+        _checks.choice("metric", parsed.name, self.values)
+        return self.values[parsed.name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Estimate",
+            "metrics": [self._entry(name) for name in self.values],
+            "method": self.method,
+            "reason": self.reason,
+            "recovers_exact": self.recovers_exact,
+            "confidence_level": self.confidence_level,
+            "target": self.target,
+            "procedure": self.procedure,
+            "n_targets": self.n_targets,
+            "n_users": self.n_users,
+            "n_items": self.n_items,
+            "average_size": self.average_size,
+            "diagnosis": self.diagnosis.to_dict(),
+        }
+
+    def _entry(self, name: str) -> dict[str, Any]:
+        ends = self.confidence_interval[name]
+        numbers = {
+            "naive": (self.naive or {}).get(name),
+            "estimate": self.values[name],
+            "low": ends.low,
+            "high": ends.high,
+            "standard_error": self.standard_error[name],
+        }
+        return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each metric."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.to_dict()["metrics"])
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row for each metric."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return _tables.markdown(self._head(), self._rows())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return _tables.latex(self._head(), self._rows())
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks; every text in it is ours or escaped."""
+        return _tables.html(self.method, self._head(), self._rows())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the estimated recall curve. Returns the axes."""
+        if self.distribution is None:
+            raise InputError("`plot` must be asked of samples with one target for each user.")
+        return self.distribution.plot(ax)
+
+    def __str__(self) -> str:
+        rows = [self._head(), *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        body = [
+            "  ".join(
+                cell.ljust(width) if place == 0 else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        lines = [str(self.sample), f"{self.method}: {self.reason}", "", *body]
+        if not self.recovers_exact:
+            lines.append(_APPROXIMATE)
+        return "\n".join([*lines, *self.diagnosis.lines()])
+
+    def _head(self) -> list[str]:
+        if self.confidence_level is None:
+            return ["metric", "naive", "full catalogue"]
+        return [
+            "metric",
+            "naive",
+            "full catalogue",
+            f"{100 * self.confidence_level:g} % for {_OF[self.target]}",
+        ]
+
+    def _rows(self) -> list[list[str]]:
+        naive = self.naive or {}
+        rows = []
+        for name, value in self.values.items():
+            digits = _digits(self.standard_error[name])
+            row = [
+                name,
+                f"{naive[name]:.4f}" if name in naive else "–",
+                f"{value:.{digits}f}",
+            ]
+            if self.confidence_level is not None:
+                ends = self.confidence_interval[name]
+                known = np.isfinite(ends.low)
+                row.append(f"{ends.low:.{digits}f} … {ends.high:.{digits}f}" if known else "–")
+                row[-1] += " ▲" if self.diagnosis.warnings.get(name) else ""
+            rows.append(row)
+        return rows
+
+
+def estimate(
+    sample: RankSample | ArrayLike,
+    *,
+    method: str = "auto",
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    n_items: int | None = None,
+    sample_size: int | None = None,
+    replacement: bool | None = None,
+    grid: RankGrid | None = None,
+    confidence_level: float | None = 0.95,
+    target: str = "population",
+    procedure: str = "influence",
+    n_resamples: int = 500,
+    progress: bool | Progress | None = None,
+    rng: RandomState = None,
+    **settings: Any,
+) -> Estimate:
+    """Estimate the metrics of the full catalogue from ranks among sampled candidates.
+
+    Parameters
+    ----------
+    sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it
+    method : "auto", or the name of an estimator (``METHODS`` lists them)
+    metrics : names such as ``"ndcg@10"``; one fit serves them all
+    n_items, sample_size, replacement : for a plain array alone, of a fixed design; drawn with
+        replacement if nothing is said
+    grid : rank grid; the default keeps twice the largest K one by one
+    confidence_level : of the intervals; None for none, which saves time where users have several
+        targets
+    target : {"population", "users"}
+        What the intervals are about: the metric over all users like these, or the metric that
+        ranking every item for these very users would give
+    procedure : {"influence", "bootstrap"}
+        Standard errors from how the estimate moves with each outcome (exact derivatives, at the
+        cost of a fit), or from `n_resamples` refits
+    progress : True for a line on stderr, or a function of (done, total); of the refits
+    rng : seed or generator of the refits
+    settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
+
+    Notes
+    -----
+    "auto" takes exact ranks as they are, smooths adaptive samples and fixed ones that see at
+    least every fiftieth item, and falls back on early-stopped EM where a fixed sample sees
+    less: there smoothing wins on average but can lose by much (docs/studies/smoothing.md).
+
+    The interval of a smoothed estimate is that of a less smoothed fit, centre and width:
+    smoothing moves the estimate by more than its spread tells. Measured coverage is in
+    docs/studies/coverage.md.
+
+    Examples
+    --------
+    >>> from fullrank.sampling import simulate
+    >>> sample = simulate(
+    ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, levels=[25, 50, 100, 200], rng=0
+    ... )
+    >>> found = estimate(sample, metrics="recall@100")
+    >>> round(found["recall@100"], 1)
+    0.7
+    >>> found.confidence_interval["recall@100"].low < 2 / 3
+    True
+    """
+    taken = _sample(sample, n_items, sample_size, replacement)
+    if grid is not None and not isinstance(grid, RankGrid):
+        raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
+    wanted = parse_all(metrics)
+    target = _checks.choice("target", target, TARGETS)
+    procedure = _checks.choice("procedure", procedure, PROCEDURES)
+    level = None if confidence_level is None else check_level(confidence_level)
+    chosen = choose(method, taken, settings)
+    on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
+    fixed = chosen.settled(taken, on)
+    values, distribution = point(taken, wanted, fixed, on)
+    if level is None:
+        found = _nothing(len(wanted))
+    elif procedure == "bootstrap":
+        number = _checks.integer("n_resamples", n_resamples, low=20)
+        report = reporter(progress, "refits")
+        found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
+    else:
+        found = spread(taken, wanted, fixed, on)
+    names = [metric.name for metric in wanted]
+    errors = found.standard_error(target)
+    ends = [
+        interval(float(centre), float(error), level or 0.95)
+        for centre, error in zip(found.centre, errors, strict=True)
+    ]
+    return Estimate(
+        values=MappingProxyType(values),
+        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
+        confidence_interval=MappingProxyType(dict(zip(names, ends, strict=True))),
+        confidence_level=level,
+        target=target,
+        procedure=procedure,
+        diagnosis=diagnose(taken, wanted, values, found, chosen, distribution, target),
+        naive=_naive(taken, wanted),
+        method=chosen.name if distribution is None else distribution.method,
+        reason=chosen.reason,
+        distribution=distribution,
+        recovers_exact=chosen.method.recovers,
+        n_targets=taken.n_targets,
+        n_users=taken.n_users or taken.n_targets,
+        n_items=taken.n_items,
+        average_size=taken.average_size,
+        sample=taken,
+    )
+
+
+def _sample(
+    sample: RankSample | ArrayLike,
+    n_items: int | None,
+    sample_size: int | None,
+    replacement: bool | None,
+) -> RankSample:
+    if isinstance(sample, RankSample):
+        given = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(f"`{name}` must not be given: the RankSample carries it.")
+        return sample
+    for name, value in (("n_items", n_items), ("sample_size", sample_size)):
+        if value is None:
+            raise InputError(f"`{name}` must be given with a plain array of ranks.")
+    return RankSample.from_ranks(
+        sample,
+        sample_size=sample_size,  # type: ignore[arg-type]
+        n_items=n_items,  # type: ignore[arg-type]
+        replacement=True if replacement is None else replacement,
+    )
+
+
+def check_level(level: Any) -> float:
+    """A confidence level strictly between 0 and 1."""
+    number = _checks.real("confidence_level", level)
+    if not 0.0 < number < 1.0:
+        raise InputError(f"`confidence_level` must lie between 0 and 1, as 0.95, not {number:g}.")
+    return number
+
+
+def _refitted(
+    sample: RankSample,
+    metrics: tuple[Metric, ...],
+    chosen: Chosen,
+    grid: RankGrid,
+    target: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    report: Progress | None,
+) -> Spread:
+    """Standard errors of refits; the centre is where their mean error points to."""
+    errors = resampled(
+        sample,
+        metrics,
+        chosen,
+        grid,
+        target=target,
+        n_resamples=n_resamples,
+        rng=rng,
+        report=report,
+    )
+    values = np.array(list(point(sample, metrics, chosen, grid)[0].values()))
+    error = errors.std(axis=0, ddof=1)
+    return Spread(centre=values - errors.mean(axis=0), population=error, users=error)
+
+
+def _nothing(size: int) -> Spread:
+    none = np.full(size, np.nan)
+    return Spread(none, none, none)
+
+
+def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:
+    if sample.design.adaptive or sample.several:
+        return None
+    return MappingProxyType({metric.name: sample.naive(metric) for metric in metrics})
+
+
+def _known(value: float | None) -> float | None:
+    """JSON has no NaN."""
+    return value if value is not None and np.isfinite(value) else None
+
+
+def _digits(standard_error: float) -> int:
+    """As many digits as the standard error has, and one more; four where there is none."""
+    if not np.isfinite(standard_error) or standard_error <= 0.0:
+        return 4
+    return int(np.clip(1 - np.floor(np.log10(standard_error)), 2, 6))

@@ -1,0 +1,166 @@
+"""What each user adds to an estimate: the bridge from one sample to every comparison.
+
+To first order an estimate is a mean over users: T̂ moves with the shares of the outcomes, and
+each user holds a share of one. With φ(o) the derivative of T̂ with respect to the share of
+outcome o, centred over the sample, user u stands for the *pseudo-value* T̂ + φ(o_u): their mean
+is T̂, their spread is that of the estimate, and differences between models are paired by user.
+Of exact ranks the pseudo-value is the user's own metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.estimators._system import columns_of
+from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.several import several_targets
+from fullrank.metrics import Metric, parse_all
+from fullrank.ranking import ExactRanks
+from fullrank.sampling import RankGrid, RankSample
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PseudoValues:
+    """What each user stands for in each metric.
+
+    Attributes
+    ----------
+    metrics : names
+    user : ids, sorted; None where the sample does not name its users
+    values : (n_users, n_metrics); their weighted mean is the centre of the estimate's interval,
+        which for smoothed estimates is a less smoothed fit
+    estimate : of each metric
+    weight : of each user
+    method : the estimator; "exact" for exact ranks
+    exact : whether the values are metrics of exact ranks
+    """
+
+    metrics: tuple[str, ...]
+    user: Array | None
+    values: Floats
+    estimate: Floats
+    weight: Floats
+    method: str
+    exact: bool
+
+
+def pseudo_values(
+    result: RankSample | ExactRanks,
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    method: str = "auto",
+    grid: RankGrid | None = None,
+    **settings: Any,
+) -> PseudoValues:
+    """What each user adds to the estimates.
+
+    Parameters
+    ----------
+    result : a RankSample with its rows, or ExactRanks
+    metrics : names such as ``"ndcg@10"``
+    method, grid, settings : as in `estimate`; exact ranks need none
+
+    Examples
+    --------
+    >>> from fullrank.sampling import simulate
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> found = pseudo_values(sample, "recall@10")
+    >>> found.values.shape
+    (200, 1)
+    """
+    wanted = parse_all(metrics)
+    if isinstance(result, ExactRanks):
+        return _of_ranks(result, wanted)
+    if not isinstance(result, RankSample):
+        raise InputError(
+            f"`result` must be a RankSample or ExactRanks, not {type(result).__name__}."
+        )
+    if result.rows is None:
+        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
+    chosen = choose(method, result, settings)
+    on = grid if grid is not None else RankGrid.for_metrics(int(result.pool.max()), wanted)
+    rows = result.rows
+    parts = contributions(result, wanted, chosen, on)
+    each, weight = np.arange(rows.rank.size), rows.weight
+    users = None
+    if rows.user is not None:
+        users, first, each = np.unique(rows.user, return_index=True, return_inverse=True)
+        weight = rows.weight[first]
+    values = np.column_stack([np.bincount(each, part, weight.size) for part in parts.T])
+    share = weight[:, None] / weight.sum()
+    values = np.divide(values, share, out=np.zeros_like(values), where=share > 0.0)
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in wanted),
+        user=None if users is None else _checks.frozen(users),
+        values=_checks.frozen(values),
+        estimate=_checks.frozen(np.array(list(point(result, wanted, chosen, on)[0].values()))),
+        weight=_checks.frozen(weight),
+        method=chosen.name,
+        exact=chosen.name == "exact",
+    )
+
+
+def contributions(
+    sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
+) -> Floats:
+    """What each row adds to each metric: they sum to the centre of its interval."""
+    if sample.several or needs_own_catalogue(sample, metrics, grid).any():
+        return _by_offset(sample, metrics, chosen, grid)
+    rows = sample.rows
+    assert rows is not None
+    gains = np.column_stack([grid.averages(metric) for metric in metrics])
+    found = chosen.sensitivity(sample, gains, grid)
+    moves = found.gradient - found.system.observed @ found.gradient
+    weight = rows.weight / rows.weight.sum()
+    return np.asarray(weight[:, None] * (found.centre + moves[columns_of(found.system, sample)]))
+
+
+def needs_own_catalogue(
+    sample: RankSample, metrics: tuple[Metric, ...], grid: RankGrid
+) -> NDArray[np.bool_]:
+    """Which metrics look at the size of a user's own catalogue, where catalogues differ."""
+    differ = bool((sample.pool != grid.n_items).any())
+    looks = [metric.kind == "auc" or (metric.kind == "precision" and metric.k is None)
+             for metric in metrics]  # fmt: skip
+    return np.array(looks) & differ
+
+
+def _by_offset(
+    sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
+) -> Floats:
+    """The same where each number of other targets above (or weighting) has a fit of its own."""
+
+    def mean(key: Hashable, one: RankSample, gain: Floats) -> tuple[float, Floats]:
+        found = chosen.sensitivity(one, gain[:, None], grid)
+        moves = found.gradient[:, 0] - float(found.system.observed @ found.gradient[:, 0])
+        return float(found.centre[0]), moves[columns_of(found.system, one)]
+
+    parts = several_targets(sample, metrics, mean, grid)
+    return np.column_stack([parts[metric.name] for metric in metrics])
+
+
+def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
+    users, first, each = np.unique(ranks.user_rows, return_index=True, return_inverse=True)
+    values = np.column_stack(
+        [np.bincount(each, ranks.gains(metric), users.size) for metric in metrics]
+    )
+    weight = ranks.weight[first]
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in metrics),
+        user=_checks.frozen(users),
+        values=_checks.frozen(values),
+        estimate=_checks.frozen(np.average(values, axis=0, weights=weight)),
+        weight=_checks.frozen(weight),
+        method="exact",
+        exact=True,
+    )

@@ -1,0 +1,12 @@
+"""An interval: what every uncertain number of the library carries."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """The ends of a confidence interval."""
+
+    low: float
+    high: float

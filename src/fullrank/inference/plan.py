@@ -1,0 +1,461 @@
+"""How many users and how many items for a wanted precision, at least cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks, _extras
+from fullrank.errors import InputError
+from fullrank.inference import _tables
+from fullrank.inference._predicted import Candidate, Predicted, Predictor
+from fullrank.inference.estimates import check_level, estimate
+from fullrank.inference.influence import pseudo_values
+from fullrank.metrics import Metric, parse
+from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+
+FIXED = (100, 300, 1_000, 3_000, 10_000)
+START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items
+_HALVINGS = range(1, 9)
+_LEAST = 30  # users below which no normal interval is promised
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A design, how many users it needs, and what it is predicted to give.
+
+    Attributes
+    ----------
+    design : "exact", "fixed 100", "adaptive 25 to 3,200", …
+    n_users : users to rank; None where no number of them is enough
+    items_per_user, scored : items scored for a user, and in all
+    standard_error, bias : predicted, of the metric (or of the difference of two models)
+    error : √(bias² + standard_error²), relative to the metric
+    method : the estimator behind the prediction
+    note : why it cannot reach what was asked, or nothing
+    """
+
+    design: str
+    n_users: int | None
+    items_per_user: float
+    scored: float
+    standard_error: float
+    bias: float
+    error: float
+    method: str
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            name: None if isinstance(value, float) and not np.isfinite(value) else value
+            for name, value in vars(self).items()
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """Designs side by side, the cheapest first, and those that cannot do it last.
+
+    Attributes
+    ----------
+    options : the designs
+    metric, value : what is planned for, and its value in the pilot or the assumed shape
+    goal : what was asked, in words
+    n_items, n_users : of the catalogue and of the test users
+    confidence_level, target : of the intervals to come
+    """
+
+    options: tuple[Option, ...]
+    metric: str
+    value: float
+    goal: str
+    n_items: int
+    n_users: int
+    confidence_level: float
+    target: str
+
+    @property
+    def recommended(self) -> Option | None:
+        """The cheapest design that does it, or None."""
+        first = self.options[0]
+        return first if first.n_users is not None else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Plan",
+            "metric": self.metric,
+            "value": self.value,
+            "goal": self.goal,
+            "n_items": self.n_items,
+            "n_users": self.n_users,
+            "confidence_level": self.confidence_level,
+            "target": self.target,
+            "options": [option.to_dict() for option in self.options],
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each design."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self.to_dict()["options"])
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return _tables.markdown(_HEAD, self._rows())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return _tables.latex(_HEAD, self._rows())
+
+    def _repr_html_(self) -> str:
+        return _tables.html(self.goal, _HEAD, self._rows())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Predicted error against items scored, one point for each design. Returns the axes."""
+        pyplot = _extras.load("matplotlib.pyplot", extra="plot", purpose="plots")
+        ax = pyplot.gca() if ax is None else ax
+        reached = [option for option in self.options if option.n_users is not None]
+        ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
+        for option in reached:
+            ax.annotate(option.design, (option.scored, 100 * option.error), fontsize="small")
+        ax.set(xscale="log", xlabel="items scored", ylabel="predicted error of " + self.metric)
+        return ax
+
+    def __str__(self) -> str:
+        rows = [list(_HEAD), *self._rows()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = [
+            "  ".join(
+                cell.ljust(width) if place in (0, len(widths) - 1) else cell.rjust(width)
+                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+            ).rstrip()
+            for row in rows
+        ]
+        head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
+        return "\n".join([head, "", *lines])
+
+    def _rows(self) -> list[list[str]]:
+        rows = []
+        for place, option in enumerate(self.options):
+            reached = option.n_users is not None
+            mark = "◀ recommended" if reached and place == 0 else option.note
+            rows.append(
+                [
+                    option.design,
+                    f"{option.n_users:,}" if reached else "–",
+                    f"{option.items_per_user:,.0f}",
+                    f"{option.scored:.2g}" if reached else "–",
+                    f"{100 * option.error:.1f} %" if reached else "–",
+                    mark,
+                ]
+            )
+        return rows
+
+
+_HEAD = ("design", "users", "items per user", "scored", "predicted error", "")
+
+
+def plan(
+    metric: str | Metric,
+    *,
+    n_items: int | None = None,
+    n_users: int,
+    pilot: RankSample | Sequence[RankSample] | None = None,
+    shape: float | None = None,
+    margin: float | str | None = None,
+    budget: float | None = None,
+    difference: float | None = None,
+    power: float = 0.8,
+    correlation: float | None = None,
+    designs: Iterable[int | Sequence[int] | str] | None = None,
+    target: str = "users",
+    confidence_level: float = 0.95,
+) -> Plan:
+    """How many users and items are needed, for every kind of design, and which is cheapest.
+
+    Parameters
+    ----------
+    metric : such as ``"ndcg@10"``
+    n_items, n_users : of the catalogue and the test users; n_items comes from a pilot
+    pilot : a RankSample, from which P(R) is estimated; two of the same users, of two models, to
+        plan for their difference
+    shape : instead of a pilot, the a of beta@a: Recall@K = (K/N)^a is assumed
+    margin : wanted half-width of the interval: a number, or a share of the metric as ``"2%"``
+    budget : instead of a margin, items that may be scored in all: the designs are compared at
+        equal cost
+    difference, power : instead of a margin, the difference of two models to be found with this
+        power; two pilots give the difference if it is left out
+    correlation : between the two models' users; from two pilots if left out, else 0.5
+    designs : the designs to compare: a number for a fixed size, numbers for adaptive levels,
+        "exact" for exact ranks; all kinds in several sizes by default
+    target : "users": the interval is for the metric of all `n_users`; "population": for all
+        users like them
+    confidence_level : of the interval
+
+    Notes
+    -----
+    The predicted error counts bias and spread of the estimator that `estimate` would pick, from
+    the influence of each outcome (docs/studies/plan.md compares it with measured errors). Every
+    design may use fewer than all users, which are then drawn at random.
+
+    Examples
+    --------
+    >>> found = plan(
+    ...     "recall@10",
+    ...     n_items=20_000,
+    ...     n_users=10_000,
+    ...     shape=0.3,
+    ...     margin="10%",
+    ...     designs=[100, [25, 50, 100, 200, 400, 800, 1600], "exact"],
+    ... )
+    >>> found.recommended.design
+    'adaptive 25 to 1,600'
+    """
+    wanted = parse(metric)
+    level = check_level(confidence_level)
+    target = _checks.choice("target", target, ("users", "population"))
+    users = _checks.integer("n_users", n_users, low=2)
+    truth = _truth(wanted, pilot, shape, n_items)
+    value = truth.metric(wanted)
+    if not value > 0.0:
+        raise InputError(
+            f"`pilot` must have a {wanted.name} above 0; there is nothing to plan for."
+        )
+    goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation)
+    gain = truth.grid.averages(wanted)
+    population = users if target == "users" else None
+    options = [
+        _option(candidate, truth, gain, value, goal, users, population)
+        for candidate in _candidates(designs, truth.n_items)
+    ]
+    cheap = "error" if budget is not None else "scored"
+    options.sort(key=lambda one: (one.n_users is None, getattr(one, cheap), one.items_per_user))
+    return Plan(
+        options=tuple(options),
+        metric=wanted.name,
+        value=value,
+        goal=goal.says,
+        n_items=truth.n_items,
+        n_users=users,
+        confidence_level=level,
+        target=target,
+    )
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """The largest standard error allowed (with bias beside it), or the items to spend."""
+
+    says: str
+    reach: float = 1.0  # standard errors that the margin must hold
+    margin: float = np.inf
+    budget: float = np.inf
+    models: float = 1.0  # the variance of a difference over that of one model
+
+
+def _goal(
+    margin: float | str | None,
+    budget: float | None,
+    difference: float | None,
+    pilot: RankSample | Sequence[RankSample] | None,
+    metric: Metric,
+    value: float,
+    level: float,
+    power: float,
+    correlation: float | None,
+) -> _Goal:
+    from scipy.special import ndtri
+
+    reach = float(ndtri(0.5 + 0.5 * level))
+    two = pilot is not None and not isinstance(pilot, RankSample)
+    if (
+        sum(one is not None for one in (margin, budget, difference))
+        + (two and margin is None and budget is None and difference is None)
+        != 1
+    ):
+        raise InputError("`margin` must be given, or `budget`, or `difference`: one of the three.")
+    if margin is not None:
+        width = _margin(margin, value)
+        return _Goal(f"wanted to ± {width:.2g} at {100 * level:g} %", reach, width)
+    if budget is not None:
+        spend = _checks.real("budget", budget, low=1.0)
+        return _Goal(f"{spend:.2g} items to score", reach, budget=spend)
+    found, together = _pair(pilot, metric) if two else (None, 0.5)
+    size = abs(_checks.real("difference", found if difference is None else difference))
+    if size == 0.0:
+        raise InputError("`difference` must not be 0: no sample is large enough to find it.")
+    chance = _checks.real("power", power)
+    if not 0.0 < chance < 1.0:
+        raise InputError(f"`power` must lie between 0 and 1, as 0.8, not {chance:g}.")
+    together = together if correlation is None else _checks.real("correlation", correlation)
+    if not -1.0 <= together < 1.0:
+        raise InputError(f"`correlation` must lie in -1..1 and below 1, not {together:g}.")
+    says = f"a difference of {size:.2g} to be found with power {chance:g}"
+    return _Goal(says, reach + float(ndtri(chance)), size, models=2.0 * (1.0 - together))
+
+
+def _margin(margin: float | str, value: float) -> float:
+    if isinstance(margin, str):
+        text = margin.strip()
+        try:
+            share = float(text.removesuffix("%"))
+        except ValueError:
+            share = -1.0
+        if not text.endswith("%") or share <= 0.0:
+            raise InputError(f'`margin` must be a number, or a share as "2%", not {margin!r}.')
+        return share / 100.0 * value
+    width = _checks.real("margin", margin)
+    if width <= 0.0:
+        raise InputError(f"`margin` must be above 0, not {width:g}.")
+    return width
+
+
+def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
+    """The difference of two pilots, and the correlation of their users."""
+    first, second = (pseudo_values(one, metric) for one in pilot)
+    if first.user is None or second.user is None:
+        raise InputError("`pilot` must name the users of both samples, to pair them.")
+    _, one, two = np.intersect1d(first.user, second.user, return_indices=True)
+    if one.size < _LEAST:
+        raise InputError(
+            f"`pilot` must hold at least {_LEAST} users that both samples have, not {one.size}."
+        )
+    together = float(np.corrcoef(first.values[one, 0], second.values[two, 0])[0, 1])
+    return float(first.estimate[0] - second.estimate[0]), together
+
+
+def _truth(
+    metric: Metric,
+    pilot: RankSample | Sequence[RankSample] | None,
+    shape: float | None,
+    n_items: int | None,
+) -> RankDistribution:
+    """P(R) of the pilot (of two, the first), or assumed."""
+    if (pilot is None) == (shape is None):
+        raise InputError("`pilot` must be given, or `shape`: one of the two.")
+    if shape is not None:
+        if n_items is None:
+            raise InputError("`n_items` must be given with `shape`.")
+        grid = RankGrid.for_metrics(_checks.integer("n_items", n_items, low=2), [metric])
+        power = _checks.real("shape", shape)
+        if power <= 0.0:
+            raise InputError(f"`shape` must be above 0, not {power:g}.")
+        return RankDistribution(
+            grid=grid, mass=np.diff((grid.edges / grid.n_items) ** power), method=f"beta@{power:g}"
+        )
+    if n_items is not None:
+        raise InputError("`n_items` must not be given with a pilot, which carries it.")
+    samples = [pilot] if isinstance(pilot, RankSample) else list(pilot or ())
+    if len(samples) not in (1, 2) or not all(isinstance(one, RankSample) for one in samples):
+        raise InputError("`pilot` must be a RankSample, or two of them.")
+    found = estimate(samples[0], metrics=metric, confidence_level=None).distribution
+    if found is None or found.signed:
+        raise InputError("`pilot` must have one target for each user.")
+    return found
+
+
+def _candidates(
+    designs: Iterable[int | Sequence[int] | str] | None, n_items: int
+) -> list[Candidate]:
+    if designs is None:
+        fixed: list[Any] = [size for size in FIXED if size < n_items]
+        ends = {n_items // 2**halving for halving in _HALVINGS}
+        adaptive = [_doubling(end) for end in sorted(ends) if end > 2 * START]
+        return [_candidate(one, n_items) for one in [*fixed, *adaptive, "exact"]]
+    found = [_candidate(one, n_items) for one in designs]
+    if not found:
+        raise InputError("`designs` must name at least one design; it is empty.")
+    return found
+
+
+def _candidate(design: Any, n_items: int) -> Candidate:
+    if isinstance(design, str):
+        _checks.choice("designs", design, ("exact",))
+        return Candidate(None)
+    if isinstance(design, Sequence | np.ndarray):
+        levels = tuple(_checks.integer("designs", level, low=2, high=n_items) for level in design)
+        return Candidate(Design(replacement=False, levels=levels))
+    size = _checks.integer("designs", design, low=2, high=n_items)
+    return Candidate(Design(replacement=False), size)
+
+
+def _doubling(end: int) -> list[int]:
+    levels = [START]
+    while 2 * levels[-1] < end:
+        levels.append(2 * levels[-1])
+    return [*levels, end]
+
+
+def _option(
+    candidate: Candidate,
+    truth: RankDistribution,
+    gain: Floats,
+    value: float,
+    goal: _Goal,
+    users: int,
+    population: int | None,
+) -> Option:
+    """The fewest users that do it, the prediction made for about as many."""
+    predict = Predictor(candidate, truth, gain)
+    found = predict(users)
+    needed = _users(found, goal, users, population)
+    if needed is not None and needed < users / 2 and candidate.design is not None:
+        found = predict(needed)  # fewer users are smoothed more
+        needed = _users(found, goal, users, population)
+    used = users if needed is None else needed
+    bias = 0.0 if goal.models != 1.0 else found.bias  # the biases of two models nearly cancel
+    error = np.sqrt(goal.models * found.variance(used, population))
+    return Option(
+        design=str(candidate),
+        n_users=needed,
+        items_per_user=found.size,
+        scored=found.size * used if needed is not None else np.inf,
+        standard_error=float(error),
+        bias=bias,
+        error=float(np.hypot(bias, error)) / value,
+        method=found.method,
+        note="" if needed is not None else _why_not(found, goal, candidate, truth, bias, users),
+    )
+
+
+def _users(found: Predicted, goal: _Goal, users: int, population: int | None) -> int | None:
+    """How many users are needed, or None if all are not enough."""
+    if np.isfinite(goal.budget):
+        afford = int(min(goal.budget / found.size, users))
+        return afford if afford >= _LEAST else None
+    bias = 0.0 if goal.models != 1.0 else abs(found.bias)
+    if bias >= goal.margin:
+        return None
+    allowed = ((goal.margin - bias) / goal.reach) ** 2 / goal.models
+    if population is not None:
+        allowed += (2.0 * found.shared - found.ranks) / population
+    if allowed <= 0.0 or found.spread / allowed > users:
+        return None
+    return max(_LEAST, int(np.ceil(found.spread / allowed)))
+
+
+def _why_not(
+    found: Predicted,
+    goal: _Goal,
+    candidate: Candidate,
+    truth: RankDistribution,
+    bias: float,
+    users: int,
+) -> str:
+    if np.isfinite(goal.budget):
+        return f"not even {_LEAST} users can be paid for"
+    if abs(bias) >= goal.margin and candidate.largest is not None:
+        return f"biased: rank 1 stands for {truth.n_items / candidate.largest:,.0f} ranks"
+    return f"all {users:,} users are not enough"

@@ -1,0 +1,310 @@
+"""Estimates with standard errors, intervals and a diagnosis."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.estimators import METHODS
+from fullrank.inference import Estimate, Interval, estimate, pseudo_values
+from fullrank.metrics import parse_all
+from fullrank.ranking import rank
+from fullrank.sampling import RankGrid, RankSample, simulate
+
+TRUE = np.minimum(np.random.default_rng(3).geometric(0.02, 400), 300)
+FIXED = simulate(TRUE, n_items=300, sample_size=30, rng=0)
+ADAPTIVE = simulate(TRUE, n_items=300, levels=[10, 20, 40, 80], rng=0)
+FULL = simulate(TRUE, n_items=300, sample_size=300)
+SHARED = RankSample.from_ranks(
+    FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, shared_draws=True
+)
+
+
+def two_targets(n_users: int = 200, seed: int = 0) -> RankSample:
+    """Users with two targets each, ranked among 30 of 100 non-targets."""
+    rng = np.random.default_rng(seed)
+    above = np.sort(rng.integers(0, 80, (n_users, 2)), axis=1)
+    drawn = rng.hypergeometric(above, 98 - above, 29)
+    return RankSample.from_ranks(
+        drawn.ravel() + 1,
+        sample_size=30,
+        n_items=100,
+        replacement=False,
+        user=np.repeat(np.arange(n_users), 2),
+        n_targets=2,
+        offset=np.tile([0, 1], n_users),
+    )
+
+
+@pytest.mark.parametrize("target", ["population", "users"])
+def test_an_interval_holds_its_estimate(target: str) -> None:
+    for sample in (FIXED, ADAPTIVE):
+        found = estimate(sample, metrics="recall@10, ndcg@50, auc", target=target)
+        for name, value in found.values.items():
+            ends = found.confidence_interval[name]
+            assert isinstance(ends, Interval)
+            assert 0.0 <= ends.low < value < ends.high <= 1.0
+            assert found.standard_error[name] > 0.0
+
+
+def test_a_higher_level_gives_a_wider_interval() -> None:
+    narrow, wide = (
+        estimate(FIXED, confidence_level=level).confidence_interval["recall@10"]
+        for level in (0.8, 0.99)
+    )
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_exact_ranks_have_the_error_of_a_mean_over_users_and_none_for_these_users() -> None:
+    found = estimate(FULL, metrics="recall@10")
+    share = (TRUE <= 10).mean()
+    assert found["recall@10"] == pytest.approx(share)
+    assert found.standard_error["recall@10"] == pytest.approx(
+        np.sqrt(share * (1 - share) / TRUE.size)
+    )
+    here = estimate(FULL, metrics="recall@10", target="users")
+    assert here.standard_error["recall@10"] == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
+def test_every_estimator_has_the_standard_error_of_its_refits(method: str) -> None:
+    few = simulate(TRUE, n_items=300, sample_size=12, rng=0)
+    metrics = "recall@20, ndcg@50"
+    by_influence = estimate(few, method=method, metrics=metrics, **_settings(method))
+    again = estimate(
+        few,
+        method=method,
+        metrics=metrics,
+        procedure="bootstrap",
+        n_resamples={"MLE": 400, "smoothed": 30}.get(method, 150),
+        rng=1,
+        **_settings(method),
+    )
+    for name, error in by_influence.standard_error.items():
+        # the standard deviation of 150 refits is known to 6 %, that of 400 to 3.5 %
+        tolerance = 0.15 if method == "MLE" else 0.25
+        if method != "smoothed":  # its interval is that of a less smoothed fit
+            assert again.standard_error[name] == pytest.approx(error, rel=tolerance)
+        else:
+            assert 0.0 < again.standard_error[name] < 1.4 * error
+
+
+def _settings(method: str) -> dict[str, float]:
+    return {"gamma": 0.1} if method.startswith("BV") else {}
+
+
+def test_both_questions_have_the_errors_of_their_refits() -> None:
+    for target in ("population", "users"):
+        one = estimate(ADAPTIVE, method="MLE", target=target, metrics="recall@20")
+        again = estimate(
+            ADAPTIVE,
+            method="MLE",
+            target=target,
+            metrics="recall@20",
+            procedure="bootstrap",
+            n_resamples=600,
+            rng=0,
+        )
+        assert again.standard_error["recall@20"] == pytest.approx(
+            one.standard_error["recall@20"], rel=0.12
+        )
+
+
+def test_refits_repeat_by_seed_and_show_progress() -> None:
+    seen: list[tuple[int, int]] = []
+    settings = {"method": "MLE", "procedure": "bootstrap", "n_resamples": 150}
+    first = estimate(FIXED, rng=5, progress=lambda *at: seen.append(at), **settings)
+    again = estimate(FIXED, rng=5, **settings)
+    assert dict(first.standard_error) == dict(again.standard_error)
+    assert seen == [(100, 150), (150, 150)]
+
+
+def test_influence_needs_no_rows_and_weights_of_one_size_change_nothing() -> None:
+    whole = estimate(FIXED)
+    counts = estimate(FIXED.without_rows())
+    heavy = RankSample.from_ranks(
+        FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, weight=np.full(400, 7.0)
+    )
+    for other in (counts, estimate(heavy)):
+        assert dict(other.standard_error) == pytest.approx(dict(whole.standard_error), rel=1e-9)
+
+
+def test_unequal_weights_leave_fewer_users() -> None:
+    weight = np.where(np.arange(400) % 2 == 0, 1.0, 0.0)
+    half = RankSample.from_ranks(
+        FULL.rows.rank, sample_size=300, n_items=300, replacement=False, weight=weight
+    )
+    found = estimate(half, metrics="recall@10")
+    share = (TRUE[::2] <= 10).mean()
+    assert found.standard_error["recall@10"] == pytest.approx(np.sqrt(share * (1 - share) / 200))
+
+
+def test_users_with_several_targets_are_resampled_whole() -> None:
+    sample = two_targets()
+    found = estimate(sample, method="MLE", metrics="recall@10, auc")
+    again = estimate(
+        sample,
+        method="MLE",
+        metrics="recall@10, auc",
+        procedure="bootstrap",
+        n_resamples=100,
+        rng=0,
+    )
+    for name, error in found.standard_error.items():
+        assert again.standard_error[name] == pytest.approx(error, rel=0.3)
+    here = estimate(sample, method="MLE", metrics="recall@10", target="users")
+    assert np.isnan(here.standard_error["recall@10"])
+    assert here.diagnosis.notes[-1].startswith("No intervals for these users alone where users")
+    assert here.to_dict()["metrics"][0]["low"] is None
+    assert "–" in str(here)
+
+
+def test_several_targets_that_are_known_exactly_have_the_error_of_a_mean_over_users() -> None:
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(50, 40))
+    exact = rank(scores, (np.repeat(np.arange(50), 2), np.tile([3, 8], 50)), ties="best")
+    found = estimate(exact.sample(), metrics="recall@10, ndcg@10")
+    for name in found.values:
+        values = np.bincount(exact.user_rows, exact.gains(name))
+        assert found[name] == pytest.approx(values.mean())
+        assert found.standard_error[name] == pytest.approx(values.std() / np.sqrt(50), rel=1e-6)
+
+
+def test_shared_draws_have_no_interval() -> None:
+    found = estimate(SHARED)
+    assert all(np.isnan(error) for error in found.standard_error.values())
+    assert "users were given the same candidates" in found.diagnosis.notes[-1]
+    message = '`procedure` must not be "bootstrap" where users share their draws'
+    with pytest.raises(InputError, match=message):
+        estimate(SHARED, procedure="bootstrap")
+
+
+def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population() -> None:
+    rng = np.random.default_rng(0)
+    pools = rng.integers(200, 300, 300)
+    ranks = np.minimum(rng.geometric(0.03, 300), pools)
+    drawn = rng.hypergeometric(ranks - 1, pools - ranks, 29)
+    sample = RankSample.from_ranks(
+        drawn + 1, sample_size=30, n_items=pools, replacement=False, pool="unseen"
+    )
+    found = estimate(sample, metrics="recall@10, auc, ndcg@10")
+    assert list(found.values) == ["recall@10", "auc", "ndcg@10"]
+    assert all(found.standard_error[name] > 0 for name in found.values)
+    assert found.standard_error["auc"] < found.standard_error["recall@10"]
+    here = estimate(sample, metrics="recall@10, auc", target="users")
+    assert np.isnan(here.standard_error["auc"])
+    assert here.standard_error["recall@10"] > 0
+    assert here.diagnosis.notes[-1].startswith("No interval of auc for these users alone")
+
+
+def test_pseudo_values_average_to_the_centre_and_spread_like_the_estimate() -> None:
+    found = pseudo_values(ADAPTIVE, "recall@10, ndcg@20", method="MLE")
+    result = estimate(ADAPTIVE, metrics="recall@10, ndcg@20", method="MLE")
+    assert found.values.mean(axis=0) == pytest.approx(list(result.values.values()), rel=1e-9)
+    errors = found.values.std(axis=0) / np.sqrt(400)
+    assert errors == pytest.approx(list(result.standard_error.values()), rel=1e-9)
+    assert found.method == "MLE"
+    assert not found.exact
+
+
+def test_pseudo_values_of_exact_ranks_are_the_users_metrics() -> None:
+    scores = np.random.default_rng(1).normal(size=(20, 40))
+    exact = rank(scores, (np.repeat(np.arange(20), 2), np.tile([3, 8], 20)))
+    found = pseudo_values(exact, "ndcg@10")
+    assert found.exact
+    assert found.user.tolist() == list(range(20))
+    assert found.values[:, 0] == pytest.approx(np.bincount(exact.user_rows, exact.gains("ndcg@10")))
+    assert found.estimate[0] == pytest.approx(exact.metrics("ndcg@10")["ndcg@10"])
+
+
+def test_pseudo_values_name_what_they_need() -> None:
+    with pytest.raises(InputError, match="`result` must have its rows; counts alone do not tell"):
+        pseudo_values(FIXED.without_rows(), "recall@10")
+    with pytest.raises(InputError, match="`result` must be a RankSample or ExactRanks, not list"):
+        pseudo_values([1, 2], "recall@10")
+
+
+def test_no_interval_on_request() -> None:
+    found = estimate(FIXED, confidence_level=None)
+    assert found.confidence_level is None
+    assert all(np.isnan(error) for error in found.standard_error.values())
+    assert "%" not in found.to_markdown()
+    assert found.to_dict()["metrics"][0]["standard_error"] is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"target": "me"}, "`target` must be one of 'population', 'users', not 'me'"),
+        ({"procedure": "magic"}, "`procedure` must be one of 'influence', 'bootstrap'"),
+        ({"confidence_level": 95}, "`confidence_level` must lie between 0 and 1, as 0.95, not 95"),
+        ({"procedure": "bootstrap", "n_resamples": 3}, "`n_resamples` must be at least 20, not 3"),
+        ({"method": "MLE", "tol": 1e-4}, "`tol` must not be given here: a converged maximum"),
+        (
+            {"method": "MES", "weighting": "weighted"},
+            '`weighting` must be "unweighted" here: weights that are the observed shares',
+        ),
+    ],
+)
+def test_what_cannot_be_had_is_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        estimate(FIXED, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"method": "MLE", "tol": 1e-3}, {"method": "MES", "weighting": "weighted"}]
+)
+def test_what_has_no_derivative_can_be_resampled(settings: dict[str, object]) -> None:
+    found = estimate(FIXED, metrics="recall@50", procedure="bootstrap", n_resamples=20, **settings)
+    assert found.standard_error["recall@50"] > 0
+
+
+def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
+    message = '`target` must be "population" where users have several targets or catalogues'
+    with pytest.raises(InputError, match=message):
+        estimate(two_targets(20), target="users", procedure="bootstrap", n_resamples=20)
+    weighted = RankSample.from_ranks(
+        FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, weight=np.arange(400.0)
+    )
+    with pytest.raises(InputError, match='`target` must be "population" where users have weights'):
+        estimate(weighted, target="users", procedure="bootstrap", n_resamples=20)
+
+
+def test_what_a_result_gives_out(need) -> None:
+    found = estimate(FIXED, metrics="recall@10")
+    text = json.loads(json.dumps(found.to_dict()))
+    assert list(text)[:3] == ["format", "kind", "metrics"]
+    row = text["metrics"][0]
+    assert list(row) == ["metric", "naive", "estimate", "low", "high", "standard_error"]
+    ends = found.confidence_interval["recall@10"]
+    assert (row["low"], row["high"]) == (ends.low, ends.high)
+    head = "| metric | naive | full catalogue | 95 % for all users like these |"
+    assert found.to_markdown().splitlines()[0] == head
+    assert r"\begin{tabular}{lrrr}" in found.to_latex()
+    assert found._repr_html_().startswith("<table><caption>smoothed")
+    assert isinstance(found, Estimate)
+
+
+def test_few_hits_are_warned_of() -> None:
+    few = simulate(TRUE[:60], n_items=300, levels=[10, 20, 40, 80], rng=0)
+    found = estimate(few, metrics="recall@1, recall@200")
+    assert found.diagnosis.hits["recall@1"] < 30 < found.diagnosis.hits["recall@200"]
+    assert any("fewer than 30 targets" in why for why in found.diagnosis.warnings["recall@1"])
+    assert not found.diagnosis.warnings["recall@200"]
+    assert "▲" in str(found)
+
+
+def test_the_blind_spot_is_told() -> None:
+    found = estimate(FIXED, metrics="recall@5, recall@50")
+    (note,) = found.diagnosis.notes
+    assert "ranks 1–10" in note
+    assert "(recall@5)" in note
+    assert estimate(FULL).diagnosis.notes == ()
+
+
+def test_a_grid_of_ones_own_gives_the_same_errors() -> None:
+    metrics = parse_all("recall@10")
+    grid = RankGrid.for_metrics(300, metrics)
+    one, other = estimate(FIXED, metrics=metrics), estimate(FIXED, metrics=metrics, grid=grid)
+    assert dict(one.standard_error) == dict(other.standard_error)
