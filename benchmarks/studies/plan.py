@@ -128,12 +128,14 @@ def page(content: dict[str, Any]) -> str:
     head = ["design", "users", "items per user", "metric", "predicted %", "measured %", "ratio"]
     return f"""# Predicted and measured errors of designs
 
-{content["data"]}, EASE, training items excluded. Root mean squared error relative to the exact metric
-of all users: predicted by `plan` from a pilot, and measured over {content["repeats"]} repeats.
+{content["data"]}, EASE, training items excluded. Root mean squared error relative to the exact
+metric of all users: predicted by `plan` from a pilot, and measured over {content["repeats"]}
+repeats.
 
 {table(head, rows)}
 
-{content["within_quarter"]} of {content["of"]} predictions are within a quarter of the measured error.
+{content["within_quarter"]} of {content["of"]} predictions are within a quarter of the measured
+error.
 """
 
 

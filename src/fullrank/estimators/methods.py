@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity
+from fullrank.estimators._system import Sensitivity, resolution
 from fullrank.estimators.entropy import mes, mes_sensitivity
 from fullrank.estimators.exact import exact, exact_sensitivity
 from fullrank.estimators.least_squares import cls, cls_sensitivity
@@ -178,11 +178,6 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     if resolution(sample) <= FINE:
         return "smoothed", "a sample fine enough to be smoothed as far as its likelihood asks"
     return "MLE", f"rank 1 stands for {resolution(sample):,.0f} ranks: EM stopped early risks least"
-
-
-def resolution(sample: RankSample) -> float:
-    """How many ranks of the catalogue rank 1 of the largest sample stands for, about: N / n."""
-    return float(sample.pool.max() / sample.sample_size.max())
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:

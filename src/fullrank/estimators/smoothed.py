@@ -25,7 +25,13 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
+from fullrank.estimators._system import (
+    Sensitivity,
+    System,
+    observed_system,
+    possible_system,
+    resolution,
+)
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
@@ -35,6 +41,9 @@ _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (be
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
+# intervals, calibrated in docs/studies/intervals.md: samples that see less than every twentieth
+# item add a share of the expected squared bias
+_COARSE, _BIAS = 20.0, 0.2
 
 
 @dataclass(frozen=True)
@@ -93,11 +102,13 @@ def smoothed_sensitivity(
     system = possible_system(sample, grid)
     best = best_fit(observed_system(sample, grid), penalty)
     fit = refit(system, best.penalty / looser(sample), best)
+    coarse = resolution(sample) > _COARSE
     return Sensitivity(
         system=system,
         mass=fit.mass,
         gradient=gradient(system, fit, values),
         centre=fit.mass @ values,
+        bias_square=_BIAS * bias_square(system, fit, values) if coarse else 0.0,
     )
 
 
@@ -109,9 +120,8 @@ def best_penalty(
 
 
 def looser(sample: RankSample) -> float:
-    """How much smaller the penalty behind an interval is (docs/studies/coverage.md)."""
-    resolution = float(sample.pool.max() / sample.sample_size.max())
-    return float(np.clip(3000.0 / resolution, 20.0, 300.0))
+    """How much smaller the penalty behind an interval is (docs/studies/intervals.md)."""
+    return float(np.clip(3000.0 / resolution(sample), 20.0, 300.0))
 
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:
@@ -254,6 +264,19 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
         step = _solve(slopes.expected, toward)
     assert step is not None  # a grain is in the expected curvature
     return np.asarray(problem.users * (slopes.score @ step))
+
+
+def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
+    """The squared smoothing bias expected if θ is Gaussian with precision λS: dᵀH⁻¹ λS H⁻¹d.
+
+    It is also what the variance of θ after the sample (H⁻¹) has beyond the sampling variance.
+    """
+    problem = _Problem(system)
+    mass = problem.mass(fit.coefficients)
+    toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
+    step = _solve(problem.slopes(fit.coefficients, fit.penalty).expected, toward)
+    assert step is not None  # a grain is in the expected curvature
+    return np.asarray(fit.penalty * np.einsum("ij,ij->j", step, problem.bending @ step))
 
 
 def _solve(curvature: Floats, right: Floats) -> Floats | None:

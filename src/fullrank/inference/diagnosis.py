@@ -9,13 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.estimators.methods import Chosen, resolution
+from fullrank.estimators._system import resolution
+from fullrank.estimators.methods import Chosen
 from fullrank.inference.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.sampling import RankDistribution, RankSample
 
-FEW = 30.0  # targets in the top K below which no interval is more than a hint
-MOVED = 1.0  # standard errors between the estimate and the less smoothed centre
+# where coverage was seen to fall (docs/studies/intervals.md)
+FEW = 10.0  # targets in the top K below which no interval is more than a hint
+BLIND = 4.0  # ranks that rank 1 stands for, above which an estimate leans on its uniform start
+HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -116,21 +119,31 @@ def reasons(metric: Metric, *, method: str, ranks: float, hits: float, lean: flo
     """
     why = []
     if hits < FEW:
-        why.append("fewer than 30 targets in the top K; an interval is no more than a hint.")
+        why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is only a hint.")
+    if method not in HONEST and ranks > BLIND and _looks_at_the_top(metric, 2.0 * ranks):
+        why.append("blind spot: the estimate leans on its start by more than its error says.")
     return why
+
+
+def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
+    """Whether a metric tells the first ranks apart: by its cut-off, or by weighing them more."""
+    if metric.k is None:
+        return False
+    even = metric.kind in ("recall", "capped_recall", "hit_rate", "precision", "auc")
+    return metric.k < ranks or not even
 
 
 def _blind(
     sample: RankSample, metrics: tuple[Metric, ...], share: float, chosen: Chosen
 ) -> list[str]:
     """What rank 1 of the sample stands for, where some K is below that."""
-    ranks = resolution(sample)
+    ranks = round(resolution(sample))
     below = [metric.name for metric in metrics if metric.k is not None and metric.k < ranks]
     if not below or sample.exhausted:
         return []
     says = (
         f"{share:.0%} of the targets are at rank 1 of their sample, which stands for ranks "
-        f"1–{ranks:,.0f}: below K = {ranks:,.0f} the estimate leans on smoothness "
+        f"1–{ranks:,}: below K = {ranks:,} the estimate leans on smoothness "
         f"({', '.join(below)})."
     )
     return [says]

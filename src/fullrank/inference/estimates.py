@@ -233,7 +233,7 @@ def estimate(
 
     The interval of a smoothed estimate is that of a less smoothed fit, centre and width:
     smoothing moves the estimate by more than its spread tells. Measured coverage is in
-    docs/studies/coverage.md.
+    docs/studies/intervals.md.
 
     Examples
     --------
@@ -258,6 +258,7 @@ def estimate(
     on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, wanted, fixed, on)
+    behind = fixed
     if level is None:
         found = _nothing(len(wanted))
     elif procedure == "bootstrap":
@@ -265,12 +266,13 @@ def estimate(
         report = reporter(progress, "refits")
         found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
     else:
-        found = spread(taken, wanted, fixed, on)
+        behind = behind_interval(method, fixed, taken, on)
+        found = spread(taken, wanted, behind, on)
     names = [metric.name for metric in wanted]
     errors = found.standard_error(target)
     ends = [
-        interval(float(centre), float(error), level or 0.95)
-        for centre, error in zip(found.centre, errors, strict=True)
+        interval(float(centre), float(error), level or 0.95).with_(values[name])
+        for name, centre, error in zip(names, found.centre, errors, strict=True)
     ]
     return Estimate(
         values=MappingProxyType(values),
@@ -279,7 +281,7 @@ def estimate(
         confidence_level=level,
         target=target,
         procedure=procedure,
-        diagnosis=diagnose(taken, wanted, values, found, chosen, distribution, target),
+        diagnosis=diagnose(taken, wanted, values, found, behind, distribution, target),
         naive=_naive(taken, wanted),
         method=chosen.name if distribution is None else distribution.method,
         reason=chosen.reason,
@@ -314,6 +316,15 @@ def _sample(
         n_items=n_items,  # type: ignore[arg-type]
         replacement=True if replacement is None else replacement,
     )
+
+
+def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
+    """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
+
+    EM stopped early leans on its uniform start by many of its own standard errors there.
+    """
+    fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
+    return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen
 
 
 def check_level(level: Any) -> float:

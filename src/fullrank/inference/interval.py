@@ -10,3 +10,7 @@ class Interval(NamedTuple):
 
     low: float
     high: float
+
+    def with_(self, value: float) -> Interval:
+        """The interval, stretched to hold a value."""
+        return Interval(min(self.low, value), max(self.high, value))

@@ -94,8 +94,8 @@ def _by_outcome(
     people = _squared_weights(sample)
     return Spread(
         centre=found.centre,
-        population=np.sqrt(found.system.observed @ moves**2 * people),
-        users=np.sqrt(of_these_users(found, gains) * people),
+        population=np.sqrt(found.system.observed @ moves**2 * people + found.bias_square),
+        users=np.sqrt(of_these_users(found, gains) * people + found.bias_square),
     )
 
 

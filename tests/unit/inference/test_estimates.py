@@ -289,8 +289,8 @@ def test_what_a_result_gives_out(need) -> None:
 def test_few_hits_are_warned_of() -> None:
     few = simulate(TRUE[:60], n_items=300, levels=[10, 20, 40, 80], rng=0)
     found = estimate(few, metrics="recall@1, recall@200")
-    assert found.diagnosis.hits["recall@1"] < 30 < found.diagnosis.hits["recall@200"]
-    assert any("fewer than 30 targets" in why for why in found.diagnosis.warnings["recall@1"])
+    assert found.diagnosis.hits["recall@1"] < 10 < found.diagnosis.hits["recall@200"]
+    assert any("fewer than 10 targets" in why for why in found.diagnosis.warnings["recall@1"])
     assert not found.diagnosis.warnings["recall@200"]
     assert "▲" in str(found)
 
@@ -308,3 +308,22 @@ def test_a_grid_of_ones_own_gives_the_same_errors() -> None:
     grid = RankGrid.for_metrics(300, metrics)
     one, other = estimate(FIXED, metrics=metrics), estimate(FIXED, metrics=metrics, grid=grid)
     assert dict(one.standard_error) == dict(other.standard_error)
+
+
+def test_where_auto_falls_back_on_em_the_interval_counts_the_smoothing() -> None:
+    coarse = simulate(np.arange(1, 4001), n_items=4000, sample_size=40, rng=0)
+    auto = estimate(coarse, metrics="recall@40")
+    own = estimate(coarse, metrics="recall@40", method="MLE")
+    assert auto.method == own.method == "MLE, 100 steps"
+    assert auto["recall@40"] == own["recall@40"]
+    assert auto.standard_error["recall@40"] > own.standard_error["recall@40"]
+    ends = auto.confidence_interval["recall@40"]
+    assert ends.low <= auto["recall@40"] <= ends.high
+    assert not auto.diagnosis.warnings["recall@40"]
+    assert "blind spot" in own.diagnosis.warnings["recall@40"][0]
+
+
+def test_an_interval_stretches_to_a_value() -> None:
+    assert Interval(0.2, 0.4).with_(0.1) == (0.1, 0.4)
+    assert Interval(0.2, 0.4).with_(0.5) == (0.2, 0.5)
+    assert Interval(0.2, 0.4).with_(0.3) == (0.2, 0.4)

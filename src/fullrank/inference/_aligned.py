@@ -1,0 +1,186 @@
+"""Results of several models side by side: the same users in the same order, or none in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import InputError
+from fullrank.inference import _inputs
+from fullrank.inference._moments import mean_and_covariance
+from fullrank.inference.influence import PseudoValues
+from fullrank.metrics import Metric, parse_all
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+_FELT = 0.25  # standard errors by which a centre may differ from the estimate without a word
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Aligned:
+    """What each user adds to each model's metrics.
+
+    Attributes
+    ----------
+    models, metrics : names
+    results : what was given, limited to the users compared
+    values : for each model (n_users, n_metrics): the metric of the user, or for samples the
+        estimate plus the user's influence on it
+    point : (n_models, n_metrics), what `estimate` gives; means of the values differ from it where
+        these are centred on a less smoothed fit
+    weight : for each model, of its users
+    paired : whether rows of different models are the same users
+    methods : the estimator of each model; "exact" for exact ranks
+    exact : whether every model's values are metrics of exact ranks (or given as they are)
+    notes : what was found on the way
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    results: tuple[Any, ...]
+    values: tuple[Floats, ...]
+    point: Floats
+    weight: tuple[Floats, ...]
+    paired: bool
+    methods: tuple[str, ...]
+    exact: bool
+    notes: tuple[str, ...]
+
+    @property
+    def n_users(self) -> tuple[int, ...]:
+        return tuple(weight.size for weight in self.weight)
+
+
+def align(
+    results: Mapping[str, Any],
+    metrics: str | Metric | Iterable[str | Metric],
+    *,
+    method: str,
+    paired: bool | None,
+    settings: Mapping[str, Any],
+) -> Aligned:
+    """Limit the results to their common users, and take the users' values."""
+    wanted = parse_all(metrics)
+    models = _names(results)
+    given = {name: _inputs.read(name, results[name], wanted) for name in models}
+    users = {name: _inputs.users_of(name, one) for name, one in given.items()}
+    paired, common, notes = _join(users, paired)
+    if common is not None:
+        given = {name: _inputs.limited(one, common) for name, one in given.items()}
+    found = {
+        name: _inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
+    }
+    if common is not None:
+        found = {name: _inputs.by_user(one) for name, one in found.items()}
+    weights = [np.asarray(one.weight, dtype=np.float64) for one in found.values()]
+    if paired:
+        for name, weight in zip(models[1:], weights[1:], strict=True):
+            if not np.allclose(weight, weights[0]):
+                raise InputError(
+                    f"`results` must weigh a user alike in every model; {models[0]} and {name} "
+                    "do not."
+                )
+    notes += _centres(found)
+    return Aligned(
+        models=models,
+        metrics=tuple(metric.name for metric in wanted),
+        results=tuple(given.values()),
+        values=tuple(np.asarray(one.values, dtype=np.float64) for one in found.values()),
+        point=np.array([one.estimate for one in found.values()], dtype=np.float64),
+        weight=tuple(weights),
+        paired=paired,
+        methods=tuple(one.method for one in found.values()),
+        exact=all(one.exact for one in found.values()),
+        notes=notes,
+    )
+
+
+def _names(results: Any) -> tuple[str, ...]:
+    if not isinstance(results, Mapping) or len(results) < 2:
+        raise InputError("`results` must map the names of two models or more to their ranks.")
+    for name in results:
+        if not isinstance(name, str):
+            raise InputError(f"`results` must name its models by text, not {name!r}.")
+    return tuple(results)
+
+
+def _join(
+    users: Mapping[str, Array | int], paired: bool | None
+) -> tuple[bool, Array | None, tuple[str, ...]]:
+    """Whether to pair, the common users if they are named, and what to say about it."""
+    sizes = {name: one if isinstance(one, int) else one.size for name, one in users.items()}
+    shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+    for name, size in sizes.items():
+        if size < 2:
+            raise InputError(f"`results` must have two users or more each; {name} has {size}.")
+    if paired is False:
+        return False, None, (f"Compared as if measured on different users: {shown}.",)
+    named = [one for one in users.values() if not isinstance(one, int)]
+    if not named:
+        if len(set(sizes.values())) == 1:
+            note = "The users are not named: row i of every model is taken for the same user."
+            return True, None, (note,)
+        return _different(paired, f"users are not named, and their numbers differ ({shown})")
+    if len(named) < len(users):
+        unnamed = next(name for name, one in users.items() if isinstance(one, int))
+        raise InputError(
+            f"`results` must name the users of every model or of none; {unnamed} does not. "
+            "A RankSample names them by `user=`."
+        )
+    if len({one.dtype.kind in "iu" for one in named}) > 1:
+        raise InputError("`results` must name users by numbers throughout, or by text throughout.")
+    common = reduce(np.intersect1d, named)
+    if common.size >= 2:
+        dropped = {name: size - common.size for name, size in sizes.items() if size > common.size}
+        if not dropped:
+            return True, common, ()
+        more = ", ".join(f"{name} has {n:,} more" for name, n in dropped.items())
+        return True, common, (f"{common.size:,} users are in every result ({more}, left out).",)
+    for (a, first), (b, second) in combinations(zip(users, named, strict=True), 2):
+        shared = np.intersect1d(first, second).size
+        if shared:
+            raise InputError(
+                f"`results` must share two users or more, or none; {a} and {b} share {shared:,}, "
+                f"all models {common.size}. Compare them pair by pair."
+            )
+    return _different(paired, f"no user is in two results ({shown})")
+
+
+def _different(paired: bool | None, why: str) -> tuple[bool, None, tuple[str, ...]]:
+    if paired:
+        raise InputError(f"`paired` must not be True: {why}.")
+    return False, None, (f"Compared as measured on different users: {why}.",)
+
+
+def _centres(found: Mapping[str, PseudoValues]) -> tuple[str, ...]:
+    """Say so where the values are not centred on what `estimate` gives, and if another leads."""
+    moved, centres = [], []
+    for name, one in found.items():
+        mean, covariance = mean_and_covariance(one.values, one.weight)
+        error = np.sqrt(np.diagonal(covariance))
+        rounding = 1e-9 * np.abs(mean)
+        if (np.abs(mean - one.estimate) > _FELT * error + rounding).any():
+            moved.append(name)
+        centres.append(mean)
+    if not moved:
+        return ()
+    names = tuple(found)
+    points = np.array([one.estimate for one in found.values()])
+    leaders = zip(np.argmax(centres, axis=0), np.argmax(points, axis=0), strict=True)
+    others = [
+        f"{names[point]} at {metric}"
+        for metric, (centre, point) in zip(found[names[0]].metrics, leaders, strict=True)
+        if centre != point
+    ]
+    tail = f", by which {', '.join(others)} would lead" if others else ""
+    note = (
+        f"Values of {', '.join(moved)} are from less smoothed fits, as their intervals are; "
+        f"`estimate` gives others{tail}."
+    )
+    return (note,)

@@ -1,0 +1,154 @@
+"""The result of `bounds`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank import _checks, _extras
+from fullrank.inference import _tables
+from fullrank.inference.interval import Interval
+from fullrank.metrics import parse_all
+
+_NO_SHAPE = (
+    "The shape is contradicted by the data: no P(R) that does not increase with R gives outcomes "
+    "like these. `until` asks for it among the first ranks alone."
+)
+_NO_DESIGN = (
+    "The design is contradicted by the data: no P(R) at all gives outcomes like these from "
+    "candidates drawn as the sample says."
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bounds:
+    """The smallest and largest metrics that a sample does not contradict.
+
+    All of them hold at once with probability `confidence_level` or more. They are no estimates,
+    and neither is their middle.
+
+    Attributes
+    ----------
+    intervals : metric name to Interval(low, high); NaN where the data contradict what was assumed
+    contradicted : None; "shape" where no distribution of the shape fits the data; "design" where
+        none fits at all, so that the candidates were not drawn as the sample says
+    confidence_level, target, shape, until : as asked for
+    region : how the confidence region was made
+    n_events : how many events it rests on, chosen before the data
+    n_bins : bins of ranks that the programs told apart
+    n_targets, n_items, average_size : of the sample; n_items is None where users have catalogues
+        of their own
+    """
+
+    intervals: Mapping[str, Interval]
+    contradicted: str | None
+    confidence_level: float
+    target: str
+    shape: str | None
+    until: int | None
+    region: str
+    n_events: int
+    n_bins: int
+    n_targets: int
+    n_items: int | None
+    average_size: float
+
+    def __getitem__(self, metric: str) -> Interval:
+        (parsed,) = parse_all(metric)
+        _checks.choice("metric", parsed.name, self.intervals)
+        return self.intervals[parsed.name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version; None for an end that there is not."""
+        return {
+            "format": 1,
+            "kind": "Bounds",
+            "metrics": [
+                {"metric": name, "low": _end(one.low), "high": _end(one.high)}
+                for name, one in self.intervals.items()
+            ],
+            "contradicted": self.contradicted,
+            "confidence_level": self.confidence_level,
+            "target": self.target,
+            "shape": self.shape,
+            "until": self.until,
+            "region": self.region,
+            "n_events": self.n_events,
+            "n_bins": self.n_bins,
+            "n_targets": self.n_targets,
+            "n_items": self.n_items,
+            "average_size": self.average_size,
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each metric."""
+        import pyarrow as pa
+
+        columns = {
+            "metric": list(self.intervals),
+            "low": [one.low for one in self.intervals.values()],
+            "high": [one.high for one in self.intervals.values()],
+        }
+        return pa.table(columns)
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row for each metric."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return _tables.markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return _tables.latex(*self._table())
+
+    def _repr_html_(self) -> str:
+        return _tables.html(self._title(), *self._table())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw one whisker for each metric. Returns the axes."""
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        low, high = np.array(list(self.intervals.values())).T
+        place = np.arange(low.size)[::-1]
+        middle, half = (low + high) / 2.0, (high - low) / 2.0
+        ax.errorbar(middle, place, xerr=half, fmt="none", capsize=4)
+        ax.set_yticks(place, list(self.intervals))
+        ax.set(xlim=(0, None), xlabel="metric on the full catalogue", title=self._title())
+        return ax
+
+    def __str__(self) -> str:
+        head, rows = self._table()
+        width = max(len(row[0]) for row in (head, *rows))
+        body = [f"{name:<{width}}  {low:>8}  {high:>8}" for name, low, high in (head, *rows)]
+        says = {"shape": _NO_SHAPE, "design": _NO_DESIGN}
+        tail = [says[self.contradicted]] if self.contradicted is not None else []
+        return "\n".join([self._title(), "", *body, *tail])
+
+    def _title(self) -> str:
+        shape = ""
+        if self.shape is not None:
+            reach = "" if self.until is None else f" up to rank {self.until:,}"
+            shape = f", P(R) {self.shape}{reach}"
+        who = ", these users alone" if self.target == "users" else ""
+        return (
+            f"bounds from {self.n_targets:,} targets at {100 * self.confidence_level:g} %{shape}"
+            f"{who} ({self.region})"
+        )
+
+    def _table(self) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
+        """Ends rounded outwards, so that what is printed are bounds too."""
+        rows = []
+        for name, one in self.intervals.items():
+            low, high = np.floor(one.low * 1e4) / 1e4, np.ceil(one.high * 1e4) / 1e4
+            known = self.contradicted is None
+            rows.append((name, f"{low:.4f}", f"{high:.4f}") if known else (name, "–", "–"))
+        return ("metric", "low", "high"), rows
+
+
+def _end(value: float) -> float | None:
+    return None if np.isnan(value) else value

@@ -1,0 +1,191 @@
+"""What a comparison can be given: exact ranks, samples, users' values; and what it reads there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.inference.influence import PseudoValues, pseudo_values
+from fullrank.metrics import Metric, parse_all
+from fullrank.ranking.exact import ExactRanks
+from fullrank.sampling import RankSample
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
+    """A result that the rest knows; a mapping from metrics to users' values becomes one."""
+    if isinstance(result, ExactRanks | PseudoValues):
+        return result
+    if isinstance(result, RankSample):
+        if result.rows is None:
+            raise InputError(
+                f"`results` must have the ranks of {name} target by target; it holds counts alone, "
+                "which cannot be compared user by user."
+            )
+        return result
+    if isinstance(result, Mapping):
+        return _plain(name, result, metrics)
+    raise InputError(
+        f"`results` must hold ExactRanks, RankSample or a mapping from metrics to users' values; "
+        f"{name} is a {type(result).__name__}."
+    )
+
+
+def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -> PseudoValues:
+    by_name = {parse_all(key)[0].name: key for key in columns if key not in ("user", "weight")}
+    arrays: list[Floats] = []
+    for metric in metrics:
+        if metric.name not in by_name:
+            raise InputError(
+                f"`results` must have {metric} of every model; {name} has "
+                f"{', '.join(by_name) or 'no metric'}."
+            )
+        size = arrays[0].size if arrays else None
+        label = f"results[{name!r}][{by_name[metric.name]!r}]"
+        arrays.append(_checks.reals(label, columns[by_name[metric.name]], size=size))
+    n = arrays[0].size
+    user = columns.get("user")
+    if user is not None:
+        user = _checks.labels(f"results[{name!r}]['user']", user, n, "value")
+    weight = columns.get("weight")
+    weight = np.ones(n) if weight is None else _checks.reals("weight", weight, size=n, low=0.0)
+    values = np.column_stack(arrays)
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in metrics),
+        user=user,
+        values=values,
+        estimate=np.average(values, axis=0, weights=weight),
+        weight=weight,
+        method="as given",
+        exact=True,
+    )
+
+
+def users_of(name: str, result: Any) -> Array | int:
+    """The users' ids, sorted; their number where they are not named."""
+    if isinstance(result, ExactRanks):
+        return np.unique(result.user_rows)
+    kept: Any = result.rows if isinstance(result, RankSample) else result
+    user: Array | None = kept.user
+    if user is None:
+        return len(kept.weight)
+    ids = np.unique(user)
+    if isinstance(result, PseudoValues) and ids.size != len(user):
+        raise InputError(f"`results` must have each user once; {name} has some twice.")
+    return ids
+
+
+def limited(result: Any, users: Array) -> Any:
+    """The result of these users alone; as it is if it has no others."""
+    if isinstance(result, ExactRanks):
+        keep = np.isin(result.user_rows, users)
+        if keep.all():
+            return result
+        columns: dict[str, Any] = {
+            name: _checks.frozen(column[keep]) for name, column in result._columns().items()
+        }
+        return replace(result, **columns)
+    if isinstance(result, PseudoValues):
+        assert result.user is not None  # they would not have been joined
+        keep = np.isin(result.user, users)
+        if keep.all():
+            return result
+        values, weight = result.values[keep], result.weight[keep]
+        estimate = np.average(values, axis=0, weights=weight)
+        return replace(
+            result, user=result.user[keep], values=values, weight=weight, estimate=estimate
+        )
+    rows, design = result.rows, result.design
+    keep = np.isin(rows.user, users)
+    if keep.all():
+        return result
+    return RankSample.from_ranks(
+        rows.rank[keep],
+        sample_size=rows.sample_size[keep],
+        n_items=rows.n_items[keep],
+        replacement=design.replacement,
+        levels=design.levels,
+        stop_rank=design.stop_rank,
+        pool=design.pool,
+        ties=design.ties,
+        shared_draws=design.shared_draws,
+        user=rows.user[keep],
+        weight=rows.weight[keep],
+        n_targets=rows.n_targets[keep],
+        offset=rows.offset[keep],
+    )
+
+
+def is_naive(method: Any) -> bool:
+    """Whether sampled metrics are to be taken as they are."""
+    return isinstance(method, str) and method.lower() == "naive"
+
+
+def values_of(
+    name: str,
+    result: Any,
+    metrics: tuple[Metric, ...],
+    method: str,
+    settings: Mapping[str, Any],
+) -> PseudoValues:
+    if isinstance(result, PseudoValues):
+        wanted = [metric.name for metric in metrics]
+        missing = [metric for metric in wanted if metric not in result.metrics]
+        if missing:
+            raise InputError(
+                f"`results` must have {missing[0]} of every model; {name} has "
+                f"{', '.join(result.metrics)}."
+            )
+        at = [result.metrics.index(metric) for metric in wanted]
+        return replace(
+            result,
+            metrics=tuple(wanted),
+            values=result.values[:, at],
+            estimate=result.estimate[at],
+        )
+    if isinstance(result, ExactRanks):  # nothing to estimate, whatever the method for samples
+        return pseudo_values(result, metrics)
+    if is_naive(method):
+        for key in settings:
+            raise InputError(f'`{key}` must not be given with method="naive", which fits nothing.')
+        return _naive(name, result, metrics)
+    return pseudo_values(result, metrics, method=method, **settings)
+
+
+def _naive(name: str, sample: RankSample, metrics: tuple[Metric, ...]) -> PseudoValues:
+    """The sampled metric of each user as it is."""
+    if sample.design.adaptive or sample.several:
+        kind = "adaptive" if sample.design.adaptive else "of several targets for a user"
+        raise InputError(
+            f'`method` must not be "naive" for {name}, whose sample is {kind}: it has no sampled '
+            "metric."
+        )
+    rows = sample.rows
+    assert rows is not None  # checked when it was read
+    values = np.column_stack([metric.weights(rows.rank, rows.sample_size) for metric in metrics])
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in metrics),
+        user=rows.user,
+        values=values,
+        estimate=np.average(values, axis=0, weights=rows.weight),
+        weight=np.asarray(rows.weight),
+        method="naive",
+        exact=False,
+    )
+
+
+def by_user(found: PseudoValues) -> PseudoValues:
+    """By user, so that rows of different models meet."""
+    assert found.user is not None
+    order = np.argsort(found.user, kind="stable")
+    return replace(
+        found, user=found.user[order], values=found.values[order], weight=found.weight[order]
+    )

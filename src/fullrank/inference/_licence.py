@@ -1,0 +1,131 @@
+"""What a comparison of sampled metrics, taken as they are, is worth.
+
+In general nothing: sampled metrics need not order models as exact ones do (Rendle 2019). They do
+if one recall curve on the catalogue dominates the other (Li et al. 2020, Theorem 2.1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import InputError
+from fullrank.inference._aligned import Aligned
+from fullrank.inference.dominance import Dominance, dominance
+from fullrank.metrics import parse
+from fullrank.sampling import RankSample
+
+Floats = NDArray[np.float64]
+Pairs = list[tuple[int, int]]
+
+
+def fixed(aligned: Aligned) -> list[RankSample]:
+    """The samples, if all are of one fixed design that sampled metrics of models can share."""
+    samples = [
+        one
+        for one in aligned.results
+        if isinstance(one, RankSample) and not one.design.adaptive and not one.several
+    ]
+    if len(samples) < len(aligned.results):
+        return []
+    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.replacement) for one in samples}
+    return samples if len(shapes) == 1 else []
+
+
+def check_designs(aligned: Aligned) -> None:
+    if not fixed(aligned):
+        raise InputError(
+            '`method` must not be "naive" here: sampled metrics compare only if every model was '
+            "ranked among as many items of the same catalogue, drawn in the same way."
+        )
+
+
+def naive_best(aligned: Aligned) -> dict[str, str]:
+    samples = fixed(aligned)
+    if not samples:
+        return {}
+    return {
+        metric: aligned.models[int(np.argmax([one.naive(metric) for one in samples]))]
+        for metric in aligned.metrics
+    }
+
+
+def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
+    leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
+               for j, m in enumerate(aligned.metrics)}  # fmt: skip
+    return [
+        f"Naive sampled {metric} would have named {named}."
+        for metric, named in naive.items()
+        if named != leaders[metric]
+    ]
+
+
+def curves(
+    aligned: Aligned, pairs: Pairs, confidence: float, rng: np.random.Generator
+) -> dict[tuple[str, str], Dominance]:
+    """The sampled recall curves of each pair, where users are paired."""
+    samples = fixed(aligned)
+    if not aligned.paired or samples[0].exhausted:
+        return {}
+    depth = int(samples[0].sample_size.max())
+    ranks = []
+    for one in samples:
+        assert one.rows is not None  # checked when it was read
+        user = one.rows.user
+        order = slice(None) if user is None else np.argsort(user, kind="stable")
+        ranks.append(one.rows.rank[order])
+    if depth < 2:
+        return {}
+    return {
+        (aligned.models[i], aligned.models[j]): dominance(
+            ranks[i],
+            ranks[j],
+            depth=depth,
+            weight=aligned.weight[0],
+            confidence_level=confidence,
+            rng=rng,
+        )
+        for i, j in pairs
+    }
+
+
+def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tuple[str, ...]:
+    """What a comparison of sampled metrics is worth (002; 001, Theorem 2.1)."""
+    sample = aligned.results[0]
+    if sample.exhausted:
+        return ("Every item was drawn: the sampled metrics are the exact ones.",)
+    n, pool = int(sample.sample_size.max()), int(sample.pool.max())
+    cut = [m for m in aligned.metrics if not (parse(m).kind == "auc" and parse(m).k is None)]
+    if not cut:
+        return ("Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",)
+    notes = [
+        (
+            f"Not licensed as it stands: sampled {', '.join(cut)}, from ranks among {n:,} of "
+            f"{pool:,} items, need not order models as the exact metrics do (Rendle 2019). Leave "
+            '`method` at "auto" for the catalogue\'s.'
+        )
+    ]
+    notes += [
+        f"{a} and {b}: their sampled recall curves cross ({a} above at k = {curve.above[0]:,}, {b} "
+        f"at k = {curve.below[0]:,}), so neither dominates on the catalogue and their order "
+        "depends on K (Li et al. 2020, Theorem 2.1)."
+        for (a, b), curve in curves.items()
+        if curve.verdict == "crossing"
+    ]
+    higher = [
+        f"{a} over {b}" if curve.verdict == "first" else f"{b} over {a}"
+        for (a, b), curve in curves.items()
+        if curve.verdict in ("first", "second")
+    ]
+    if higher:
+        notes.append(
+            f"Sampled recall is higher at every k for {', '.join(higher)}: where the catalogue's "
+            "is so at every K, sampled metrics name the better one (Li et al. 2020, Theorem 2.1). "
+            f"A crossing below about K = {pool / n:,.0f} cannot be seen."
+        )
+    open_ = [f"{a} and {b}" for (a, b), curve in curves.items() if curve.verdict == "undecided"]
+    if open_:
+        notes.append(f"Neither sampled recall curve is shown to dominate: {', '.join(open_)}.")
+    return tuple(notes)

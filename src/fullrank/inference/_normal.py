@@ -1,0 +1,47 @@
+"""Quantiles and two-sided p values of the normal and the t distribution.
+
+`scipy.special` is loaded when they are first asked for; `scipy.stats`, which is slower to load by
+a second, is not needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+
+Floats = NDArray[np.float64]
+
+
+def level(confidence_level: Any) -> float:
+    """A confidence level strictly between 0 and 1."""
+    number = _checks.real("confidence_level", confidence_level)
+    if not 0.0 < number < 1.0:
+        raise InputError(
+            f"`confidence_level` must lie between 0 and 1, not {number:g}. 95 % is 0.95."
+        )
+    return number
+
+
+def quantile(confidence_level: float, df: ArrayLike = np.inf) -> Floats:
+    """Half the width, in standard errors, of a two-sided t interval (normal for df = inf)."""
+    from scipy.special import ndtri, stdtrit
+
+    upper = 0.5 + confidence_level / 2.0
+    freedom = np.asarray(df, dtype=np.float64)
+    finite = np.where(np.isfinite(freedom), freedom, 1.0)
+    return np.where(np.isfinite(freedom), stdtrit(finite, upper), ndtri(upper))
+
+
+def two_sided(statistic: ArrayLike, df: ArrayLike = np.inf) -> Floats:
+    """P(|t| >= |statistic|) with df degrees of freedom (normal for df = inf)."""
+    from scipy.special import ndtr, stdtr
+
+    lower = -np.abs(np.asarray(statistic, dtype=np.float64))
+    freedom = np.asarray(df, dtype=np.float64)
+    finite = np.where(np.isfinite(freedom), freedom, 1.0)
+    return np.asarray(2.0 * np.where(np.isfinite(freedom), stdtr(finite, lower), ndtr(lower)))

@@ -1,0 +1,192 @@
+"""What the data cannot rule out: the smallest and largest metric that fit a sample.
+
+A sample can be blind: a hundred candidates out of seventeen thousand cannot tell rank 1 from
+rank 100. All distributions P(R) under which the observed outcomes are likely enough form a
+polytope, and the ends of a metric over it are two linear programs. The events that make the
+region are in `_bounds_events`, the region in `_bounds_region`, what keeps bins honest in
+`_bounds_polytope` and the programs in `_bounds_program`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.inference._bounds_events import Events
+from fullrank.inference._bounds_polytope import Columns, edges_for
+from fullrank.inference._bounds_program import Program
+from fullrank.inference._bounds_region import chernoff, clopper_pearson
+from fullrank.inference._bounds_result import Bounds
+from fullrank.inference.interval import Interval
+from fullrank.metrics import Metric, parse_all
+from fullrank.sampling import RankGrid, RankSample
+
+Floats = NDArray[np.float64]
+
+METRICS = ("recall@10", "ndcg@10", "ap@10")
+SHAPES = ("decreasing",)
+REGIONS = {
+    "population": ("Clopper–Pearson", clopper_pearson),
+    "users": ("Chernoff", chernoff),
+}
+_POOLS = 8  # groups of users with like catalogues
+
+
+def bounds(
+    sample: RankSample,
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    *,
+    shape: str | None = None,
+    until: int | None = None,
+    target: str = "population",
+    confidence_level: float = 0.95,
+    n_events: int = 12,
+    grid: RankGrid | None = None,
+) -> Bounds:
+    """The smallest and largest full-catalogue metrics that the sample does not rule out.
+
+    Nothing is assumed about the ranks but what `shape` says. More candidates give narrower
+    bounds; more users do so only until what is left is what the candidates cannot tell apart.
+
+    Parameters
+    ----------
+    sample : a RankSample with one target for each user, of equal weights, the candidates of each
+        user drawn anew
+    metrics : names such as ``"ndcg@10"``; the bounds of all of them hold at once
+    shape : None; or "decreasing": over the population of users, no rank is likelier than a
+        better one. The narrower bounds rest on that, and are for the population alone
+    until : the last rank for which the shape is assumed; all of them if left out
+    target : "population" bounds hold for all users like these and, without a shape, for these
+        users too; "users" bounds hold for these users alone, and are narrower
+    confidence_level : of all bounds together, at least 0.5
+    n_events : how many events the region rests on, at most
+    grid : bins of ranks; if left out, every rank for itself up to 32,768 items, and as many bins
+        beyond. A coarser grid is quicker and gives wider bounds, never narrower ones
+
+    Returns
+    -------
+    Bounds
+        ``bounds(...)["recall@10"]`` is an ``Interval(low, high)``. Where no distribution fits
+        the data, `contradicted` says whether the shape or the design is to blame, and the ends
+        are NaN.
+
+    Notes
+    -----
+    The ends are max and min of Σ_R w(R) P(R) subject to l_i ≤ Σ_R P(event_i | R) P(R) ≤ u_i with
+    Clopper-Pearson limits at α/m on m events, which the design and the cut-offs asked for fix
+    before the data are seen. Users with catalogues of their own are taken in groups of like
+    catalogues, each group with a P(R) of its own (with a shape, all in one), so that ranks may go
+    with the size of the catalogue.
+
+    Examples
+    --------
+    >>> from fullrank.sampling import simulate
+    >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, sample_size=100, rng=0)
+    >>> print(bounds(sample, "recall@10, recall@100"))
+    bounds from 1,200 targets at 95 % (Clopper–Pearson on 10 events)
+    <BLANKLINE>
+    metric           low      high
+    recall@10     0.0000    0.5874
+    recall@100    0.5128    0.8582
+    """
+    size = _check_sample(sample)
+    wanted = parse_all(metrics)
+    n_items = int(sample.pool.max())
+    level = _checks.real("confidence_level", confidence_level)
+    if not 0.5 <= level < 1.0:  # fixed users need tails of 1/4 at most (`_bounds_region`)
+        raise InputError(f"`confidence_level` must be at least 0.5 and below 1, not {level:g}.")
+    until = _check_shape(shape, until, _checks.choice("target", target, REGIONS), n_items)
+    name, region = REGIONS[target]
+    edges = edges_for(grid, n_items, wanted, until)
+    n_events = _checks.integer("n_events", n_events, low=1)
+    cuts = [metric.k for metric in wanted if metric.k is not None]
+    events = Events.chosen(sample.design, size, n_items, n_events, cuts)
+    columns = Columns.build(sample, events, edges, groups=_POOLS if shape is None else 1)
+
+    def program(reach: int) -> Program:
+        ends = columns.chances(reach)
+        rows = region(events.counts(sample), sample.n_targets, 1.0 - level, *ends)
+        return Program(*rows, columns.group, columns.mass)
+
+    reach = 0 if shape is None else until or n_items
+    solver, contradicted = program(reach), None
+    if not solver.feasible():
+        contradicted = "shape" if reach and program(0).feasible() else "design"
+    nothing = Interval(np.nan, np.nan)
+    return Bounds(
+        intervals=MappingProxyType(
+            {
+                metric.name: nothing if contradicted else _ends(solver, columns, metric, reach)
+                for metric in wanted
+            }
+        ),
+        contradicted=contradicted,
+        confidence_level=level,
+        target=target,
+        shape=shape,
+        until=until,
+        region=f"{name} on {events.rank.size} events",
+        n_events=int(events.rank.size),
+        n_bins=edges.size - 1,
+        n_targets=sample.n_targets,
+        n_items=sample.n_items,
+        average_size=sample.average_size,
+    )
+
+
+def _ends(solver: Program, columns: Columns, metric: Metric, reach: int) -> Interval:
+    top, bottom = columns.gains(metric, reach)
+    # 0.0 + makes 0 of -0
+    low, high = 0.0 + -solver.maximum(-bottom), solver.maximum(top)
+    return Interval(max(low, float(bottom.min())), min(high, float(top.max())))
+
+
+def _check_shape(shape: str | None, until: int | None, target: str, n_items: int) -> int | None:
+    if shape is None:
+        if until is not None:
+            raise InputError("`until` must not be given without a `shape`.")
+        return None
+    _checks.choice("shape", shape, SHAPES)
+    if target == "users":
+        raise InputError(
+            '`shape` must not be given with target="users": it is a statement about the '
+            "population, which the ranks of some users never follow exactly."
+        )
+    return None if until is None else _checks.integer("until", until, low=1, high=n_items)
+
+
+def _check_sample(sample: RankSample) -> int:
+    """The size of the sample, where there is an argument for bounds."""
+    if not isinstance(sample, RankSample):
+        raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
+    if sample.several:
+        raise InputError(
+            "`sample` must have one target for each user: the outcomes of a user's targets are not "
+            "independent. Take one of each user's targets at random."
+        )
+    if sample.design.shared_draws:
+        raise InputError(
+            "`sample` must have candidates drawn for each user anew; users who share them are not "
+            "independent."
+        )
+    seen = sample.count > 0
+    mean = sample.weight[seen] / sample.count[seen]
+    each = mean if sample.rows is None else sample.rows.weight
+    if max(np.ptp(mean), np.ptp(each)) > 1e-9 * each.max():
+        raise InputError(
+            "`sample` must have users of equal weights; with others the share of the weight at an "
+            "outcome is not the share of the users."
+        )
+    size = int(sample.sample_size.max())
+    most = size if sample.design.replacement else np.minimum(size, sample.pool)
+    if not sample.design.adaptive and (sample.sample_size != most).any():
+        raise InputError(
+            "`sample` must have one sample size, or levels; sizes that differ between users may go "
+            "with their ranks. Take the bounds of each size by itself."
+        )
+    return size

@@ -1,0 +1,304 @@
+"""Compare models on the same users: differences, intervals, tests, and who is best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank._rng import RandomState, generator
+from fullrank.errors import InputError
+from fullrank.inference import _licence
+from fullrank.inference._aligned import Aligned, align
+from fullrank.inference._inputs import is_naive
+from fullrank.inference._moments import mean_and_covariance, spread
+from fullrank.inference._normal import level
+from fullrank.inference.comparison import Comparison, Difference
+from fullrank.inference.interval import Interval
+from fullrank.inference.means import FEW_HITS
+from fullrank.inference.multiplicity import CORRECTIONS, corrected
+from fullrank.inference.paired_tests import TESTS, paired_test
+from fullrank.inference.proportions import two_proportions
+from fullrank.inference.two_samples import TwoSampleTest, welch
+from fullrank.inference.winner import best
+from fullrank.metrics import Metric
+
+Floats = NDArray[np.float64]
+
+METRICS = ("ndcg@10", "recall@10")
+_DRAWS = 100_000
+_UNPAIRED = ("t", "z")
+
+
+def compare(
+    results: Mapping[str, Any],
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    *,
+    test: str = "t",
+    correction: str | None = "holm",
+    confidence_level: float = 0.95,
+    baseline: str | None = None,
+    method: str = "auto",
+    paired: bool | None = None,
+    n_resamples: int = 2000,
+    rng: RandomState = None,
+    **settings: Any,
+) -> Comparison:
+    """Compare two models or more, user by user.
+
+    Parameters
+    ----------
+    results : name to ExactRanks, RankSample (with its rows), or a mapping from metrics to the
+        values of users (with "user" for their ids, if they have any); kinds can be mixed
+    metrics : names such as ``"ndcg@10"``, one or several
+    test : "t", "z", "bootstrap", "randomization", "sign" or "wilcoxon" (see `paired_test`); models
+        measured on different users take the two-sample "t" or "z"
+    correction : "holm", "bonferroni", "bh" or None: p values corrected for the number of all
+        differences tested, models × metrics × cut-offs. Intervals are not.
+    confidence_level : of the intervals; a model is called better where the corrected p is below
+        1 - confidence_level
+    baseline : compare every model with this one alone; None for all pairs
+    method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics as they
+        are, and says what that is worth
+    paired : None pairs models by user where they share users (the others are left out); True
+        insists; False does not
+    n_resamples : of "bootstrap" and "randomization"
+    rng : None, int, SeedSequence or Generator
+    settings : of the estimator
+
+    Returns
+    -------
+    Comparison
+        Its differences are first minus second in the order of `results`, or model minus baseline.
+
+    Notes
+    -----
+    A metric of exact ranks is a mean of users' values, and the differences are tested user by
+    user. An estimate from a sample is no mean, but nearly one: of the estimate plus each user's
+    influence on it. These stand for the users' values, so that the same tests serve both, and the
+    interval is for the metric over users like these, from which items were drawn as well. No test
+    sees the bias of an estimator; where samples are coarse read its diagnosis first.
+
+    Sampled metrics themselves need not order models as exact ones do (Rendle 2019). If one
+    model's recall on the full catalogue is the higher at every K, they do (Li et al. 2020,
+    Theorem 2.1); see `dominance`. With ``method="naive"`` the notes say which it is.
+
+    Effect sizes are Cohen's: d_z, the mean difference over the standard deviation of the users'
+    differences; for different users d, over the pooled standard deviation of users' values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> base = random.random(2000)
+    >>> better = base + random.normal(0.01, 0.1, 2000)
+    >>> print(compare({"new": {"ndcg@10": better}, "old": {"ndcg@10": base}}, "ndcg@10", rng=0))
+    2,000 users in common, paired t test
+    <BLANKLINE>
+         ndcg@10
+    new  0.5087 ± 0.0069   P(best) 1.00
+    old  0.4989 ± 0.0065           0.00
+    <BLANKLINE>
+    new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
+    The users are not named: row i of every model is taken for the same user.
+    """
+    _checks.choice("test", test, TESTS)
+    if correction is not None:
+        _checks.choice("correction", correction, CORRECTIONS)
+    confidence = level(confidence_level)
+    n_resamples = _checks.integer("n_resamples", n_resamples, low=1)
+    random = generator(rng)
+    if isinstance(results, Mapping) and baseline is not None:
+        _checks.choice("baseline", baseline, tuple(results))
+    aligned = align(results, metrics, method=method, paired=paired, settings=settings)
+    as_sampled = is_naive(method)
+    if as_sampled:
+        _licence.check_designs(aligned)
+    _check_test(aligned, test)
+    pairs = _pairs(aligned.models, baseline)
+    found = (
+        _paired(aligned, pairs, test, confidence, n_resamples, random)
+        if aligned.paired
+        else _unpaired(aligned, pairs, test, confidence)
+    )
+    differences = _packed(found, correction, confidence)
+    how = "bootstrap" if test == "bootstrap" else "normal"
+    n_draws = n_resamples if how == "bootstrap" else _DRAWS
+    estimate, error, p_best = best(aligned, how=how, n_draws=n_draws, rng=random)
+    naive = _licence.naive_best(aligned)
+    curves = _licence.curves(aligned, pairs, confidence, random) if as_sampled else {}
+    spoken = (
+        _licence.licence(aligned, curves)
+        if as_sampled
+        else _licence.disagreements(aligned, estimate, naive)
+    )
+    return Comparison(
+        models=aligned.models,
+        metrics=aligned.metrics,
+        estimate=_checks.frozen(estimate),
+        standard_error=_checks.frozen(error),
+        p_best=_checks.frozen(p_best),
+        point_estimate=_checks.frozen(aligned.point),
+        differences=differences,
+        test=test,
+        correction=correction,
+        confidence_level=confidence,
+        baseline=baseline,
+        methods=aligned.methods,
+        paired=aligned.paired,
+        n_users=aligned.n_users,
+        naive_best=MappingProxyType(naive),
+        dominance=MappingProxyType(curves),
+        notes=(
+            *aligned.notes,
+            *_cautions(aligned, test, n_resamples, len(differences)),
+            *spoken,
+        ),
+    )
+
+
+Pairs = list[tuple[int, int]]
+_Row = dict[str, Any]  # the arguments of a Difference, short of its corrected p
+
+
+def _pairs(models: tuple[str, ...], baseline: str | None) -> Pairs:
+    if baseline is None:
+        return list(combinations(range(len(models)), 2))
+    base = models.index(baseline)
+    return [(i, base) for i in range(len(models)) if i != base]
+
+
+def _check_test(aligned: Aligned, test: str) -> None:
+    if not aligned.paired and test not in _UNPAIRED:
+        raise InputError(
+            f'`test` must be "t" or "z" for models measured on different users, not "{test}". '
+            f"{aligned.notes[0]}"
+        )
+    if not TESTS[test].of_means and not aligned.exact:
+        raise InputError(
+            f'`test` must not be "{test}" for metrics estimated from samples: users have no values '
+            "of their own to count."
+        )
+
+
+def _paired(
+    aligned: Aligned,
+    pairs: Pairs,
+    test: str,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> list[_Row]:
+    """One test of all columns, so that all pairs and metrics meet the same resamples."""
+    columns = np.concatenate([aligned.values[i] - aligned.values[j] for i, j in pairs], axis=1)
+    weight = aligned.weight[0]
+    out = paired_test(
+        columns,
+        test=test,
+        weight=weight,
+        confidence_level=confidence,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    cells = [(i, j, metric) for i, j in pairs for metric in aligned.metrics]
+    return [
+        {
+            "first": aligned.models[i],
+            "second": aligned.models[j],
+            "metric": metric,
+            "estimate": float(out.estimate[c]),
+            "standard_error": float(out.standard_error[c]),
+            "confidence_interval": Interval(float(out.low[c]), float(out.high[c])),
+            "p_value": float(out.p_value[c]),
+            "effect_size": float(out.effect_size[c]),
+        }
+        for c, (i, j, metric) in enumerate(cells)
+    ]
+
+
+def _unpaired(aligned: Aligned, pairs: Pairs, test: str, confidence: float) -> list[_Row]:
+    rows = []
+    for i, j in pairs:
+        for c, metric in enumerate(aligned.metrics):
+            values = [aligned.values[m][:, c] for m in (i, j)]
+            weights = [aligned.weight[m] for m in (i, j)]
+            out = _two_samples(values, weights, test, confidence)
+            spreads = [
+                float(spread(x[:, None], w)[0]) for x, w in zip(values, weights, strict=True)
+            ]
+            pooled = math.hypot(*spreads) / math.sqrt(2.0)
+            rows.append(
+                {
+                    "first": aligned.models[i],
+                    "second": aligned.models[j],
+                    "metric": metric,
+                    "estimate": out.difference,
+                    "standard_error": out.standard_error,
+                    "confidence_interval": out.confidence_interval,
+                    "p_value": out.p_value,
+                    "effect_size": out.difference / pooled if pooled > 0.0 else 0.0,
+                }
+            )
+    return rows
+
+
+def _two_samples(
+    values: list[Floats], weights: list[Floats], test: str, confidence: float
+) -> TwoSampleTest:
+    hits = all(((x == 0.0) | (x == 1.0)).all() for x in values)
+    if test == "z" and hits and all((w == w[0]).all() for w in weights):  # 003, equation 53
+        (a, m), (b, n) = ((float(x.sum()), x.size) for x in values)
+        return two_proportions(a, m, b, n, confidence_level=confidence)
+    moments = [mean_and_covariance(x[:, None], w) for x, w in zip(values, weights, strict=True)]
+    (first, v1), (second, v2) = ((float(mean[0]), float(v[0, 0])) for mean, v in moments)
+    dfs = tuple(np.inf if test == "z" else x.size - 1.0 for x in values)
+    return welch(first - second, (v1, v2), dfs, confidence)
+
+
+def _packed(rows: list[_Row], correction: str | None, confidence: float) -> tuple[Difference, ...]:
+    p = corrected([row["p_value"] for row in rows], correction)
+    out = []
+    for row, one in zip(rows, p.tolist(), strict=True):
+        ahead = row["first"] if row["estimate"] > 0.0 else row["second"]
+        told = one < 1.0 - confidence and row["estimate"] != 0.0
+        out.append(Difference(**row, corrected_p=one, better=ahead if told else None))
+    return tuple(out)
+
+
+def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> list[str]:
+    notes = []
+    kinds = dict(zip(aligned.models, aligned.methods, strict=True))
+    if len(set(kinds.values())) > 1:
+        notes.append(
+            "Estimated differently: " + ", ".join(f"{m} ({k})" for m, k in kinds.items()) + "."
+        )
+    if not TESTS[test].of_means:
+        notes.append(
+            f"The {test} test does not ask about the mean but whether "
+            + ("more users gain than lose" if test == "sign" else "differences are symmetric")
+            + ": with thousands of users it rejects where means are equal."
+        )
+    if TESTS[test].resamples and n_tests / (n_resamples + 1) > 0.01:
+        notes.append(
+            f"{n_resamples:,} resamples cannot show a p below {1 / (n_resamples + 1):.1g}, for "
+            f"{n_tests} tests: raise `n_resamples`."
+        )
+    if aligned.exact:
+        few = [
+            f"{model} at {metric}"
+            for model, values in zip(aligned.models, aligned.values, strict=True)
+            for metric, column in zip(aligned.metrics, values.T, strict=True)
+            if np.count_nonzero(column) < FEW_HITS
+        ]
+        if few:
+            notes.append(
+                f"Fewer than {FEW_HITS} users are above 0 ({', '.join(few)}): intervals may be too "
+                "short."
+            )
+    return notes

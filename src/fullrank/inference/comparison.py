@@ -1,0 +1,308 @@
+"""The result of a comparison: what was measured, what differs, and how sure it is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks, _extras
+from fullrank.errors import InputError
+from fullrank.inference import _tables
+from fullrank.inference.dominance import Dominance
+from fullrank.inference.interval import Interval
+from fullrank.metrics import Metric, parse_all
+
+Floats = NDArray[np.float64]
+
+_SHOWN = 12  # differences that `str` shows
+_LABELS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """First minus second at one metric.
+
+    Attributes
+    ----------
+    first, second, metric : names
+    estimate, standard_error, confidence_interval : of the difference
+    p_value, corrected_p : of its test, alone and among all tests of the comparison
+    effect_size : Cohen's d_z (same users) or d (different users)
+    better : the model called better at the comparison's level, after correction; None if neither
+    """
+
+    first: str
+    second: str
+    metric: str
+    estimate: float
+    standard_error: float
+    confidence_interval: Interval
+    p_value: float
+    corrected_p: float
+    effect_size: float
+    better: str | None
+
+    @property
+    def flipped(self) -> Difference:
+        """Second minus first."""
+        low, high = self.confidence_interval
+        return Difference(
+            first=self.second,
+            second=self.first,
+            metric=self.metric,
+            estimate=-self.estimate,
+            standard_error=self.standard_error,
+            confidence_interval=Interval(-high, -low),
+            p_value=self.p_value,
+            corrected_p=self.corrected_p,
+            effect_size=-self.effect_size,
+            better=self.better,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and names."""
+        plain = {k: v for k, v in self.__dict__.items() if k != "confidence_interval"}
+        return plain | {"low": self.confidence_interval.low, "high": self.confidence_interval.high}
+
+    @property
+    def pair(self) -> str:
+        """Both names."""
+        return f"{self.first} − {self.second}"
+
+    @property
+    def tail(self) -> str:
+        """The numbers as text."""
+        low, high = self.confidence_interval
+        d = decimals(self.standard_error)
+        return f"{self.estimate:+.{d}f} [{low:+.{d}f}, {high:+.{d}f}]  {shown_p(self.p_value)}"
+
+    def __str__(self) -> str:
+        return f"{self.pair}  {self.metric}  {self.tail}"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Comparison:
+    """Models compared at one metric or several.
+
+    Attributes
+    ----------
+    models, metrics : names
+    estimate, standard_error, p_best : (n_models, n_metrics): the metric, its standard error over
+        users, and the probability that the model is the best (see `winner`)
+    point_estimate : (n_models, n_metrics), what `estimate` gives, which may be smoothed more
+    differences : a `Difference` for each pair of models and metric
+    test, correction, confidence_level, baseline : as asked
+    methods : the estimator of each model; "exact" for exact ranks
+    paired : whether differences are taken user by user
+    n_users : for each model the users it was compared on
+    naive_best : the model that the sampled metric as it is would name, where there is one
+    dominance : for a naive comparison, pairs to the order of their sampled recall curves
+    notes : what else should be known
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    estimate: Floats
+    standard_error: Floats
+    p_best: Floats
+    point_estimate: Floats
+    differences: tuple[Difference, ...]
+    test: str
+    correction: str | None
+    confidence_level: float
+    baseline: str | None
+    methods: tuple[str, ...]
+    paired: bool
+    n_users: tuple[int, ...]
+    naive_best: Mapping[str, str]
+    dominance: Mapping[tuple[str, str], Dominance] = field(repr=False)
+    notes: tuple[str, ...]
+
+    def between(self, first: str, second: str, metric: str | Metric) -> Difference:
+        """The difference first minus second at a metric."""
+        (parsed,) = parse_all(metric)
+        _checks.choice("metric", parsed.name, self.metrics)
+        for one in self.differences:
+            if one.metric == parsed.name and {one.first, one.second} == {first, second}:
+                return one if one.first == first else one.flipped
+        raise InputError(
+            f"`first` and `second` must be two models that were compared, not {first!r} and "
+            f"{second!r}."
+        )
+
+    def best(self, metric: str | Metric) -> str:
+        """The model with the highest estimate; of equal ones the first."""
+        (parsed,) = parse_all(metric)
+        column = self.metrics.index(_checks.choice("metric", parsed.name, self.metrics))
+        return self.models[int(np.argmax(self.estimate[:, column]))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Comparison",
+            "test": self.test,
+            "correction": self.correction,
+            "confidence_level": self.confidence_level,
+            "baseline": self.baseline,
+            "paired": self.paired,
+            "models": [
+                {
+                    "model": model,
+                    "method": self.methods[i],
+                    "n_users": self.n_users[i],
+                    "metrics": [
+                        {
+                            "metric": metric,
+                            "estimate": float(self.estimate[i, j]),
+                            "standard_error": float(self.standard_error[i, j]),
+                            "p_best": float(self.p_best[i, j]),
+                            "point_estimate": float(self.point_estimate[i, j]),
+                        }
+                        for j, metric in enumerate(self.metrics)
+                    ],
+                }
+                for i, model in enumerate(self.models)
+            ],
+            "differences": [one.to_dict() for one in self.differences],
+            "naive_best": dict(self.naive_best),
+            "notes": list(self.notes),
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each difference."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist([one.to_dict() for one in self.differences])
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table of the models and one of the differences."""
+        models, differences = self._models(), self._differences()
+        return f"{_tables.markdown(*models)}\n\n{_tables.markdown(*differences)}"
+
+    def to_latex(self) -> str:
+        """Two LaTeX tabulars, of the models and of the differences."""
+        return f"{_tables.latex(*self._models())}\n\n{_tables.latex(*self._differences())}"
+
+    def _repr_html_(self) -> str:
+        models = _tables.html(self._title(), *self._models())
+        return models + _tables.html("differences", *self._differences())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the differences with their intervals. Returns the axes."""
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        at = np.arange(len(self.differences))[::-1]
+        for y, one in zip(at, self.differences, strict=True):
+            ax.plot(one.confidence_interval, (y, y), color="black")
+            ax.plot(one.estimate, y, "o", color="black" if one.better else "white",
+                    markeredgecolor="black")  # fmt: skip
+        ax.axvline(0.0, color="grey", linewidth=0.8)
+        labels = [f"{one.pair}, {one.metric}" for one in self.differences]
+        ax.set_yticks(at, labels)
+        ax.set_xlabel(f"difference, {100 * self.confidence_level:g} % interval")
+        return ax
+
+    def __str__(self) -> str:
+        lines = [self._title(), "", *self._block(), "", *self._lines(), *self.notes]
+        return "\n".join(lines)
+
+    def _title(self) -> str:
+        if self.paired:
+            return f"{self.n_users[0]:,} users in common, paired {self.test} test"
+        sizes = ", ".join(f"{n:,}" for n in self.n_users)
+        return f"{sizes} users, none in common, two-sample {self.test} test"
+
+    def _order(self) -> list[int]:
+        return [int(i) for i in np.argsort(-self.estimate[:, 0], kind="stable")]
+
+    def _block(self) -> list[str]:
+        """Models by rows, best first; for each metric estimate ± standard error and P(best)."""
+        width = max(map(len, self.models))
+        lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self._order()]
+        for j, metric in enumerate(self.metrics):
+            d = decimals(float(self.standard_error[:, j].max()))
+            cells = []
+            for place, i in enumerate(self._order()):
+                label = "P(best)" if place == 0 else " " * 7
+                cells.append(
+                    f"{self.estimate[i, j]:.{d}f} ± {self.standard_error[i, j]:.{d}f}   "
+                    f"{label} {self.p_best[i, j]:.2f}"
+                )
+            across = max(map(len, [metric, *cells]))
+            lines = [
+                f"{line}  {cell:<{across}}".rstrip() if j == len(self.metrics) - 1
+                else f"{line}  {cell:<{across}}"
+                for line, cell in zip(lines, [metric, *cells], strict=True)
+            ]  # fmt: skip
+        return lines
+
+    def _lines(self) -> list[str]:
+        shown = self.differences
+        if len(shown) > _SHOWN:  # the best against the second, at each metric
+            shown = tuple(
+                self.between(self.models[a], self.models[b], metric)
+                for j, metric in enumerate(self.metrics)
+                for a, b in [np.argsort(-self.estimate[:, j], kind="stable")[:2]]
+                if self.baseline in (None, self.models[a], self.models[b])
+            )[:_SHOWN]
+            shown = shown or self.differences[:_SHOWN]
+        pair = max(len(one.pair) for one in shown)
+        metric = max(len(one.metric) for one in shown)
+        lines = [f"{one.pair:<{pair}}  {one.metric:<{metric}}  {self._tail(one)}" for one in shown]
+        rest = len(self.differences) - len(shown)
+        return lines + ([f"… {rest:,} more differences in `.to_frame()`"] if rest else [])
+
+    def _tail(self, one: Difference) -> str:
+        if self.correction is None or len(self.differences) == 1:
+            return one.tail
+        label = _LABELS[self.correction]
+        return f"{one.tail} ({label} {shown_p(one.corrected_p, bare=True)})"
+
+    def _models(self) -> tuple[list[str], list[list[str]]]:
+        head = ["model", *(cell for m in self.metrics for cell in (m, "P(best)"))]
+        rows = []
+        for i in self._order():
+            row = [self.models[i]]
+            for j in range(len(self.metrics)):
+                d = decimals(float(self.standard_error[:, j].max()))
+                row += [
+                    f"{self.estimate[i, j]:.{d}f} ± {self.standard_error[i, j]:.{d}f}",
+                    f"{self.p_best[i, j]:.2f}",
+                ]
+            rows.append(row)
+        return head, rows
+
+    def _differences(self) -> tuple[list[str], list[list[str]]]:
+        label = "corrected p" if self.correction is None else f"p, {_LABELS[self.correction]}"
+        head = ["difference", "metric", "estimate", "low", "high", "p", label, "effect size"]
+        rows = []
+        for one in self.differences:
+            d = decimals(one.standard_error)
+            ends = (f"{end:+.{d}f}" for end in (one.estimate, *one.confidence_interval))
+            ps = (shown_p(p, bare=True) for p in (one.p_value, one.corrected_p))
+            rows.append([one.pair, one.metric, *ends, *ps, f"{one.effect_size:+.3f}"])
+        return head, rows
+
+
+def decimals(standard_error: float) -> int:
+    """Digits after the point that show two of the standard error's, four at least."""
+    if not standard_error > 0.0:
+        return 4
+    return min(8, max(4, 1 - math.floor(math.log10(standard_error))))
+
+
+def shown_p(p: float, *, bare: bool = False) -> str:
+    """A p value as text: "p = 0.021", or "p < 0.001"."""
+    if p < 0.001:
+        return "< 0.001" if bare else "p < 0.001"
+    return f"{p:.3f}" if bare else f"p = {p:.3f}"

@@ -1,0 +1,132 @@
+"""How many users a wanted margin needs (003, equations 50-52 and 56)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.inference._normal import level, quantile
+
+METHODS = ("normal", "hoeffding")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UsersNeeded:
+    """A number of users, and what it is good for.
+
+    Attributes
+    ----------
+    n_users : the number to take, rounded up
+    exact : the number before rounding
+    margin : the half-width of the interval that is asked for
+    confidence_level : of each interval, or of all together where there are several
+    n_intervals : how many intervals are to hold together, by Bonferroni
+    method : "normal" or "hoeffding"
+    """
+
+    n_users: int
+    exact: float
+    margin: float
+    confidence_level: float
+    n_intervals: int
+    method: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {"format": 1, "kind": "UsersNeeded"} | self.__dict__
+
+    def __str__(self) -> str:
+        together = "" if self.n_intervals == 1 else f" for {self.n_intervals} intervals together"
+        return (
+            f"{self.n_users:,} users ({self.exact:,.2f} before rounding up): ±{self.margin:g} at "
+            f"{100 * self.confidence_level:g} %{together} ({self.method})"
+        )
+
+
+def users_needed(
+    margin: float,
+    *,
+    proportion: float = 0.5,
+    spread: float | None = None,
+    relative: bool = False,
+    confidence_level: float = 0.95,
+    compare: bool = False,
+    n_models: int = 1,
+    method: str = "normal",
+    population: int | None = None,
+) -> UsersNeeded:
+    """How many users must be sampled so that a metric is known within a margin.
+
+    Parameters
+    ----------
+    margin : half-width of the interval; with `relative`, as a share of the metric
+    proportion : the expected recall or hit rate, which sets the spread; 0.5 is the worst case
+    spread : standard deviation of the metric over users, for other metrics (a pilot shows it);
+        `proportion` then is their mean and counts for `relative` alone
+    relative : read `margin` relative to `proportion`
+    confidence_level : of the interval
+    compare : for the difference of two models, each measured on users of its own: twice as many
+        (equation 56). The same users for both need fewer: give the spread of the differences and
+        leave `compare` off.
+    n_models : intervals for so many models (with `compare`, for every pair) are to hold together,
+        by Bonferroni
+    method : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
+    population : size of the user base that is sampled without replacement; fewer are needed
+
+    Notes
+    -----
+    m = p(1-p)(z/e)² (equation 50), or s²(z/e)²; by Hoeffding log(2/α)/(2e²) (equation 52), in a
+    comparison twice that. From a population of M, m/(1 + (m - 1)/M); for Hoeffding by Serfling's
+    inequality m(1 + 1/M)/(1 + m/M).
+
+    Examples
+    --------
+    >>> print(users_needed(0.03))
+    1,068 users (1,067.07 before rounding up): ±0.03 at 95 % (normal)
+    >>> users_needed(0.01).n_users
+    9604
+    """
+    margin = _checks.real("margin", margin)
+    if margin <= 0.0:
+        raise InputError(f"`margin` must be above 0, not {margin:g}.")
+    proportion = _checks.real("proportion", proportion, low=0.0, high=1.0)
+    if spread is None and proportion in (0.0, 1.0):
+        raise InputError(f"`proportion` must lie between 0 and 1, not {proportion:g}.")
+    if _checks.flag("relative", relative):
+        margin *= proportion
+    n_intervals = _checks.integer("n_models", n_models, low=1)
+    if _checks.flag("compare", compare):
+        n_intervals = max(1, n_intervals * (n_intervals - 1) // 2)
+    alpha = (1.0 - level(confidence_level)) / n_intervals
+    if _checks.choice("method", method, METHODS) == "hoeffding":
+        if spread is not None:
+            raise InputError(
+                '`spread` must not be given with method="hoeffding", which needs none.'
+            )
+        needed = math.log(2.0 / alpha) / (2.0 * margin**2)
+    else:
+        sd = _checks.real("spread", spread, low=0.0) if spread is not None else None
+        variance = proportion * (1.0 - proportion) if sd is None else sd**2
+        needed = variance * (float(quantile(1.0 - alpha)) / margin) ** 2
+    if compare:
+        needed *= 2.0
+    if population is not None:
+        needed = _finite(needed, _checks.integer("population", population, low=1), method)
+    return UsersNeeded(
+        n_users=max(1, math.ceil(needed)),
+        exact=needed,
+        margin=margin,
+        confidence_level=float(confidence_level),
+        n_intervals=n_intervals,
+        method=method,
+    )
+
+
+def _finite(needed: float, population: int, method: str) -> float:
+    if method == "normal":  # variance s²/m · (M - m)/(M - 1)
+        return needed / (1.0 + (needed - 1.0) / population)
+    # Serfling 1974: m is worth m/(1 - (m - 1)/M)
+    return min(float(population), needed * (1.0 + 1.0 / population) / (1.0 + needed / population))

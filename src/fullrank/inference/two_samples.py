@@ -1,0 +1,121 @@
+"""Two means measured on different users: the two-sample t test (003, section 2.7.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.inference._normal import level, quantile, two_sided
+from fullrank.inference.interval import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoSampleTest:
+    """The difference of two independent means, first minus second, and its test.
+
+    `df` is infinite for a z test.
+    """
+
+    difference: float
+    standard_error: float
+    confidence_interval: Interval
+    confidence_level: float
+    statistic: float
+    df: float
+    p_value: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version; None for infinite degrees of freedom."""
+        return {
+            "format": 1,
+            "kind": "TwoSampleTest",
+            "difference": self.difference,
+            "standard_error": self.standard_error,
+            "low": self.confidence_interval.low,
+            "high": self.confidence_interval.high,
+            "confidence_level": self.confidence_level,
+            "statistic": self.statistic,
+            "df": self.df if math.isfinite(self.df) else None,
+            "p_value": self.p_value,
+        }
+
+    def __str__(self) -> str:
+        low, high = self.confidence_interval
+        name = "t" if math.isfinite(self.df) else "z"
+        return (
+            f"{self.difference:+.4f} [{low:+.4f}, {high:+.4f}]  "
+            f"{name} = {self.statistic:.3f}, p = {self.p_value:.3g}"
+        )
+
+
+def two_means(
+    first_mean: float,
+    first_sd: float,
+    first_n: int,
+    second_mean: float,
+    second_sd: float,
+    second_n: int,
+    *,
+    confidence_level: float = 0.95,
+) -> TwoSampleTest:
+    """The two-sample t test from summaries, for models measured on different users.
+
+    Parameters
+    ----------
+    first_mean, first_sd, first_n : mean, standard deviation (of n - 1) and number of users
+    second_mean, second_sd, second_n : of the other model
+    confidence_level : of the interval
+
+    Notes
+    -----
+    Welch's form: the spreads may differ, and the degrees of freedom are Satterthwaite's.
+
+    Examples
+    --------
+    >>> print(two_means(0.0712, 0.21, 1000, 0.0611, 0.19, 1200))
+    +0.0101 [-0.0068, +0.0270]  t = 1.173, p = 0.241
+    """
+    variances = []
+    for name, sd, n in (("first", first_sd, first_n), ("second", second_sd, second_n)):
+        sd = _checks.real(f"{name}_sd", sd, low=0.0)
+        variances.append((sd**2, _checks.integer(f"{name}_n", n, low=2)))
+    difference = _checks.real("first_mean", first_mean) - _checks.real("second_mean", second_mean)
+    return welch(
+        difference,
+        tuple(variance / n for variance, n in variances),
+        tuple(n - 1.0 for _, n in variances),
+        level(confidence_level),
+    )
+
+
+def welch(
+    difference: float,
+    variances: tuple[float, ...],
+    dfs: tuple[float, ...],
+    confidence_level: float,
+) -> TwoSampleTest:
+    """The test of a difference from the variances of its two means and their freedom."""
+    error = math.sqrt(sum(variances))
+    if error > 0.0:
+        doubt = sum(v**2 / d for v, d in zip(variances, dfs, strict=True))
+        df = error**4 / doubt if doubt > 0.0 else math.inf
+        statistic = difference / error
+    elif difference == 0.0:
+        df, statistic = sum(dfs), 0.0
+    else:
+        raise InputError(
+            "`sd` must be above 0 for one model at least: without spread no difference is tested."
+        )
+    half = float(quantile(confidence_level, df)) * error
+    return TwoSampleTest(
+        difference=difference,
+        standard_error=error,
+        confidence_interval=Interval(difference - half, difference + half),
+        confidence_level=confidence_level,
+        statistic=statistic,
+        df=df,
+        p_value=float(two_sided(statistic, df)),
+    )

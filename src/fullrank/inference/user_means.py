@@ -1,0 +1,139 @@
+"""The metrics of one model from a sample of users, each with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.inference import _tables
+from fullrank.inference.influence import pseudo_values
+from fullrank.inference.means import METHODS, SampleMean, mean_interval
+from fullrank.metrics import Metric, parse_all
+from fullrank.ranking import ExactRanks
+from fullrank.ranking.users import UserSample
+
+_METRICS = ("recall@10", "ndcg@10", "ap@10")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UserMeans:
+    """Metric names to their means over sampled users.
+
+    Attributes
+    ----------
+    means : metric name to `SampleMean`
+    """
+
+    means: Mapping[str, SampleMean]
+
+    def __getitem__(self, metric: str | Metric) -> SampleMean:
+        (parsed,) = parse_all(metric)
+        return self.means[_checks.choice("metric", parsed.name, self.means)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {"format": 1, "kind": "UserMeans", "metrics": self._records()}
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each metric."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self._records())
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return _tables.markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return _tables.latex(*self._table())
+
+    def _repr_html_(self) -> str:
+        return _tables.html("means over sampled users", *self._table())
+
+    def __str__(self) -> str:
+        width = max(map(len, self.means))
+        return "\n".join(f"{name:<{width}}  {mean}" for name, mean in self.means.items())
+
+    def _records(self) -> list[dict[str, Any]]:
+        skipped = ("format", "kind")
+        return [
+            {"metric": name} | {k: v for k, v in mean.to_dict().items() if k not in skipped}
+            for name, mean in self.means.items()
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [name, *(f"{x:.4f}" for x in (one.value, one.standard_error, *one.confidence_interval))]
+            for name, one in self.means.items()
+        ]
+        return ["metric", "mean", "standard error", "low", "high"], rows
+
+
+def user_means(
+    ranks: ExactRanks,
+    metrics: str | Metric | Iterable[str | Metric] = _METRICS,
+    *,
+    method: str = "auto",
+    users: UserSample | None = None,
+    target: str = "users",
+    population: int | None = None,
+    confidence_level: float = 0.95,
+) -> UserMeans:
+    """The metrics of exact ranks of sampled users, with standard errors and intervals.
+
+    Parameters
+    ----------
+    ranks : exact ranks of the sampled users
+    metrics : names such as ``"ndcg@10"``
+    method : "auto" takes Wilson's interval where every user's value is 0 or 1 (recall with one
+        target, hit rate), and t elsewhere; or "t", "normal", "wilson", "hoeffding" for all
+    users : the `UserSample` whose users were ranked, which brings strata and the population; the
+        weights in `ranks` count without it
+    target : with `users`, the "users" they were drawn from, or the "population" of users like them
+    population : instead of `users`, how many there are of whom these were drawn simply
+    confidence_level : between 0 and 1
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fullrank.ranking import FactorScorer, rank, sample_users
+    >>> random = np.random.default_rng(0)
+    >>> scorer = FactorScorer(random.normal(size=(2000, 8)), random.normal(size=(50, 8)))
+    >>> chosen = sample_users(2000, 500, rng=0)
+    >>> ranks = rank(scorer, (chosen.user_rows, chosen.user_rows % 50))
+    >>> print(user_means(ranks, "recall@10, ndcg@10", users=chosen))
+    recall@10  0.2020 ± 0.0155 [0.1733, 0.2341] at 95 % (wilson, 500 of 2,000 users)
+    ndcg@10    0.0911 ± 0.0079 [0.0755, 0.1066] at 95 % (t, 500 of 2,000 users)
+    """
+    _checks.choice("method", method, ("auto", *METHODS))
+    if not isinstance(ranks, ExactRanks):
+        raise InputError(f"`ranks` must be ExactRanks, not {type(ranks).__name__}.")
+    found = pseudo_values(ranks, metrics)
+    if users is not None and not np.array_equal(np.unique(ranks.user_rows), users.user_rows):
+        raise InputError(
+            f"`users` must be the {len(found.weight):,} users that were ranked; it holds "
+            f"{users.user_rows.size:,}, not all the same."
+        )
+    means = {}
+    for name, values in zip(found.metrics, found.values.T, strict=True):
+        hits = bool(((values == 0.0) | (values == 1.0)).all())
+        means[name] = mean_interval(
+            values,
+            method=("wilson" if hits else "t") if method == "auto" else method,
+            users=users,
+            target=target,
+            weight=None if users is not None else found.weight,
+            population=population,
+            confidence_level=confidence_level,
+        )
+    return UserMeans(means=means)

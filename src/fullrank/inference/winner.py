@@ -1,0 +1,265 @@
+"""Which model is best, and how sure is that?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks, _extras
+from fullrank._rng import RandomState, generator
+from fullrank.inference import _tables
+from fullrank.inference._aligned import Aligned, align
+from fullrank.inference._moments import mean_and_covariance
+from fullrank.inference._resample import bootstrap_means
+from fullrank.metrics import Metric, parse_all
+
+Floats = NDArray[np.float64]
+
+METRICS = ("ndcg@10", "recall@10")
+_DRAWS = {"normal": 100_000, "bootstrap": 2000}
+_TIE = 1e-9  # in standard errors, or relative to the values: differences below this are none
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Winner:
+    """For each metric and model, the probability that the model is the best.
+
+    Attributes
+    ----------
+    models, metrics : names
+    probability : (n_models, n_metrics); each column sums to 1
+    estimate, standard_error : (n_models, n_metrics)
+    how, n_draws : "normal" or "bootstrap", and how many draws
+    methods : the estimator of each model
+    paired, n_users : whether the models share their users, and the number of users of each
+    notes : what else should be known
+    """
+
+    models: tuple[str, ...]
+    metrics: tuple[str, ...]
+    probability: Floats
+    estimate: Floats
+    standard_error: Floats
+    how: str
+    n_draws: int
+    methods: tuple[str, ...]
+    paired: bool
+    n_users: tuple[int, ...]
+    notes: tuple[str, ...]
+
+    def __getitem__(self, metric: str | Metric) -> dict[str, float]:
+        column = self._at(metric)
+        return dict(zip(self.models, self.probability[:, column].tolist(), strict=True))
+
+    def best(self, metric: str | Metric) -> str:
+        """The model with the highest estimate; of equal ones the first."""
+        return self.models[int(np.argmax(self.estimate[:, self._at(metric)]))]
+
+    def _at(self, metric: str | Metric) -> int:
+        (parsed,) = parse_all(metric)
+        return self.metrics.index(_checks.choice("metric", parsed.name, self.metrics))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Winner",
+            "how": self.how,
+            "n_draws": self.n_draws,
+            "paired": self.paired,
+            "models": [
+                {"model": model, "method": method, "n_users": n}
+                for model, method, n in zip(self.models, self.methods, self.n_users, strict=True)
+            ],
+            "probabilities": self._records(),
+            "notes": list(self.notes),
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each model and metric."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self._records())
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return _tables.markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return _tables.latex(*self._table())
+
+    def _repr_html_(self) -> str:
+        return _tables.html("P(best)", *self._table())
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the probabilities as bars, a group for each metric. Returns the axes."""
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        width = 0.8 / len(self.models)
+        at = np.arange(len(self.metrics))
+        for i, model in enumerate(self.models):
+            ax.bar(at + (i + 0.5) * width - 0.4, self.probability[i], width, label=model)
+        ax.set_xticks(at, self.metrics)
+        ax.set(ylabel="probability of being best", ylim=(0.0, 1.0))
+        ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        head, rows = self._table()
+        width = max(map(len, self.models))
+        lines = [f"{'P(best)':<{max(width, 7)}}" + "".join(f"  {m:>12}" for m in head[1:])]
+        lines += [f"{name:<{max(width, 7)}}" + "".join(f"  {c:>12}" for c in cells)
+                  for name, *cells in rows]  # fmt: skip
+        return "\n".join([*lines, *self.notes])
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [model, *(f"{p:.2f}" for p in column)]
+            for model, column in zip(self.models, self.probability, strict=True)
+        ]
+        return ["model", *self.metrics], rows
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {
+                "model": model,
+                "metric": metric,
+                "estimate": float(self.estimate[i, j]),
+                "standard_error": float(self.standard_error[i, j]),
+                "p_best": float(self.probability[i, j]),
+            }
+            for i, model in enumerate(self.models)
+            for j, metric in enumerate(self.metrics)
+        ]
+
+
+def winner(
+    results: Mapping[str, Any],
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    *,
+    method: str = "auto",
+    how: str = "normal",
+    paired: bool | None = None,
+    n_draws: int | None = None,
+    rng: RandomState = None,
+    **settings: Any,
+) -> Winner:
+    """The probability that each model is the best, for users like these.
+
+    Parameters
+    ----------
+    results : name to ExactRanks, RankSample (with its rows), or a mapping from metrics to the
+        values of users (with "user" for their ids, if they have any), two models or more
+    metrics : names such as ``"ndcg@10"``
+    method : the estimator for samples, as in `estimate`
+    how : "normal": draws from the normal distribution that the estimates and their covariance
+        over users give; "bootstrap": users drawn again with replacement
+    paired : None pairs models by user where they share users; True insists; False does not
+    n_draws : 100,000 for "normal", 2,000 for "bootstrap"
+    rng : None, int, SeedSequence or Generator
+    settings : of the estimator
+
+    Notes
+    -----
+    With K models the share of draws in which a model has the largest value; equal values share
+    the draw. The estimates of models on the same users vary together, and it is their
+    differences that decide, so that a small lead can be a sure one.
+
+    The figure is the posterior probability under a flat prior on the true values. It is right on
+    average where these are spread over several standard errors, and too bold among models that
+    are nearly the same, where many a leader leads by luck: with three models and 300 users, spreads
+    of 10, 3, 1 and 0.3 standard errors, the named model was given 95, 86, 71 and 65 % and was the
+    best in 96, 82, 62 and 42 %. Nor does it see the bias of an estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> random = np.random.default_rng(0)
+    >>> base = random.random(2000)
+    >>> found = winner(
+    ...     {"a": {"ndcg@10": base}, "b": {"ndcg@10": base + random.normal(0.002, 0.1, 2000)}},
+    ...     "ndcg@10",
+    ...     rng=0,
+    ... )
+    >>> {name: round(p, 1) for name, p in found["ndcg@10"].items()}
+    {'a': 0.2, 'b': 0.8}
+    """
+    _checks.choice("how", how, _DRAWS)
+    n_draws = _DRAWS[how] if n_draws is None else _checks.integer("n_draws", n_draws, low=1)
+    aligned = align(results, metrics, method=method, paired=paired, settings=settings)
+    estimate, error, probability = best(aligned, how=how, n_draws=n_draws, rng=generator(rng))
+    return Winner(
+        models=aligned.models,
+        metrics=aligned.metrics,
+        probability=_checks.frozen(probability),
+        estimate=_checks.frozen(estimate),
+        standard_error=_checks.frozen(error),
+        how=how,
+        n_draws=n_draws,
+        methods=aligned.methods,
+        paired=aligned.paired,
+        n_users=aligned.n_users,
+        notes=aligned.notes,
+    )
+
+
+def best(
+    aligned: Aligned, *, how: str, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """Estimates, their standard errors and P(best), each (n_models, n_metrics)."""
+    n_models, n_metrics = len(aligned.models), len(aligned.metrics)
+    estimate, error, probability = (np.empty((n_models, n_metrics)) for _ in range(3))
+    for j in range(n_metrics):
+        columns = [values[:, j] for values in aligned.values]
+        mean, covariance = _joint(columns, aligned.weight, aligned.paired)
+        estimate[:, j], error[:, j] = mean, np.sqrt(np.diagonal(covariance))
+        if how == "normal":
+            draws = mean + _correlated(covariance, n_draws, rng)
+        elif aligned.paired:
+            draws = bootstrap_means(np.column_stack(columns), aligned.weight[0], n_draws, rng)
+        else:
+            draws = np.column_stack(
+                [
+                    bootstrap_means(column[:, None], weight, n_draws, rng)[:, 0]
+                    for column, weight in zip(columns, aligned.weight, strict=True)
+                ]
+            )
+        probability[:, j] = shares(draws, _TIE * max(float(error[:, j].max()), 1e-300))
+    return estimate, error, probability
+
+
+def shares(draws: Floats, tie: float) -> Floats:
+    """The share of rows in which each column is the largest; columns within `tie` of it share."""
+    largest = draws >= draws.max(axis=1, keepdims=True) - tie
+    return np.asarray((largest / largest.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def _joint(
+    columns: list[Floats], weights: tuple[Floats, ...], paired: bool
+) -> tuple[Floats, Floats]:
+    """Means of the models and the covariance of these means."""
+    if paired:
+        return mean_and_covariance(np.column_stack(columns), weights[0])
+    each = [mean_and_covariance(c[:, None], w) for c, w in zip(columns, weights, strict=True)]
+    return (
+        np.array([mean[0] for mean, _ in each]),
+        np.diag([variance[0, 0] for _, variance in each]),
+    )
+
+
+def _correlated(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Normal draws of this covariance, which may be singular: models can be the same."""
+    values, vectors = np.linalg.eigh(covariance)
+    # what rounding leaves of an eigenvalue 0 would part models that are the same
+    values = np.where(values > 1e-12 * values.max(), values, 0.0)
+    root = vectors * np.sqrt(values)
+    return np.asarray(rng.standard_normal((n_draws, values.size)) @ root.T)
