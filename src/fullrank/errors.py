@@ -9,6 +9,10 @@ class InputError(FullrankError, ValueError):
     """An argument or a file is not what it must be."""
 
 
+class DownloadError(FullrankError, OSError):
+    """A data set could not be fetched."""
+
+
 class MissingExtraError(FullrankError, ImportError):
     """An optional dependency is not installed."""
 

@@ -1,9 +1,13 @@
 """Interactions, their splits, and data sets by name."""
 
-from fullrank.data.datasets import DATASETS, Dataset, load, load_split
+from fullrank.data._split import Split
+from fullrank.data._summary import Summary
+from fullrank.data.datasets import DATASETS, Dataset, download, info, load, load_split
+from fullrank.data.given import read_split
 from fullrank.data.interactions import Interactions
 from fullrank.data.simulated import simulate
-from fullrank.data.splits import SPLITS, Split, leave_one_out, read_split
+from fullrank.data.splits import SPLITS, leave_one_out, ratio
+from fullrank.data.strong import strong
 
 __all__ = [
     "DATASETS",
@@ -11,9 +15,14 @@ __all__ = [
     "Dataset",
     "Interactions",
     "Split",
+    "Summary",
+    "download",
+    "info",
     "leave_one_out",
     "load",
     "load_split",
+    "ratio",
     "read_split",
     "simulate",
+    "strong",
 ]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank import _checks
+from fullrank.data import _arrow
 from fullrank.errors import InputError
 
 Rows = NDArray[np.int32]
@@ -105,7 +106,9 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     if pa.types.is_null(kind):  # an empty list has no type of its own
         return np.empty(0, np.int32), np.empty(0, np.int64)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return encode(name, np.asarray(values.cast(kind).to_numpy()))
+        return encode(name, _arrow.to_numpy(values.cast(kind)))
+    if pa.types.is_string_view(kind):  # what polars gives; Arrow can do little with it
+        values, kind = _without_views(values), pa.large_string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise InputError(f"`{name}` must hold whole numbers or text, not {kind}.")
     if not pa.types.is_dictionary(values.type):
@@ -113,14 +116,41 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     whole = values.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # how no chunks at all come back
         return np.empty(0, np.int32), np.empty(0, np.str_)
-    return _sort_text(whole.indices.to_numpy(), whole.dictionary.to_numpy(zero_copy_only=False))
+    words = np.array(whole.dictionary.to_pylist(), object)
+    return _sort_text(_arrow.to_numpy(whole.indices), words)
+
+
+def _without_views(values: Any) -> Any:
+    """Text as large strings, within dictionaries too."""
+    import pyarrow as pa
+
+    if not pa.types.is_dictionary(values.type):
+        return pa.chunked_array([_large(chunk) for chunk in values.chunks], pa.large_string())
+    return pa.chunked_array(
+        [
+            pa.DictionaryArray.from_arrays(one.indices, _large(one.dictionary))
+            for one in values.chunks
+        ],
+        pa.dictionary(values.type.index_type, pa.large_string()),
+    )
+
+
+def _large(words: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        return words.cast(pa.large_string())
+    except pa.ArrowNotImplementedError:  # pyarrow 16 cannot
+        return pa.array(words.to_pylist(), pa.large_string())
 
 
 def _sort_text(codes: Ids, words: Ids) -> tuple[Rows, Ids]:
     """Renumber dictionary codes so that used words ascend and unused ones vanish."""
-    used, codes = np.unique(codes, return_inverse=True)
-    ids, rows = np.unique(words[used].astype(np.str_), return_inverse=True)
-    return rows.astype(np.int32)[codes], ids
+    seen = np.zeros(words.size, bool)
+    seen[codes] = True
+    number = np.zeros(words.size, np.int32)
+    ids, number[seen] = np.unique(words[seen].astype(np.str_), return_inverse=True)
+    return number[codes], ids
 
 
 _NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use text ids."

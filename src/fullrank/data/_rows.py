@@ -14,6 +14,8 @@ from fullrank.data import _ids
 from fullrank.data._ids import Ids, Rows
 from fullrank.errors import DataWarning, InputError
 
+REPEATS = ("last", "sum")
+
 
 class Table(NamedTuple):
     """Checked columns, one entry per interaction, with ids made into rows."""
@@ -33,6 +35,15 @@ class Table(NamedTuple):
             values=None if self.values is None else self.values[keep],
             timestamps=None if self.timestamps is None else self.timestamps[keep],
         )
+
+
+class Packed(NamedTuple):
+    """Compressed rows: what Interactions holds beside the ids."""
+
+    indptr: NDArray[np.int64]
+    indices: Rows
+    values: NDArray[np.float32] | None
+    timestamps: NDArray[np.int64] | None
 
 
 def clean(
@@ -83,33 +94,70 @@ def _timestamps(values: Any, size: int) -> NDArray[np.int64] | None:
     return _checks.integers("timestamp", times, size=size)
 
 
-def order_of(table: Table) -> NDArray[np.int64]:
-    """Positions sorted by user and item, of repeated pairs only the last in time."""
-    pair = table.users.astype(np.int64) * table.item_ids.size + table.items
-    order = _stable_argsort(pair, table.user_ids.size * table.item_ids.size)
-    pair = pair[order]
+def pack(table: Table, *, repeats: str = "last", warn: bool = True) -> Packed:
+    """Sort by user and item, and leave each pair once.
+
+    Sorting is by one number for each pair; where neither values nor times have to follow, that
+    number is all there is to move.
+    """
+    n_users, n_items = table.user_ids.size, table.item_ids.size
+    pair = table.users.astype(np.int64) * n_items + table.items
+    order = None
+    if table.values is None and table.timestamps is None and repeats == "last":
+        if not _ascending(pair):
+            pair.sort()
+    else:
+        order = _stable_argsort(pair, n_users * n_items)
+        pair = pair[order]
     last = np.append(pair[1:] != pair[:-1], True)
     n_merged = int(last.size - np.count_nonzero(last))
-    if n_merged == 0:
-        return order
-    rule = "the last of each"
-    if table.timestamps is not None:
-        rule = "the latest of each by timestamp"
+    if n_merged and order is not None and table.timestamps is not None:
         repeated = ~last | np.append(False, ~last[:-1])
         some = order[repeated]
         order[repeated] = some[np.lexsort((table.timestamps[some], pair[repeated]))]
-    warnings.warn(
-        f"{n_merged} of {last.size} interactions repeat a user–item pair; {rule} was kept, "
-        f"which leaves {last.size - n_merged}.",
-        DataWarning,
-        stacklevel=4,
+    if n_merged and repeats == "last" and warn:
+        _warn_of_repeats(n_merged, last.size, table.timestamps is not None)
+    values = None if table.values is None else table.values[order]
+    if repeats == "sum":
+        values = _sums(values, last)
+    elif values is not None:
+        values = values[last]
+    if n_merged:
+        pair = pair[last]
+    return Packed(
+        indptr=np.searchsorted(pair, np.arange(n_users + 1) * n_items),
+        indices=(pair % n_items).astype(np.int32),
+        values=values,
+        timestamps=None if table.timestamps is None else table.timestamps[order][last],
     )
-    kept: NDArray[np.int64] = order[last]
-    return kept
+
+
+def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """The sum of the values of each pair, or how often it comes."""
+    first = np.concatenate([[0], np.flatnonzero(last)[:-1] + 1])
+    if values is None:
+        return np.diff(first, append=last.size).astype(np.float32)
+    return np.add.reduceat(values.astype(np.float64), first).astype(np.float32)
+
+
+def _warn_of_repeats(n_merged: int, size: int, timed: bool) -> None:
+    rule = "the latest of each by timestamp" if timed else "the last of each"
+    warnings.warn(
+        f"{n_merged} of {size} interactions repeat a user–item pair; {rule} was kept, "
+        f"which leaves {size - n_merged}.",
+        DataWarning,
+        stacklevel=5,
+    )
+
+
+def _ascending(keys: NDArray[np.int64]) -> bool:
+    return bool((keys[1:] >= keys[:-1]).all())
 
 
 def _stable_argsort(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
     """Positions in ascending order of keys from 0..bound−1, equal keys in the order given."""
+    if _ascending(keys):
+        return np.arange(keys.size)
     if bound * keys.size < 2**63:
         # key and position in one number: numpy sorts numbers ten times as fast as positions
         both: NDArray[np.int64] = keys * keys.size + np.arange(keys.size)
@@ -117,10 +165,3 @@ def _stable_argsort(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
         both %= keys.size
         return both
     return np.argsort(keys, kind="stable")
-
-
-def indptr_of(users: Rows, n_users: int) -> NDArray[np.int64]:
-    counts = np.bincount(users, minlength=n_users)
-    indptr = np.zeros(n_users + 1, np.int64)
-    np.cumsum(counts, out=indptr[1:])
-    return indptr

@@ -1,25 +1,28 @@
-"""Columns of CSV and Parquet files, found by name or by a guess at the name."""
+"""Columns of CSV and Parquet files and of data frames, found by name or by a guess at the name."""
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from fullrank import _files
-from fullrank.errors import InputError
+from fullrank import _checks, _files
+from fullrank.data import _arrow
+from fullrank.errors import DataWarning, InputError
 
 AUTO = "auto"
+MISSING = ("error", "drop")
 
 # What each column is usually called, the likeliest first. Case and punctuation do not count.
 GUESSES: Mapping[str, tuple[str, ...]] = {
     "user": ("user", "userid", "uid", "useridx", "customer", "customerid", "reviewerid"),
     "item": (
         "item", "itemid", "iid", "itemidx", "movie", "movieid", "product", "productid", "asin",
-        "book", "bookid", "isbn", "artist", "artistid", "track", "trackid", "business",
-        "businessid", "article", "articleid", "location", "locationid",
+        "book", "bookid", "isbn", "artist", "artistid", "track", "trackid", "song", "songid", "sid",
+        "business", "businessid", "article", "articleid", "location", "locationid",
     ),
     "value": ("value", "rating", "ratings", "score", "weight", "stars", "count", "plays"),
     "timestamp": ("timestamp", "time", "ts", "unixtime", "datetime", "date", "position"),
@@ -28,9 +31,10 @@ GUESSES: Mapping[str, tuple[str, ...]] = {
 OPTIONAL = frozenset({"value", "timestamp"})
 
 Columns = dict[str, Any]
+Asked = Mapping[str, str | None]
 
 
-def resolve(found: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, str]:
+def resolve(found: Sequence[str], asked: Asked, holder: str = "the file") -> dict[str, str]:
     """The column of each role: as asked, or guessed; roles asked as None are left out."""
     plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(found)}
     chosen: dict[str, str] = {}
@@ -44,14 +48,52 @@ def resolve(found: Sequence[str], asked: Mapping[str, str | None]) -> dict[str, 
         if name is None or name not in found:
             got = "no such column" if name is None else repr(name)
             raise InputError(
-                f"`{role}` must name a column of the file; got {got}, where the columns are "
+                f"`{role}` must name a column of {holder}; got {got}, where the columns are "
                 f"{', '.join(map(repr, found))}."
             )
         chosen[role] = name
     return chosen
 
 
-def read_parquet(path: _files.PathLike, asked: Mapping[str, str | None]) -> Columns:
+def read_frame(frame: Any, asked: Asked, *, missing: str = "error") -> Columns:
+    """Columns of whatever speaks Arrow's PyCapsule protocol, and of no other kind of frame."""
+    import pyarrow as pa
+
+    if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
+        raise InputError(
+            f"`frame` must be a data frame that speaks the Arrow PyCapsule protocol, such as one "
+            f"of pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; "
+            f"{type(frame).__name__} does not. A lazy frame must be collected first."
+        )
+    if hasattr(frame, "iloc") and all(isinstance(name, str) for name in frame.columns):
+        # pandas converts every column before it hands over the first: leave out what is not needed
+        wanted = resolve(list(frame.columns), asked, "the frame")
+        frame = frame[list(dict.fromkeys(wanted.values()))]
+    try:
+        table = _table(frame, asked)
+    except pa.ArrowException as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise InputError(f"`frame` must hold what Arrow can hold; it says: {reason}.") from error
+    chosen = resolve(table.column_names, asked, "the frame")
+    return _columns(table, chosen, missing)
+
+
+def _table(frame: Any, asked: Asked) -> Any:
+    """A table of the chosen columns; of a stream, no more than one batch of the others is held."""
+    import pyarrow as pa
+
+    if not hasattr(frame, "__arrow_c_stream__"):
+        batches = [pa.record_batch(frame)]
+        schema = batches[0].schema
+    else:
+        batches = pa.RecordBatchReader.from_stream(frame)
+        schema = batches.schema
+    names = list(dict.fromkeys(resolve(schema.names, asked, "the frame").values()))
+    kept = [batch.select(names) for batch in batches]
+    return pa.Table.from_batches(kept, pa.schema([schema.field(name) for name in names]))
+
+
+def read_parquet(path: _files.PathLike, asked: Asked, *, missing: str = "error") -> Columns:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -62,15 +104,16 @@ def read_parquet(path: _files.PathLike, asked: Mapping[str, str | None]) -> Colu
             table = file.read(columns=list(dict.fromkeys(chosen.values())))
     except (pa.ArrowInvalid, OSError) as error:  # OSError: damaged inside
         raise InputError(f"`path` must name a Parquet file; {source} is not one.") from error
-    return _columns(table, chosen)
+    return _columns(table, chosen, missing)
 
 
 def read_csv(
     path: _files.PathLike,
-    asked: Mapping[str, str | None],
+    asked: Asked,
     *,
     delimiter: str = ",",
     names: Sequence[str] | None = None,
+    missing: str = "error",
 ) -> Columns:
     import pyarrow as pa
     from pyarrow import csv
@@ -84,7 +127,7 @@ def read_csv(
         with csv.open_csv(source, read_options=reading, parse_options=parsing) as stream:
             chosen = resolve(stream.schema.names, asked)
         # Ids are read as text: Arrow would guess their type from the first block alone, and
-        # make 7 of "007". Where all of them are plain whole numbers, `_numbers` says so.
+        # make 7 of "007". Where all of them are plain whole numbers, `numbers` says so.
         ids = {chosen[role]: pa.string() for role in chosen if role not in OPTIONAL}
         converting = csv.ConvertOptions(
             include_columns=list(dict.fromkeys(chosen.values())),
@@ -97,19 +140,51 @@ def read_csv(
     except pa.ArrowInvalid as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"`path` must name a CSV file; {source.name} gave: {reason}.") from error
-    columns = _columns(table, chosen)
-    return {role: _numbers(column) for role, column in columns.items()}
+    columns = _columns(table, chosen, missing)
+    return {role: numbers(column) for role, column in columns.items()}
 
 
-def _columns(table: Any, chosen: Mapping[str, str]) -> Columns:
+def _columns(table: Any, chosen: Mapping[str, str], missing: str) -> Columns:
     """Ids and split labels stay in Arrow, where text is cheap; the rest becomes numpy."""
+    if _checks.choice("missing", missing, MISSING) == "drop":
+        table = _complete(table, chosen)
     return {
-        role: table[name].to_numpy() if role in OPTIONAL else table[name]
+        role: _numeric(table[name]) if role in OPTIONAL else table[name]
         for role, name in chosen.items()
     }
 
 
-def _numbers(column: Any) -> Any:
+def _numeric(column: Any) -> Any:
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):  # what sums are in DuckDB
+        column = column.cast(pa.float64())
+    return _arrow.to_numpy(column)
+
+
+def _complete(table: Any, chosen: Mapping[str, str]) -> Any:
+    """The rows in which no chosen column is missing."""
+    import pyarrow.compute as pc
+
+    keep = np.ones(table.num_rows, bool)
+    for name in chosen.values():
+        if table[name].null_count:
+            keep &= table[name].is_valid().to_numpy()
+        elif table[name].type in ("float", "double"):
+            keep &= ~pc.is_nan(table[name]).to_numpy()
+    n_kept = int(np.count_nonzero(keep))
+    if n_kept == keep.size:
+        return table
+    warnings.warn(
+        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time; "
+        f"they were dropped, which leaves {n_kept}.",
+        DataWarning,
+        stacklevel=5,
+    )
+    return table.filter(keep)
+
+
+def numbers(column: Any) -> Any:
     """A text column as whole numbers, if that is what every word of it spells."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -1,66 +1,45 @@
-"""Data sets by name: prepared files, the one that comes with the repository, a simulated one."""
+"""Data sets by name: prepared files, the files of their publishers, a simulated one."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass
+import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _files, _progress, _rng
+from fullrank.data import _cache
+from fullrank.data._registry import DATASETS, Dataset
+from fullrank.data._split import Split
+from fullrank.data.given import read_split
 from fullrank.data.interactions import Interactions
 from fullrank.data.simulated import simulate
-from fullrank.data.splits import Split, read_split
-from fullrank.errors import InputError
+from fullrank.errors import DataWarning, InputError
+
+__all__ = ["DATASETS", "Dataset", "download", "info", "load", "load_split"]
+
+Progress = bool | _progress.Progress | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Dataset:
-    """What is known of a data set before it is read."""
-
-    about: str
-    n_items: int | None = None  # the catalogue is 0..n_items−1, though the file lacks some
-    split: bool = False  # the file says what is for training and what for the test
-    bundled: bool = False  # comes with the repository and the source archive
-    simulated: bool = False
-
-
-DATASETS: Mapping[str, Dataset] = {
-    "ml-latest-small": Dataset(
-        about="MovieLens, the small edition of October 2016: 671 users, 9,066 films", bundled=True
-    ),
-    "simulated": Dataset(
-        about="simulated after MovieLens: 1,000 users, 3,000 items", simulated=True
-    ),
-    "ml-100k": Dataset(about="MovieLens 100K: 943 users, 1,682 films"),
-    "ml-1m": Dataset(
-        about="MovieLens 1M: 6,040 users, 3,706 films, last item held out", split=True
-    ),
-    "pinterest-20-part": Dataset(
-        about="Pinterest: 37,501 users, 9,916 pins, one item held out", n_items=9_916, split=True
-    ),
-    "citeulike-a": Dataset(about="CiteULike: 5,551 users, 16,980 articles"),
-    "gowalla": Dataset(
-        about="Gowalla: 29,858 users, 40,981 places, several test items", split=True
-    ),
-    "yelp-diffnet": Dataset(about="Yelp: 17,235 users, 37,378 businesses", split=True),
-    "lastfm-2k": Dataset(about="Last.fm: 1,892 users, 17,632 artists, play counts"),
-    "amazon-video-games": Dataset(about="Amazon: 31,013 users, 23,715 video games, ordered"),
-}
-
-
-def load(name: str) -> Interactions:
+def load(name: str, *, download: bool = False, progress: Progress = None) -> Interactions:
     """Load a data set by name.
 
-    Nothing is downloaded. A file `<name>.parquet` in the folder that the environment variable
-    FULLRANK_DATA names comes first; `ml-latest-small` comes with the source tree, and
-    `simulated` is made on the spot. ``DATASETS`` tells the names and what they are.
+    It is looked for in this order: the prepared file `<name>.parquet` in the folder that the
+    environment variable FULLRANK_DATA names; the publisher's files, unpacked in the folder
+    `<name>` or packed, in FULLRANK_DATA and then in the cache. What was read from a publisher's
+    files is kept in the cache (FULLRANK_CACHE, or the platform's place for caches), so that the
+    next time is quick. `ml-latest-small` comes with the source tree, and `simulated` is made on
+    the spot. ``print(DATASETS)`` tells the names, ``print(info(name))`` what there is to know.
 
     Parameters
     ----------
     name : str
+    download : bool
+        Whether to fetch the publisher's files if they are not here. Nothing is fetched otherwise.
+    progress : bool or function of (done, total), optional
+        For the download.
 
     Examples
     --------
@@ -70,49 +49,179 @@ def load(name: str) -> Interactions:
     dataset = DATASETS[_checks.choice("name", name, DATASETS)]
     if dataset.simulated:
         return simulate()
-    return Interactions.from_parquet(_file(name, dataset), item_ids=_catalogue(dataset))
+    source = _find(dataset, _checks.flag("download", download), progress)
+    ids = _catalogue(dataset)
+    if isinstance(source, Path):
+        return Interactions.from_parquet(source, item_ids=ids)
+    return Interactions.from_frame(source, item_ids=ids)
 
 
-def load_split(name: str) -> Split:
+def load_split(
+    name: str,
+    *,
+    valid: float = 0.0,
+    download: bool = False,
+    progress: Progress = None,
+    rng: _rng.RandomState = None,
+) -> Split:
     """Load a data set together with the split it comes with.
 
     Parameters
     ----------
     name : str
         A data set that has one; split the others with :meth:`Interactions.split`.
+    valid : float
+        The share of each user's training interactions for a validation part, where the data set
+        has none, as in :func:`read_split`.
+    download, progress
+        As in :func:`load`.
+    rng : None, int, SeedSequence or Generator
+        For `valid`.
 
     Examples
     --------
     >>> load_split("simulated")
     Traceback (most recent call last):
-    fullrank.errors.InputError: `name` must be one of 'ml-1m', 'pinterest-20-part', 'gowalla', \
+    fullrank.errors.InputError: `name` must be one of 'ml-1m', 'ml-20m', 'pinterest-20', \
+'pinterest-20-part', 'yelp', 'netflix', 'msd', 'gowalla', 'yelp2018', 'amazon-books', \
 'yelp-diffnet', not 'simulated'.
     """
-    with_split = [key for key, dataset in DATASETS.items() if dataset.split]
+    with_split = [key for key, dataset in DATASETS.items() if dataset.may_have_split]
     dataset = DATASETS[_checks.choice("name", name, with_split)]
-    return read_split(_file(name, dataset), item_ids=_catalogue(dataset))
+    source = _find(dataset, _checks.flag("download", download), progress)
+    if "split" not in _columns(source):
+        raise InputError(
+            f"`name` must be a data set whose files here have a split; those of {name} have none. "
+            f"Use load({name!r}).split(…)."
+        )
+    return read_split(source, item_ids=_catalogue(dataset), valid=valid, rng=rng)
 
 
-def _catalogue(dataset: Dataset) -> np.ndarray | None:
-    return None if dataset.n_items is None else np.arange(dataset.n_items)
+def info(name: str) -> Dataset:
+    """What is known of a data set: its size, its files, its publisher, licence and citation.
+
+    Parameters
+    ----------
+    name : str
+
+    Examples
+    --------
+    >>> print(info("simulated"))
+    simulated: simulated after MovieLens: 1,000 users, 3,000 items
+    >>> info("ml-1m").files
+    ('*.train.rating + *.test.rating', 'ratings.dat')
+    """
+    return DATASETS[_checks.choice("name", name, DATASETS)]
 
 
-def _file(name: str, dataset: Dataset) -> Path:
-    """Where the prepared file lies."""
+def download(name: str, *, progress: Progress = True) -> Path:
+    """Fetch the publisher's files of a data set into the cache.
+
+    Files that are there already are not fetched again. A file appears only when it is complete
+    and its checksum, where the publisher gives one out, is right; other checksums are noted beside
+    the files, and a later download that differs is told in a DataWarning. Mind the licence.
+
+    Parameters
+    ----------
+    name : str
+    progress : bool or function of (done, total), optional
+        True writes a line to stderr.
+
+    Returns
+    -------
+    path
+        The folder that the files are in.
+
+    Examples
+    --------
+    >>> download("netflix")
+    Traceback (most recent call last):
+    fullrank.errors.InputError: `name` must be a data set that can be fetched; netflix cannot: \
+Netflix has withdrawn it; get its files by hand.
+    """
+    dataset = DATASETS[_checks.choice("name", name, DATASETS)]
+    if not dataset.urls:
+        why = dataset.by_hand.removeprefix("no: ") or "nobody is known to give it out"
+        raise InputError(f"`name` must be a data set that can be fetched; {name} cannot: {why}.")
+    from fullrank.data import _download  # with it comes all of https
+
+    folder = _cache.folder() / name
+    for url in dataset.urls:
+        target = folder / url.rsplit("/", 1)[-1]
+        if not target.is_file():
+            sha256 = _download.fetch(
+                url,
+                target,
+                md5=dataset.md5,
+                max_bytes=dataset.max_bytes,
+                progress=_progress.reporter(progress, target.name),
+            )
+            _note(folder / "SHA256SUMS", target.name, sha256)
+    return folder
+
+
+def _note(path: Path, name: str, sha256: str) -> None:
+    """Remember a checksum, and tell if it is not what it was."""
+    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
+    known = {file: checksum for checksum, file in (line.split(maxsplit=1) for line in lines)}
+    if known.setdefault(name, sha256) != sha256:
+        warnings.warn(
+            f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "
+            f"and was {known[name][:12]}…. It was kept; the publisher may have changed it.",
+            DataWarning,
+            stacklevel=3,
+        )
+        known[name] = sha256
+    with _files.replacing(path) as temporary:
+        temporary.write_text("".join(f"{one}  {file}\n" for file, one in known.items()), "utf-8")
+
+
+def _find(dataset: Dataset, fetch: bool, progress: Progress) -> Path | Any:
+    """A prepared file, or a table where none could be kept."""
+    for folder in _prepared_folders(dataset):
+        if (folder / f"{dataset.name}.parquet").is_file():
+            return folder / f"{dataset.name}.parquet"
+    found = _cache.prepared(dataset)
+    if found is None and fetch:
+        download(dataset.name, progress=progress)
+        found = _cache.prepared(dataset)
+    if found is None:
+        raise _absent(dataset)
+    return found
+
+
+def _prepared_folders(dataset: Dataset) -> list[Path]:
     folders = []
-    if os.environ.get("FULLRANK_DATA"):
-        folders.append(Path(os.environ["FULLRANK_DATA"]))
+    given = _cache.data_folder()
+    if given is not None:
+        folders.append(given)
     if dataset.bundled:
         folders.append(Path(__file__).parents[3] / "data")  # the top of a source tree
-    for folder in folders:
-        if (folder / f"{name}.parquet").is_file():
-            return folder / f"{name}.parquet"
-    why = (
-        "it comes with the repository and the source archive but not with an installed wheel"
-        if dataset.bundled
-        else "it is not part of fullrank"
+    return folders
+
+
+def _absent(dataset: Dataset) -> InputError:
+    name = dataset.name
+    why = "it is not part of fullrank"
+    if dataset.bundled:
+        why = "it comes with the repository and the source archive but not with an installed wheel"
+    hint = f"Set FULLRANK_DATA to a folder that has {name}.parquet"
+    if dataset.formats:
+        hint += f" or, in a folder {name}, {', or '.join(dataset.files)}"
+    if dataset.urls:
+        hint += "; or fetch it with download=True"
+    return InputError(
+        f"`name` must be a data set that is here; {name} is not: {why}. {hint}; "
+        f"'simulated' works everywhere."
     )
-    raise InputError(
-        f"`name` must be a data set that is here; {name}.parquet is not: {why}. Set FULLRANK_DATA "
-        f"to a folder that has the file, or use 'simulated', which works everywhere."
-    )
+
+
+def _columns(source: Path | Any) -> list[str]:
+    import pyarrow.parquet as pq
+
+    names: list[str] = (pq.read_schema(source) if isinstance(source, Path) else source.schema).names
+    return names
+
+
+def _catalogue(dataset: Dataset) -> NDArray[np.int64] | None:
+    return None if dataset.n_items is None else np.arange(dataset.n_items)

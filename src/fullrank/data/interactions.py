@@ -12,24 +12,25 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fullrank import _checks, _files
 from fullrank.data import _ids, _tables
 from fullrank.data._ids import Ids, Rows
-from fullrank.data._rows import Table, clean, indptr_of, order_of
+from fullrank.data._rows import REPEATS, Table, clean, pack
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fullrank.data.splits import Split
+    from fullrank.data._split import Split
+    from fullrank.data._summary import Summary
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Interactions:
     """Users × items in compressed rows (CSR), with the ids of both.
 
-    Make one with :meth:`from_arrays`, :meth:`from_csv` or :meth:`from_parquet`. Row numbers
-    count from 0 and are what models and rankings use; ids are what the data came with. The
-    items of user row `u` are ``indices[indptr[u]:indptr[u + 1]]``, in ascending order, each
-    once. Arrays are read-only. An interaction takes 4 bytes, and 4 more with a value and 8
-    more with a timestamp.
+    Make one with :meth:`from_frame`, :meth:`from_arrays`, :meth:`from_csv` or
+    :meth:`from_parquet`. Row numbers count from 0 and are what models and rankings use; ids are
+    what the data came with. The items of user row `u` are ``indices[indptr[u]:indptr[u + 1]]``,
+    in ascending order, each once. Arrays are read-only. An interaction takes 4 bytes, and 4 more
+    with a value and 8 more with a timestamp.
 
     Attributes
     ----------
@@ -83,12 +84,11 @@ class Interactions:
         timestamp: ArrayLike | None = None,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
+        repeats: str = "last",
     ) -> Self:
         """Interactions from one entry per user–item pair, in any order.
 
-        Ten million pairs take a few seconds. Where a pair comes more than once, the one
-        with the latest timestamp is kept (of equal times, and without timestamps, the last
-        in the input), and a DataWarning says how many were merged.
+        Ten million pairs take one or two seconds and some 500 MB on the way.
 
         Parameters
         ----------
@@ -100,6 +100,11 @@ class Interactions:
         user_ids, item_ids : array_like, optional
             All ids there are, in the order of the rows to be. By default the ids that occur,
             in ascending order.
+        repeats : {"last", "sum"}
+            What becomes of a pair that comes more than once. "last" keeps the one with the
+            latest timestamp (of equal times, and without timestamps, the last in the input), and
+            a DataWarning says how many were merged; "sum" adds up the values, 1 for each where
+            there are none, under the latest timestamp.
 
         Examples
         --------
@@ -107,7 +112,55 @@ class Interactions:
         Interactions(2 users × 5 items, 3 interactions)
         """
         columns = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids))
+        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        user: str = _tables.AUTO,
+        item: str = _tables.AUTO,
+        value: str | None = _tables.AUTO,
+        timestamp: str | None = _tables.AUTO,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+        missing: str = "error",
+        repeats: str = "last",
+    ) -> Self:
+        """Interactions from a data frame: pandas, polars, pyarrow, a DuckDB relation, ….
+
+        The frame hands its columns over through the Arrow PyCapsule protocol
+        (``__arrow_c_stream__`` or ``__arrow_c_array__``), so that any library that speaks it will
+        do and none of them is imported here. Columns that are not named are not looked at; a split
+        column is read by :func:`read_split`.
+
+        Parameters
+        ----------
+        frame : data frame
+        user, item, value, timestamp : str
+            Column names. "auto" takes the first of the usual names that is there, whatever
+            its case and punctuation: `user`, `userId`, `user_id`, …; None for `value` or
+            `timestamp` leaves it out.
+        user_ids, item_ids : array_like, optional
+            As in :meth:`from_arrays`.
+        missing : {"error", "drop"}
+            What becomes of rows without an id, a value or a time; "drop" says in a DataWarning
+            how many there were.
+        repeats : {"last", "sum"}
+            What becomes of repeated pairs, as in :meth:`from_arrays`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> columns = {"userId": [1, 2, 2], "title": ["x", "y", "x"], "movieId": [5, 8, 5]}
+        >>> frame = pa.table(columns)
+        >>> Interactions.from_frame(frame)
+        Interactions(2 users × 2 items, 3 interactions)
+        """
+        asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
+        columns = _tables.read_frame(frame, asked, missing=missing)
+        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
     def from_csv(
@@ -122,6 +175,8 @@ class Interactions:
         names: Sequence[str] | None = None,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
+        missing: str = "error",
+        repeats: str = "last",
     ) -> Self:
         r"""Interactions from a CSV file with a header; `.gz` and `.bz2` are unpacked.
 
@@ -131,15 +186,11 @@ class Interactions:
         Parameters
         ----------
         path : path
-        user, item, value, timestamp : str
-            Column names. "auto" takes the first of the usual names that is there, whatever
-            its case and punctuation: `user`, `userId`, `user_id`, …; None for `value` or
-            `timestamp` leaves it out.
+        user, item, value, timestamp, user_ids, item_ids, missing, repeats
+            As in :meth:`from_frame`.
         delimiter : str
         names : sequence of str, optional
             Names of all columns, for a file without a header.
-        user_ids, item_ids : array_like, optional
-            As in :meth:`from_arrays`, which also says what happens to repeated pairs.
 
         Examples
         --------
@@ -151,8 +202,8 @@ class Interactions:
         Interactions(2 users × 2 items, 3 interactions, with values)
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        columns = _tables.read_csv(path, asked, delimiter=delimiter, names=names)
-        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids))
+        columns = _tables.read_csv(path, asked, delimiter=delimiter, names=names, missing=missing)
+        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
     def from_parquet(
@@ -165,8 +216,10 @@ class Interactions:
         timestamp: str | None = _tables.AUTO,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
+        missing: str = "error",
+        repeats: str = "last",
     ) -> Self:
-        """Interactions from a Parquet file; the arguments are those of :meth:`from_csv`.
+        """Interactions from a Parquet file; the arguments are those of :meth:`from_frame`.
 
         A split column is not looked at: :func:`read_split` reads it.
 
@@ -181,21 +234,14 @@ class Interactions:
         Interactions(2 users × 1 items, 2 interactions)
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        columns = _tables.read_parquet(path, asked)
-        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids))
+        columns = _tables.read_parquet(path, asked, missing=missing)
+        return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
-    def _pack(cls, table: Table) -> Self:
+    def _pack(cls, table: Table, repeats: str = "last") -> Self:
         """Sort and compress the rows of a table."""
-        order = order_of(table)
-        return cls(
-            user_ids=table.user_ids,
-            item_ids=table.item_ids,
-            indptr=indptr_of(table.users[order], table.user_ids.size),
-            indices=table.items[order],
-            values=None if table.values is None else table.values[order],
-            timestamps=None if table.timestamps is None else table.timestamps[order],
-        )
+        packed = pack(table, repeats=_checks.choice("repeats", repeats, REPEATS))
+        return cls(user_ids=table.user_ids, item_ids=table.item_ids, **packed._asdict())
 
     # ---- looking at it ----
 
@@ -218,6 +264,22 @@ class Interactions:
             f"Interactions({self.n_users:,} users × {self.n_items:,} items, "
             f"{self.n_interactions:,} interactions{tail})"
         )
+
+    def summary(self) -> Summary:
+        """How many, how dense, how uneven, and how many users and items have nothing.
+
+        >>> print(Interactions.from_arrays([1, 1, 2], [1, 2, 2], item_ids=range(4)).summary())
+                                  users   items
+        rows                          2       4
+        without interactions          0       2
+        interactions: least           1       1
+        interactions: median        1.5     1.5
+        interactions: most            2       2
+        3 interactions, 37.500% of all pairs
+        """
+        from fullrank.data._summary import summarize
+
+        return summarize(self)
 
     def user_counts(self) -> NDArray[np.int64]:
         """How many items each user has, shape (n_users,).
@@ -287,6 +349,23 @@ class Interactions:
         matrix.has_canonical_format = True  # sorted and without repeats: no need to look
         return matrix
 
+    def to_arrow(self) -> Any:
+        """A pyarrow table: user and item ids and, where there are any, values and timestamps.
+
+        >>> Interactions.from_arrays(["a", "b"], [1, 2], value=[3, 4]).to_arrow().column_names
+        ['user', 'item', 'value']
+        """
+        import pyarrow as pa
+
+        users, items = self.pairs()
+        columns = {"user": self.user_ids[users], "item": self.item_ids[items]}
+        columns |= {
+            name.removesuffix("s"): getattr(self, name)
+            for name in ("values", "timestamps")
+            if getattr(self, name) is not None
+        }
+        return pa.table({name: pa.array(column) for name, column in columns.items()})
+
     def select(self, keep: NDArray[np.bool_]) -> Self:
         """The interactions where `keep` is true, with the same users and items.
 
@@ -310,15 +389,58 @@ class Interactions:
             timestamps=None if self.timestamps is None else self.timestamps[keep],
         )
 
-    def split(self, name: str = "leave-one-out", **settings: Any) -> Split:
-        """Split into training and test interactions, both with all users and items.
+    def k_core(
+        self, *, items_per_user: int = 5, users_per_item: int = 5, rounds: int | None = None
+    ) -> Self:
+        """Without the users and items that have too few interactions, and their rows.
+
+        Each round drops items with fewer than `users_per_item` users and then users with fewer
+        than `items_per_user` of what is left; that may leave other items short, so rounds go on
+        until nothing changes, or for as many as asked for. ``k_core(items_per_user=1,
+        users_per_item=1)`` only drops the rows of users and items without any interaction.
 
         Parameters
         ----------
-        name : str
-            "leave-one-out".
+        items_per_user, users_per_item : int
+            At least 1.
+        rounds : int, optional
+            1 is the single filter of several published protocols, MultiVAE's among them.
+
+        Examples
+        --------
+        >>> data = Interactions.from_arrays([1, 1, 2, 2, 3], [1, 2, 1, 2, 3])
+        >>> data.k_core(items_per_user=2, users_per_item=2)
+        Interactions(2 users × 2 items, 4 interactions)
+        """
+        from fullrank.data._filters import core
+
+        return core(
+            self, items_per_user=items_per_user, users_per_item=users_per_item, rounds=rounds
+        )
+
+    def union(self, other: Interactions) -> Self:
+        """These and the other interactions, over the same users and items.
+
+        Of a pair that is in both, the one with the later timestamp stays, or else the other's.
+
+        >>> data = Interactions.from_arrays(["a", "a", "b"], [1, 2, 2])
+        >>> data.select(data.indices == 0).union(data.select(data.indices == 1))
+        Interactions(2 users × 2 items, 3 interactions)
+        """
+        from fullrank.data._filters import union
+
+        return union(self, other)
+
+    def split(self, name: str = "leave-one-out", **settings: Any) -> Split:
+        """Split into training and test interactions, all parts with the same users and items.
+
+        Parameters
+        ----------
+        name : {"leave-one-out", "ratio", "strong"}
+            One item of each user, a share of the interactions, or whole users who were not
+            trained on.
         **settings
-            Those of the function of that name, here :func:`leave_one_out`.
+            Those of :func:`leave_one_out`, :func:`ratio` or :func:`strong`.
 
         Examples
         --------

@@ -1,37 +1,18 @@
-"""Splits: what a model may learn from, and what it is asked about."""
+"""Splits of the interactions of each user: one item, or a share of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from fullrank import _checks, _files, _rng
-from fullrank.data import _ids, _tables
-from fullrank.data._rows import clean
+from fullrank import _checks, _rng
+from fullrank.data._shares import Keys, Mask, from_the_end, keys, n_of, settings_of
+from fullrank.data._split import Split
 from fullrank.data.interactions import Interactions
+from fullrank.data.strong import strong
 from fullrank.errors import InputError
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Split:
-    """Training, test and perhaps validation interactions, over the same users and items.
-
-    Attributes
-    ----------
-    train, test : Interactions
-    valid : Interactions or None
-    n_skipped : int
-        Users without a test item.
-    """
-
-    train: Interactions
-    test: Interactions
-    valid: Interactions | None = None
-    n_skipped: int = 0
 
 
 def leave_one_out(
@@ -39,6 +20,7 @@ def leave_one_out(
     *,
     by: str = "random",
     min_interactions: int = 2,
+    valid: float = 0.0,
     rng: _rng.RandomState = None,
 ) -> Split:
     """Hold out one item of each user for the test.
@@ -55,8 +37,13 @@ def leave_one_out(
         equal times the one with the greatest item row, which by default is the greatest id).
     min_interactions : int
         At least 2, so that something is left to learn from.
+    valid : float
+        The share of the tested users of whom another item, chosen by the same rule from what is
+        left, goes to the validation part: 1 for all of them. Who would have nothing left to
+        learn from gives none.
     rng : None, int, SeedSequence or Generator
-        For `by="random"`.
+        For `by="random"`, and for who takes part in the validation. The test items are the same
+        with and without a validation part.
 
     Examples
     --------
@@ -69,6 +56,7 @@ def leave_one_out(
     """
     pick = _PICKS[_checks.choice("by", by, _PICKS)]
     least = _checks.integer("min_interactions", min_interactions, low=2)
+    share = _checks.real("valid", valid, low=0, high=1)
     generator = _rng.generator(rng)
     counts = interactions.user_counts()
     enough = counts >= least
@@ -79,70 +67,108 @@ def leave_one_out(
         )
     in_test = np.zeros(interactions.n_interactions, bool)
     in_test[pick(interactions, generator)[enough]] = True
+    rest = interactions.select(~in_test)
+    train, held = rest, None
+    if share:
+        able = enough & (rest.user_counts() >= 2)
+        chosen = np.flatnonzero(able)[generator.permutation(np.count_nonzero(able))]
+        chosen = chosen[: n_of(share, chosen.size)]
+        in_valid = np.zeros(rest.n_interactions, bool)
+        in_valid[pick(rest, generator)[chosen]] = True
+        train, held = rest.select(~in_valid), rest.select(in_valid)
     return Split(
-        train=interactions.select(~in_test),
+        train=train,
         test=interactions.select(in_test),
+        valid=held,
+        kind="leave-one-out",
+        settings=settings_of(by=by, min_interactions=least, valid=share, rng=rng),
         n_skipped=int(np.count_nonzero(~enough)),
     )
 
 
-def read_split(
-    path: _files.PathLike,
+def ratio(
+    interactions: Interactions,
     *,
-    user: str = _tables.AUTO,
-    item: str = _tables.AUTO,
-    value: str | None = _tables.AUTO,
-    timestamp: str | None = _tables.AUTO,
-    split: str = _tables.AUTO,
-    user_ids: ArrayLike | None = None,
-    item_ids: ArrayLike | None = None,
+    test: float = 0.2,
+    valid: float = 0.0,
+    by: str = "random",
+    per: str = "user",
+    rng: _rng.RandomState = None,
 ) -> Split:
-    """Read a Parquet file whose split column says train, valid or test.
+    """Hold out a share of the interactions, of each user or of all.
 
-    All parts share the users and items of the whole file.
+    Shares are rounded down: of each user, `test` = 0.2 takes one of five to nine interactions and
+    none of four. `n_skipped` counts the users without a test item.
 
     Parameters
     ----------
-    path : path
-    user, item, value, timestamp, split : str
-        Column names, "auto" for the usual ones, as in :meth:`Interactions.from_csv`.
-    user_ids, item_ids : array_like, optional
-        All ids there are. Give `item_ids` where the catalogue holds items that nobody in the
-        file has touched: they are ranked too.
+    interactions : Interactions
+    test, valid : float
+        Shares for the test and the validation part, together below 1; `valid` may be 0.
+    by : {"random", "last"}
+        With equal chance, or the latest by timestamp: the test part comes last and the validation
+        part before it.
+    per : {"user", "all"}
+        A share of each user's interactions, or of all of them together. ``per="all", by="last"``
+        cuts at two moments, the same for everybody, so that nothing is learned from the future;
+        what happened at the moment of a cut all goes to the later part.
+    rng : None, int, SeedSequence or Generator
+        For `by="random"`. The test items are the same with and without a validation part.
 
     Examples
     --------
-    >>> import pathlib, tempfile
-    >>> import pyarrow as pa, pyarrow.parquet as pq
-    >>> columns = {"user": [3, 3, 4], "item": [1, 2, 1], "split": ["train", "test", "train"]}
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "given.parquet")
-    ...     pq.write_table(pa.table(columns), path)
-    ...     read_split(path, item_ids=range(10)).train
-    Interactions(2 users × 10 items, 2 interactions)
+    >>> data = Interactions.from_arrays([1] * 5 + [2] * 4, [*range(5), *range(4)])
+    >>> split = ratio(data, test=0.2, rng=0)
+    >>> split.test.user_counts(), split.n_skipped
+    (array([1, 0]), 1)
     """
-    asked = {"user": user, "item": item, "value": value, "timestamp": timestamp, "split": split}
-    columns = _tables.read_parquet(path, asked)
-    part, labels = _parts(columns["split"])
-    table = clean(columns, user_ids=user_ids, item_ids=item_ids)
-    parts = {}
-    for code, label in enumerate(labels):
-        parts[label] = Interactions._pack(table.where(part == code))
-    n_skipped = int(np.count_nonzero(parts["test"].user_counts() == 0))
+    _checks.choice("by", by, _PICKS)
+    _checks.choice("per", per, _CUTS)
+    shares = (
+        _checks.real("test", test, low=0, high=1),
+        _checks.real("valid", valid, low=0, high=1),
+    )
+    if shares[0] == 0 or sum(shares) >= 1:
+        raise InputError(
+            f"`test` must be above 0 and, with `valid`, below 1; got {shares[0]:g} and "
+            f"{shares[1]:g}."
+        )
+    key = keys(interactions, by, _rng.generator(rng))
+    in_test, in_valid = _CUTS[per](interactions, key, *shares)
+    if not in_test.any() or (in_test | in_valid).all():
+        raise InputError(
+            f"`test` must leave something on both sides; of {in_test.size} interactions "
+            f"{np.count_nonzero(in_test)} fell to the test and {np.count_nonzero(in_valid)} to the "
+            f"validation part."
+        )
+    held = interactions.select(in_test)
     return Split(
-        train=parts["train"], test=parts["test"], valid=parts.get("valid"), n_skipped=n_skipped
+        train=interactions.select(~(in_test | in_valid)),
+        test=held,
+        valid=interactions.select(in_valid) if shares[1] else None,
+        kind="ratio",
+        settings=settings_of(test=shares[0], valid=shares[1], by=by, per=per, rng=rng),
+        n_skipped=int(np.count_nonzero(held.user_counts() == 0)),
     )
 
 
-def _parts(column: Any) -> tuple[NDArray[np.int32], list[str]]:
-    part, found = _ids.encode("split", column)
-    labels = [str(label) for label in found]
-    if not {"train", "test"} <= set(labels) <= {"train", "valid", "test"}:
-        raise InputError(
-            f"`split` must name a column that says 'train', 'test' and perhaps 'valid', "
-            f"each at least once; it says {', '.join(map(repr, labels))}."
-        )
-    return part, labels
+def _cut_users(
+    interactions: Interactions, key: Keys, test: float, valid: float
+) -> tuple[Mask, Mask]:
+    """A share of each user's interactions, those with the greatest keys."""
+    users, place = interactions.pairs()[0], from_the_end(interactions, key)
+    counts = interactions.user_counts()
+    n_test, n_valid = n_of(test, counts), n_of(valid, counts)
+    in_test = place < n_test[users]
+    return in_test, ~in_test & (place < (n_test + n_valid)[users])
+
+
+def _cut_all(interactions: Interactions, key: Keys, test: float, valid: float) -> tuple[Mask, Mask]:
+    """A share of all interactions; equal keys are never parted."""
+    ordered = np.append(np.sort(key), np.inf)
+    n_test, n_valid = n_of(test, key.size), n_of(valid, key.size)
+    in_test = key >= ordered[key.size - n_test]
+    return in_test, ~in_test & (key >= ordered[key.size - n_test - n_valid])
 
 
 def _pick_random(interactions: Interactions, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -153,12 +179,11 @@ def _pick_random(interactions: Interactions, rng: np.random.Generator) -> NDArra
 
 
 def _pick_last(interactions: Interactions, rng: np.random.Generator) -> NDArray[np.int64]:
-    if interactions.timestamps is None:
-        raise InputError("`by` must be 'random' for interactions without timestamps, not 'last'.")
+    timestamps = keys(interactions, "last", rng)
     counts = interactions.user_counts()
     some = counts > 0
-    latest = np.maximum.reduceat(interactions.timestamps, interactions.indptr[:-1][some])
-    at_latest = np.flatnonzero(interactions.timestamps == np.repeat(latest, counts[some]))
+    latest = np.maximum.reduceat(timestamps, interactions.indptr[:-1][some])
+    at_latest = np.flatnonzero(timestamps == np.repeat(latest, counts[some]))
     # the last position at or before each user's end; items ascend, so the greatest wins a tie
     return at_latest[np.searchsorted(at_latest, interactions.indptr[1:]) - 1]
 
@@ -167,5 +192,13 @@ _PICKS: Mapping[str, Callable[[Interactions, np.random.Generator], NDArray[np.in
     "random": _pick_random,
     "last": _pick_last,
 }
+_CUTS: Mapping[str, Callable[[Interactions, Keys, float, float], tuple[Mask, Mask]]] = {
+    "user": _cut_users,
+    "all": _cut_all,
+}
 
-SPLITS: Mapping[str, Callable[..., Split]] = {"leave-one-out": leave_one_out}
+SPLITS: Mapping[str, Callable[..., Split]] = {
+    "leave-one-out": leave_one_out,
+    "ratio": ratio,
+    "strong": strong,
+}

@@ -205,6 +205,97 @@ def test_select_needs_one_truth_each(data: Interactions) -> None:
     )
 
 
+# ---- fewer of them, more of them, all of them ----
+
+
+def test_k_core_by_rounds() -> None:
+    """Item 3 has one user; without it user 2 has one item; without that item 2 has one user."""
+    data = Interactions.from_arrays(
+        [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 2, 3], value=[1, 2, 3, 4, 5, 6], user_ids=range(4)
+    )
+    core = data.k_core(items_per_user=2, users_per_item=2)
+    np.testing.assert_array_equal(core.user_ids, [0, 1])
+    np.testing.assert_array_equal(core.item_ids, [0, 1])
+    np.testing.assert_array_equal(core.indptr, [0, 2, 4])
+    np.testing.assert_array_equal(core.values, [1, 2, 3, 4])
+    one = data.k_core(items_per_user=1, users_per_item=1)
+    np.testing.assert_array_equal(one.user_ids, [0, 1, 2])
+    assert one.n_interactions == 6
+
+
+def test_k_core_may_stop_early() -> None:
+    """A chain of users: each round takes its ends, one filter only the first of them."""
+    users = np.repeat(np.arange(6), 2)
+    items = users + np.tile([0, 1], 6)
+    data = Interactions.from_arrays(np.append(users, [0, 5]), np.append(items, [9, 9]))
+    once = data.k_core(items_per_user=2, users_per_item=2, rounds=1)
+    assert (once.n_users, once.n_items) == (6, 6)
+    chain = Interactions.from_arrays(users, items)
+    assert chain.k_core(items_per_user=2, users_per_item=2, rounds=1).n_users == 4
+    assert chain.k_core(items_per_user=2, users_per_item=2, rounds=2).n_users == 2
+    with pytest.raises(InputError) as caught:
+        chain.k_core(items_per_user=2, users_per_item=2)
+    assert str(caught.value) == (
+        "`items_per_user` and `users_per_item` must leave something; nothing is left of 12 "
+        "interactions at 2 and 2."
+    )
+
+
+@pytest.mark.parametrize("name", ["items_per_user", "users_per_item", "rounds"])
+def test_k_core_needs_numbers_from_one_on(data: Interactions, name: str) -> None:
+    with pytest.raises(InputError, match=f"`{name}` must be at least 1, not 0"):
+        data.k_core(**{name: 0})
+
+
+def test_union(data: Interactions) -> None:
+    left = data.select(np.array([True, True, False, True, False]))
+    right = data.select(np.array([False, True, True, True, True]))
+    both = left.union(right)
+    for name in ("indptr", "indices", "values", "timestamps"):
+        np.testing.assert_array_equal(getattr(both, name), getattr(data, name))
+    other = Interactions.from_arrays(["ann", "bob", "cat"], [10, 20, 40])
+    assert data.union(other).values is None
+    with pytest.raises(InputError) as caught:
+        data.union(Interactions.from_arrays(["ann", "bob", "dan"], [10, 20, 40]))
+    assert str(caught.value) == "`other` must have the same `user_ids`, in the same order."
+
+
+def test_of_two_equal_pairs_the_later_stays() -> None:
+    one = Interactions.from_arrays([1, 2], [1, 1], value=[1, 2], timestamp=[5, 5])
+    two = Interactions.from_arrays([1, 2], [1, 1], value=[3, 4], timestamp=[4, 6])
+    np.testing.assert_array_equal(one.union(two).values, [1, 4])
+    bare = [Interactions.from_arrays([1], [1], value=[value]) for value in (1, 2)]
+    np.testing.assert_array_equal(bare[0].union(bare[1]).values, [2])
+
+
+def test_summary() -> None:
+    data = Interactions.from_arrays(
+        [0] * 1200 + [1], [*range(1200), 0], user_ids=range(4), item_ids=range(1500)
+    )
+    summary = data.summary()
+    assert (summary.users.without, summary.items.without) == (2, 300)
+    assert str(summary).splitlines() == [
+        "                          users   items",
+        "rows                          4   1,500",
+        "without interactions          2     300",
+        "interactions: least           1       1",
+        "interactions: median      600.5       1",
+        "interactions: most        1,200       2",
+        "1,201 interactions, 20.017% of all pairs",
+    ]
+    assert summary.to_dict()["users"]["median"] == 600.5
+    nothing = data.select(np.zeros(1201, bool)).summary()
+    assert (nothing.users.without, nothing.users.least, nothing.users.most) == (4, 0, 0)
+
+
+def test_to_arrow_and_back(data: Interactions) -> None:
+    table = data.to_arrow()
+    assert table.column_names == ["user", "item", "value", "timestamp"]
+    again = Interactions.from_frame(table)
+    for name in ("user_ids", "item_ids", "indptr", "indices", "values", "timestamps"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(data, name))
+
+
 NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use text ids."
 
 

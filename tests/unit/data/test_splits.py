@@ -1,11 +1,9 @@
-from pathlib import Path
+import pickle
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
-from fullrank.data import SPLITS, Interactions, leave_one_out, read_split, simulate
+from fullrank.data import SPLITS, Interactions, Split, leave_one_out, ratio, simulate
 from fullrank.errors import InputError
 
 
@@ -107,43 +105,195 @@ def test_nobody_to_hold_out() -> None:
     )
 
 
-def write(path: Path, **columns: list[object]) -> Path:
-    pq.write_table(pa.table(columns), path)
-    return path
+# ---- a validation part ----
 
 
-def test_a_given_split(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "given.parquet",
-        user=[5, 5, 5, 6, 7],
-        item=[1, 2, 3, 1, 4],
-        rating=[1, 2, 3, 4, 5],
-        split=["train", "valid", "test", "train", "train"],
-    )
-    split = read_split(path)
+def parts_of(split: Split) -> list[Interactions]:
+    return list(split.parts().values())
+
+
+def together(split: Split) -> np.ndarray:
+    return sum(part.matrix().toarray() for part in parts_of(split))
+
+
+@pytest.mark.parametrize("by", ["random", "last"])
+def test_one_out_for_the_validation_too(by: str) -> None:
+    whole = simulate(n_users=50, n_items=60, mean_interactions=15)
+    bare = whole.split(by=by, rng=3)
+    split = whole.split(by=by, rng=3, valid=1)
     assert split.valid is not None
-    for part in (split.train, split.valid, split.test):
-        np.testing.assert_array_equal(part.user_ids, [5, 6, 7])
-        np.testing.assert_array_equal(part.item_ids, [1, 2, 3, 4])
-    np.testing.assert_array_equal(split.train.indices, [0, 0, 3])
-    np.testing.assert_array_equal(split.train.values, [1, 4, 5])
-    np.testing.assert_array_equal(split.valid.indptr, [0, 1, 1, 1])
-    np.testing.assert_array_equal(split.test.indices, [2])
-    assert split.n_skipped == 2
-    assert read_split(path, item_ids=np.arange(10)).test.n_items == 10
-    assert Interactions.from_parquet(path).n_interactions == 5
+    np.testing.assert_array_equal(split.test.indices, bare.test.indices)
+    np.testing.assert_array_equal(split.valid.user_counts(), np.ones(50))
+    np.testing.assert_array_equal(together(split), whole.matrix().toarray())
+    assert whole.split(by=by, rng=3, valid=0.3).valid.n_interactions == 15
 
 
-def test_a_split_without_a_test_part(tmp_path: Path) -> None:
-    path = write(tmp_path / "bad.parquet", user=[1, 1], item=[1, 2], split=["train", "dev"])
-    with pytest.raises(InputError) as caught:
-        read_split(path)
-    assert str(caught.value) == (
-        "`split` must name a column that says 'train', 'test' and perhaps 'valid', each at least "
-        "once; it says 'dev', 'train'."
+def test_the_last_but_one_by_time() -> None:
+    data = Interactions.from_arrays([0] * 4, [5, 6, 7, 8], timestamp=[3, 1, 4, 2])
+    split = leave_one_out(data, by="last", valid=1)
+    np.testing.assert_array_equal(data.item_ids[split.test.indices], [7])
+    np.testing.assert_array_equal(data.item_ids[split.valid.indices], [5])
+
+
+def test_who_has_two_items_gives_none_for_the_validation() -> None:
+    data = Interactions.from_arrays([0, 0, 1, 1, 1], [0, 1, 0, 1, 2])
+    split = leave_one_out(data, valid=1, rng=0)
+    np.testing.assert_array_equal(split.valid.user_counts(), [0, 1])
+    np.testing.assert_array_equal(split.train.user_counts(), [1, 1])
+
+
+def test_the_validation_part_can_be_put_back(data: Interactions) -> None:
+    whole = simulate(n_users=20, n_items=30, mean_interactions=12)
+    split = whole.split(rng=1, valid=0.5)
+    last = split.without_valid()
+    bare = whole.split(rng=1)
+    assert last.valid is None
+    assert last.kind == "leave-one-out"
+    for name in ("indptr", "indices", "values", "timestamps"):
+        np.testing.assert_array_equal(getattr(last.train, name), getattr(bare.train, name))
+
+
+# ---- a share ----
+
+
+@pytest.mark.parametrize("by", ["random", "last"])
+def test_a_share_of_each_user(by: str) -> None:
+    whole = simulate(n_users=50, n_items=60, mean_interactions=15)
+    split = ratio(whole, test=0.2, valid=0.1, by=by, rng=0)
+    counts = whole.user_counts()
+    np.testing.assert_array_equal(split.test.user_counts(), counts // 5)
+    np.testing.assert_array_equal(split.valid.user_counts(), counts // 10)
+    np.testing.assert_array_equal(together(split), whole.matrix().toarray())
+    bare = ratio(whole, test=0.2, by=by, rng=0)
+    np.testing.assert_array_equal(bare.test.indices, split.test.indices)
+    assert bare.valid is None
+
+
+def test_shares_are_not_spoiled_by_binary_fractions() -> None:
+    for n in range(1, 200):
+        data = Interactions.from_arrays(np.zeros(n, int), np.arange(n))
+        if n >= 10:
+            split = ratio(data, test=0.1, valid=0.7, rng=0)
+            assert split.test.n_interactions == n // 10
+            assert split.valid.n_interactions == 7 * n // 10
+
+
+def test_the_latest_share_of_each_user() -> None:
+    data = Interactions.from_arrays(
+        [0] * 5 + [1] * 5 + [2] * 4,
+        [*range(5), *range(5), *range(4)],
+        timestamp=[9, 1, 2, 3, 4, 7, 7, 7, 1, 7, 1, 2, 3, 4],
     )
+    split = ratio(data, test=0.2, valid=0.2, by="last")
+    np.testing.assert_array_equal(split.test.indices, [0, 4])  # of equal times the greatest item
+    np.testing.assert_array_equal(split.valid.indices, [4, 2])
+    assert split.n_skipped == 1
 
 
-def test_no_split_column(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="`split` must name a column of the file; got no such"):
-        read_split(write(tmp_path / "bare.parquet", user=[1], item=[1]))
+@pytest.mark.parametrize("scale", [1, 10**9, -1, -(10**9)])
+def test_times_of_any_unit_and_sign(scale: int) -> None:
+    whole = simulate(n_users=50, n_items=60, mean_interactions=15)
+    times = whole.timestamps // 86_400 * scale
+    users, items = whole.pairs()
+    data = Interactions.from_arrays(users, items, timestamp=times)
+    split = ratio(data, test=0.3, by="last")
+    for user in range(50):
+        known, asked = (
+            part.timestamps[part.indptr[user] : part.indptr[user + 1]]
+            for part in (split.train, split.test)
+        )
+        assert known.max() <= asked.min()
+
+
+def test_a_share_of_all_at_random() -> None:
+    whole = simulate(n_users=50, n_items=60, mean_interactions=15)
+    split = ratio(whole, test=0.25, valid=0.25, per="all", rng=0)
+    n = whole.n_interactions
+    assert split.test.n_interactions == n // 4
+    assert split.valid.n_interactions == n // 4
+    np.testing.assert_array_equal(together(split), whole.matrix().toarray())
+    assert len(set(split.test.user_counts() * 4 - whole.user_counts())) > 3  # not user by user
+
+
+def test_a_cut_in_time_is_the_same_for_everybody() -> None:
+    data = Interactions.from_arrays(
+        [0, 0, 0, 1, 1, 1, 2, 2, 2, 3],
+        [0, 1, 2, 0, 1, 2, 0, 1, 2, 0],
+        timestamp=[1, 2, 3, 4, 5, 6, 7, 7, 8, 7],
+    )
+    split = ratio(data, test=0.2, valid=0.3, per="all", by="last")
+    assert split.train.timestamps.max() < split.valid.timestamps.min()
+    assert split.valid.timestamps.max() < split.test.timestamps.min()
+    np.testing.assert_array_equal(split.test.timestamps, [7, 7, 8, 7])  # the moment is not parted
+    np.testing.assert_array_equal(split.valid.timestamps, [6])
+    assert split.n_skipped == 2
+
+
+def test_each_interaction_falls_to_the_test_equally_often() -> None:
+    """3,000 users of ten items, a fifth held out: each place is expected 600 times, sd 22."""
+    data = Interactions.from_arrays(np.repeat(np.arange(3000), 10), np.tile(np.arange(10), 3000))
+    for per in ("user", "all"):
+        counts = ratio(data, per=per, rng=0).test.item_counts()
+        assert np.abs(counts - 600).max() < 4 * np.sqrt(3000 * 0.2 * 0.8)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"test": 0}, "`test` must be above 0 and, with `valid`, below 1; got 0 and 0."),
+        (
+            {"test": 0.5, "valid": 0.5},
+            "`test` must be above 0 and, with `valid`, below 1; got 0.5 and 0.5.",
+        ),
+        ({"test": 1.5}, "`test` must lie in 0..1, not 1.5."),
+        ({"valid": -0.1}, "`valid` must lie in 0..1, not -0.1."),
+        ({"by": "first"}, "`by` must be one of 'random', 'last', not 'first'."),
+        ({"per": "item"}, "`per` must be one of 'user', 'all', not 'item'."),
+        (
+            {"test": 0.1},
+            "`test` must leave something on both sides; of 5 interactions 0 fell to the test and 0 "
+            "to the validation part.",
+        ),
+        ({"by": "last"}, "`by` must be 'random' for interactions without timestamps, not 'last'."),
+    ],
+)
+def test_bad_shares(settings: dict[str, object], message: str) -> None:
+    data = Interactions.from_arrays([0] * 5, range(5))
+    with pytest.raises(InputError) as caught:
+        ratio(data, **settings)
+    assert str(caught.value) == message
+
+
+def test_bad_share_of_users_for_the_validation(data: Interactions) -> None:
+    with pytest.raises(InputError, match=r"`valid` must lie in 0..1, not 2\."):
+        leave_one_out(data, valid=2)
+
+
+# ---- what a split knows of itself ----
+
+
+def test_a_split_tells_what_it_is() -> None:
+    data = Interactions.from_arrays([1] * 5 + [2] * 4, [*range(5), *range(4)])
+    split = data.split("ratio", rng=np.int64(7))
+    assert repr(split) == "Split(ratio: train 8, test 1)"
+    assert str(split).splitlines() == [
+        "ratio split (test=0.2, valid=0.0, by='random', per='user', rng=7)",
+        "                    users      items  interactions",
+        "train                   2          5             8",
+        "test                    1          1             1",
+        "of                      2          5",
+        "1 users have no test item",
+    ]
+    assert data.split("ratio", rng=np.random.default_rng(7)).settings["rng"] is None
+
+
+def test_the_history_of_a_split_of_interactions_is_the_training_part(data: Interactions) -> None:
+    split = data.split(rng=0)
+    assert split.history is split.train
+    assert split.valid_history is split.train
+
+
+def test_a_split_can_be_pickled(data: Interactions) -> None:
+    split = pickle.loads(pickle.dumps(data.split(rng=0)))
+    assert split.kind == "leave-one-out"
+    assert not split.train.indices.flags.writeable

@@ -1,0 +1,154 @@
+"""Files inside folders and archives, read one after the other and never written to disk.
+
+Nothing is unpacked, so no name in an archive can become a path. Archives that hold what only a
+hostile or broken one would are refused as a whole all the same.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import gzip
+import io
+import stat
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, TypeVar
+
+from fullrank.errors import InputError
+
+MAX_BYTES = 16 * 2**30  # more than any data set here unpacks to
+MAX_RATIO = 200  # text packs ten to one; a bomb a thousand to one
+MAX_MEMBERS = 100_000
+
+Member = tuple[str, IO[bytes]]
+Result = TypeVar("Result")
+
+
+def read_members(
+    source: Path, patterns: Sequence[str], read: Callable[[str, IO[bytes]], Result]
+) -> list[Result]:
+    """What `read` makes of the name and content of each file whose name fits a pattern."""
+    try:
+        return [read(name, stream) for name, stream in _members(source, patterns)]
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
+        raise InputError(f"{source.name} must be a whole archive; it is damaged.") from error
+    except (RuntimeError, NotImplementedError) as error:  # a password, a rare way of packing
+        raise InputError(f"{source.name} must be a plain archive; it is not: {error}.") from error
+
+
+def names(source: Path, patterns: Sequence[str]) -> list[str]:
+    """The names of the files that fit a pattern."""
+    if source.is_dir():
+        return [path.name.removesuffix(".gz") for path in _wanted_files(source, patterns)]
+    return read_members(source, patterns, lambda name, _: name)
+
+
+def fits(name: str, patterns: Sequence[str]) -> bool:
+    """Whether a name fits a pattern; hidden files, as some systems add them, fit none."""
+    return not name.startswith(".") and any(
+        fnmatch.fnmatchcase(name, pattern) for pattern in patterns
+    )
+
+
+def _members(source: Path, patterns: Sequence[str]) -> Iterator[Member]:
+    if source.is_dir():
+        for path in _wanted_files(source, patterns):
+            with path.open("rb") as stream:
+                yield path.name.removesuffix(".gz"), _plain(path, stream, source)
+    elif source.name.endswith(".zip"):
+        yield from _of_zip(source, patterns)
+    else:
+        with source.open("rb") as stream:
+            unpacked = gzip.GzipFile(fileobj=stream) if source.suffix != ".tar" else stream
+            limited = io.BufferedReader(_Limited(unpacked, _limit(source), source))
+            yield from _of_tar(limited, patterns, source)
+
+
+def _wanted_files(folder: Path, patterns: Sequence[str]) -> list[Path]:
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and fits(path.name.removesuffix(".gz"), patterns)
+    ]
+
+
+def _of_zip(source: Path, patterns: Sequence[str]) -> Iterator[Member]:
+    with zipfile.ZipFile(source) as archive:
+        entries = archive.infolist()
+        for entry in entries:
+            _check_name(entry.filename, source)
+            if stat.S_ISLNK(entry.external_attr >> 16):
+                raise _refused(source, f"{entry.filename!r} is a link")
+        _check_size(sum(entry.file_size for entry in entries), len(entries), source)
+        for entry in entries:
+            name = PurePosixPath(entry.filename).name
+            if not entry.is_dir() and fits(name, patterns):
+                # zipfile gives no more bytes than were declared, and checks their sum
+                with archive.open(entry) as stream:
+                    yield name, stream
+
+
+def _of_tar(stream: IO[bytes], patterns: Sequence[str], source: Path) -> Iterator[Member]:
+    n_bytes = n_members = 0
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for entry in archive:
+            _check_name(entry.name, source)
+            if not (entry.isfile() or entry.isdir()):
+                raise _refused(source, f"{entry.name!r} is a link or a device")
+            n_bytes, n_members = n_bytes + entry.size, n_members + 1
+            _check_size(n_bytes, n_members, source)
+            name = PurePosixPath(entry.name).name
+            content = archive.extractfile(entry)
+            if content is None:  # a folder
+                continue
+            if name.endswith(".tar"):  # the Netflix files come as a tar in a tar
+                yield from _of_tar(content, patterns, source)
+            elif fits(name, patterns):
+                yield name, content
+
+
+def _plain(path: Path, stream: IO[bytes], source: Path) -> IO[bytes]:
+    if path.suffix != ".gz":
+        return stream
+    return io.BufferedReader(_Limited(gzip.GzipFile(fileobj=stream), _limit(path), source))
+
+
+class _Limited(io.RawIOBase):
+    """A stream that refuses to give more bytes than its packed size can honestly hold."""
+
+    def __init__(self, stream: Any, limit: int, source: Path) -> None:
+        self._stream, self._left, self._source = stream, limit, source
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        content = self._stream.read(len(view))
+        self._left -= len(content)
+        if self._left < 0:
+            raise _refused(self._source, "it unpacks to far more than its size")
+        view[: len(content)] = content
+        return len(content)
+
+
+def _limit(packed: Path) -> int:
+    return min(MAX_BYTES, MAX_RATIO * packed.stat().st_size + 2**20)
+
+
+def _check_size(n_bytes: int, n_members: int, source: Path) -> None:
+    if n_bytes > _limit(source) or n_members > MAX_MEMBERS:
+        raise _refused(source, f"it declares {n_bytes:,} bytes in {n_members:,} files")
+
+
+def _check_name(name: str, source: Path) -> None:
+    path = PurePosixPath(name.replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts or (path.parts and ":" in path.parts[0]):
+        raise _refused(source, f"{name!r} points outside of it")
+
+
+def _refused(source: Path, why: str) -> InputError:
+    return InputError(f"{source.name} must be an archive that can be trusted; {why}.")

@@ -1,0 +1,31 @@
+"""Arrow columns as numpy arrays, without pandas, which pyarrow's own `to_numpy` imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def to_numpy(column: Any) -> NDArray[Any]:
+    """A column of numbers or times, times as whole numbers of their own unit.
+
+    Of other types, and where entries are missing, what pyarrow makes of it: the checks that follow
+    say what is wrong with it.
+    """
+    import pyarrow as pa
+
+    kind = column.type
+    if column.null_count == 0:
+        if pa.types.is_timestamp(kind) or pa.types.is_date64(kind):
+            return to_numpy(column.cast(pa.int64()))
+        if pa.types.is_date32(kind):
+            return to_numpy(column.cast(pa.int32()))
+        if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+            chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+            parts = [np.from_dlpack(chunk) for chunk in chunks if len(chunk)]
+            if len(parts) == 1:
+                return parts[0]
+            return np.concatenate(parts) if parts else np.empty(0, kind.to_pandas_dtype())
+    return np.asarray(column.to_numpy())

@@ -1,0 +1,137 @@
+"""Fetching a file: over https alone, in full or not at all, and no larger than agreed."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import http.client
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from fullrank import _files
+from fullrank._progress import Progress
+from fullrank.errors import DownloadError
+
+BLOCK = 2**18
+TIMEOUT = 30.0  # seconds without a byte
+
+Opener = Callable[..., Any]
+
+
+def fetch(
+    url: str,
+    target: Path,
+    *,
+    md5: str | None = None,
+    max_bytes: int,
+    progress: Progress | None = None,
+    opener: Opener | None = None,
+) -> str:
+    """Write what `url` gives to `target`, and return its SHA-256.
+
+    The file appears under its name only when it is complete and its checksum is right.
+    """
+    _check_secure(url)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    # servers often turn urllib's own name away
+    request = urllib.request.Request(url, headers={"User-Agent": "fullrank"})
+    with _failures_named(url), _files.replacing(target) as temporary:
+        with (opener or _secure_opener().open)(request, timeout=TIMEOUT) as response:
+            expected = _length(response)
+            if expected is not None and expected > max_bytes:
+                raise _too_large(url, expected, max_bytes)
+            found_md5, sha256, size = _copy(response, temporary, url, max_bytes, expected, progress)
+        if expected is not None and size != expected:
+            raise DownloadError(f"{url} broke off after {size:,} of {expected:,} bytes; try again.")
+        if md5 is not None and found_md5 != md5:
+            raise DownloadError(
+                f"{url} must have the MD5 checksum {md5}, not {found_md5}; the file was changed on "
+                "its way or by its publisher, and was not kept."
+            )
+    return sha256
+
+
+def _copy(
+    response: Any,
+    temporary: Path,
+    url: str,
+    max_bytes: int,
+    expected: int | None,
+    progress: Progress | None,
+) -> tuple[str, str, int]:
+    md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
+    size = 0
+    with temporary.open("wb") as file:
+        while block := response.read(BLOCK):
+            size += len(block)
+            if size > max_bytes:
+                raise _too_large(url, size, max_bytes)
+            file.write(block)
+            md5.update(block)
+            sha256.update(block)
+            if progress is not None:
+                progress(size, expected or max_bytes)
+    if progress is not None:
+        progress(size, size)
+    return md5.hexdigest(), sha256.hexdigest(), size
+
+
+def _length(response: Any) -> int | None:
+    text = response.headers.get("Content-Length")
+    return int(text) if text is not None and text.isdecimal() else None
+
+
+def _secure_opener() -> urllib.request.OpenerDirector:
+    """Urllib's own way through proxies and redirections, but with no handler other than https."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler(),
+        urllib.request.HTTPSHandler(),
+        urllib.request.HTTPDefaultErrorHandler(),
+        urllib.request.HTTPErrorProcessor(),
+        _SecureRedirects(),
+    ):
+        opener.add_handler(handler)
+    return opener
+
+
+class _SecureRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
+    ) -> urllib.request.Request | None:
+        _check_secure(newurl)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _check_secure(url: str) -> None:
+    if urlsplit(url).scheme != "https":
+        raise DownloadError(f"{url} must be an https address; others are not fetched.")
+
+
+def _too_large(url: str, size: int, max_bytes: int) -> DownloadError:
+    return DownloadError(
+        f"{url} must be at most {max_bytes:,} bytes; it gave {size:,} and was not kept."
+    )
+
+
+@contextlib.contextmanager
+def _failures_named(url: str) -> Iterator[None]:
+    """One sentence for all the ways in which a network can be absent."""
+    try:
+        yield
+    except DownloadError:
+        raise
+    except urllib.error.HTTPError as error:
+        raise DownloadError(
+            f"{url} could not be downloaded: the server says {error.code} {error.reason}."
+        ) from error
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise DownloadError(
+            f"{url} could not be downloaded: {getattr(reason, 'strerror', None) or reason}; "
+            "is there a network?"
+        ) from error

@@ -1,0 +1,118 @@
+"""A split: what a model may learn from, what it is asked about, and how they were parted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from fullrank.data.interactions import Interactions
+
+PARTS = ("train", "valid_fold_in", "valid", "fold_in", "test")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Split:
+    """Training, test and perhaps validation interactions, over the same users and items.
+
+    All parts have the rows of all users, so that one row number means one user everywhere; a user
+    who is not in a part has no interactions there.
+
+    Attributes
+    ----------
+    train, test : Interactions
+    valid : Interactions or None
+        What settings are chosen on.
+    fold_in, valid_fold_in : Interactions or None
+        Of a split by users, what is known of the users in `test` and in `valid`, none of whom is
+        in `train`.
+    kind : str
+        "leave-one-out", "ratio", "strong" or "given".
+    settings : dict
+        What made it.
+    n_skipped : int
+        Users without a test item; of a split by users, test users without one.
+    n_dropped : int
+        Interactions of held-out users that no part has, for no training user has their item.
+    """
+
+    train: Interactions
+    test: Interactions
+    valid: Interactions | None = None
+    fold_in: Interactions | None = None
+    valid_fold_in: Interactions | None = None
+    kind: str = "given"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    n_skipped: int = 0
+    n_dropped: int = 0
+
+    @property
+    def history(self) -> Interactions:
+        """What is known of the users in `test`: `fold_in`, or else `train`.
+
+        This is what an item–item model scores from and what a ranking excludes, whatever the kind
+        of split: ``ItemItemScorer(split.history, weights)``, ``rank(…, exclude=split.history)``.
+        """
+        return self.train if self.fold_in is None else self.fold_in
+
+    @property
+    def valid_history(self) -> Interactions:
+        """What is known of the users in `valid`: `valid_fold_in`, or else `train`."""
+        return self.train if self.valid_fold_in is None else self.valid_fold_in
+
+    def parts(self) -> dict[str, Interactions]:
+        """The parts that there are, by name."""
+        found = {name: getattr(self, name) for name in PARTS}
+        return {name: part for name, part in found.items() if part is not None}
+
+    def without_valid(self) -> Self:
+        """The split with its validation part put back into the training part, for a last fit.
+
+        >>> data = Interactions.from_arrays(["a", "a", "a"], [1, 2, 3])
+        >>> split = data.split("leave-one-out", valid=1, rng=0)
+        >>> split.train.n_interactions, split.without_valid().train.n_interactions
+        (1, 2)
+        """
+        train = self.train
+        for part in (self.valid_fold_in, self.valid):
+            train = train if part is None else train.union(part)
+        kept = {name: getattr(self, name) for name in ("test", "fold_in", "kind", "settings")}
+        return type(self)(train=train, n_skipped=self.n_skipped, n_dropped=self.n_dropped, **kept)
+
+    def to_arrow(self) -> Any:
+        """All parts in one pyarrow table with a column `split`, which `read_split` reads back.
+
+        >>> data = Interactions.from_arrays(["a", "a"], [1, 2])
+        >>> data.split(rng=0).to_arrow()["split"].to_pylist()
+        ['train', 'test']
+        """
+        import pyarrow as pa
+
+        tables = []
+        for name, part in self.parts().items():
+            label = pa.array(np.full(part.n_interactions, name))
+            tables.append(part.to_arrow().append_column("split", label))
+        return pa.concat_tables(tables)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name} {part.n_interactions:,}" for name, part in self.parts().items())
+        return f"Split({self.kind}: {counts})"
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={value!r}" for name, value in self.settings.items())
+        lines = [
+            f"{self.kind} split{f' ({settings})' if settings else ''}",
+            f"{'':<14}{'users':>11}{'items':>11}{'interactions':>14}",
+        ]
+        for name, part in self.parts().items():
+            users = np.count_nonzero(part.user_counts())
+            items = np.count_nonzero(part.item_counts())
+            lines.append(f"{name:<14}{users:>11,}{items:>11,}{part.n_interactions:>14,}")
+        lines.append(f"{'of':<14}{self.train.n_users:>11,}{self.train.n_items:>11,}")
+        if self.n_skipped:
+            lines.append(f"{self.n_skipped:,} users have no test item")
+        if self.n_dropped:
+            lines.append(f"{self.n_dropped:,} interactions dropped with items not in train")
+        return "\n".join(lines)

@@ -1,0 +1,143 @@
+"""Splits that the data come with: a column that says train, valid or test."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks, _rng
+from fullrank.data import _ids, _tables
+from fullrank.data._rows import clean
+from fullrank.data._shares import from_the_end, keys, n_of, settings_of
+from fullrank.data._split import PARTS, Split
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataWarning, InputError
+
+
+def read_split(
+    source: Any,
+    *,
+    user: str = _tables.AUTO,
+    item: str = _tables.AUTO,
+    value: str | None = _tables.AUTO,
+    timestamp: str | None = _tables.AUTO,
+    split: str = _tables.AUTO,
+    user_ids: ArrayLike | None = None,
+    item_ids: ArrayLike | None = None,
+    valid: float = 0.0,
+    rng: _rng.RandomState = None,
+) -> Split:
+    """Read a split from a column that says train, valid or test.
+
+    All parts share the users and items of the whole. A DataWarning tells of pairs that are in
+    two parts, where a model would be asked about what it has learned from.
+
+    Parameters
+    ----------
+    source : path or data frame
+        A Parquet file, a CSV file (by its name: .csv, .csv.gz or .csv.bz2) or any data frame that
+        :meth:`Interactions.from_frame` takes.
+    user, item, value, timestamp, split : str
+        Column names, "auto" for the usual ones, as in :meth:`Interactions.from_frame`. The split
+        column says 'train', 'test' and perhaps 'valid'; of a split by users also 'fold_in' and
+        perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'.
+    user_ids, item_ids : array_like, optional
+        All ids there are. Give `item_ids` where the catalogue holds items that nobody in the
+        file has touched: they are ranked too.
+    valid : float
+        Where the source has no validation part: the share of each user's training interactions,
+        rounded down, that becomes one.
+    rng : None, int, SeedSequence or Generator
+        For `valid`.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> columns = {"user": [3, 3, 4], "item": [1, 2, 1], "split": ["train", "test", "train"]}
+    >>> read_split(pa.table(columns), item_ids=range(10)).train
+    Interactions(2 users × 10 items, 2 interactions)
+    """
+    asked = {"user": user, "item": item, "value": value, "timestamp": timestamp, "split": split}
+    columns = _read(source, asked)
+    part, labels = _labels(columns["split"])
+    table = clean(columns, user_ids=user_ids, item_ids=item_ids)
+    parts = {
+        label: Interactions._pack(table.where(part == code)) for code, label in enumerate(labels)
+    }
+    _warn_of_overlap(parts)
+    share = _checks.real("valid", valid, low=0, high=1)
+    if share:
+        if "valid" in parts or "fold_in" in parts:
+            raise InputError(
+                "`valid` must be 0 for a source that has a validation part or whole users held out."
+            )
+        parts["train"], parts["valid"] = _parted(parts["train"], share, rng)
+    n_empty = int(np.count_nonzero(parts["test"].user_counts() == 0))
+    if "fold_in" in parts:
+        has = parts["fold_in"].user_counts() > 0
+        n_empty = int(np.count_nonzero(has & (parts["test"].user_counts() == 0)))
+    return Split(
+        train=parts["train"],
+        test=parts["test"],
+        valid=parts.get("valid"),
+        fold_in=parts.get("fold_in"),
+        valid_fold_in=parts.get("valid_fold_in"),
+        settings=settings_of(valid=share, rng=rng) if share else {},
+        n_skipped=n_empty,
+    )
+
+
+def _read(source: Any, asked: _tables.Asked) -> _tables.Columns:
+    if not isinstance(source, str | os.PathLike):
+        return _tables.read_frame(source, asked)
+    suffixes = Path(source).suffixes
+    if ".csv" in suffixes[-2:]:
+        return _tables.read_csv(source, asked)
+    return _tables.read_parquet(source, asked)
+
+
+def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
+    part, found = _ids.encode("split", column)
+    labels = [str(label) for label in found]
+    said = set(labels)
+    alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
+    if not {"train", "test"} <= said <= set(PARTS) or alone:
+        raise InputError(
+            f"`split` must name a column that says 'train', 'test' and perhaps 'valid', "
+            f"each at least once; it says {', '.join(map(repr, labels))}. Of a split by users it "
+            f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
+        )
+    return part, labels
+
+
+def _warn_of_overlap(parts: dict[str, Interactions]) -> None:
+    """Say which pairs are in two parts."""
+    n_items = next(iter(parts.values())).n_items
+    pair = {}
+    for name in (name for name in PARTS if name in parts):
+        users, items = parts[name].pairs()
+        pair[name] = users.astype(np.int64) * n_items + items
+    for one, two in combinations(pair, 2):
+        place = np.searchsorted(pair[one], pair[two])  # both ascend
+        n_both = np.count_nonzero(np.append(pair[one], -1)[place] == pair[two])
+        if n_both:
+            warnings.warn(
+                f"{n_both} of {pair[two].size} interactions in the {two} part are in the {one} "
+                f"part as well; they were left in both.",
+                DataWarning,
+                stacklevel=3,
+            )
+
+
+def _parted(
+    train: Interactions, share: float, rng: _rng.RandomState
+) -> tuple[Interactions, Interactions]:
+    place = from_the_end(train, keys(train, "random", _rng.generator(rng)))
+    held = place < n_of(share, train.user_counts())[train.pairs()[0]]
+    return train.select(~held), train.select(held)

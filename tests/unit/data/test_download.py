@@ -1,0 +1,195 @@
+"""Downloads, from a stand-in for the network: nothing here leaves the machine."""
+
+import email.message
+import hashlib
+import http.client
+import io
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank.data import _download, datasets
+from fullrank.errors import DataWarning, DownloadError, InputError
+
+URL = "https://example.org/data/file.zip"
+
+
+class Network:
+    """Answers with given bytes; counts and keeps what it was asked for."""
+
+    def __init__(self, content: bytes = b"x" * 1000, length: int | None = None) -> None:
+        self.content, self.length, self.asked = content, length, []
+
+    def __call__(self, request: urllib.request.Request, timeout: float) -> Any:
+        self.asked.append(request.full_url)
+        response = io.BytesIO(self.content)
+        response.headers = email.message.Message()
+        if self.length != -1:
+            response.headers["Content-Length"] = str(self.length or len(self.content))
+        return response
+
+
+def fetch(target: Path, opener: Any, **settings: Any) -> str:
+    return _download.fetch(URL, target, opener=opener, **{"max_bytes": 10_000} | settings)
+
+
+def test_a_file_arrives_whole(tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    target = tmp_path / "new" / "file.zip"
+    content = bytes(range(256)) * 4
+    md5 = hashlib.md5(content).hexdigest()
+    found = fetch(target, Network(content), md5=md5, progress=lambda *now: seen.append(now))
+    assert target.read_bytes() == content
+    assert found == hashlib.sha256(content).hexdigest()
+    assert seen[-1] == (1024, 1024)
+    assert [path.name for path in target.parent.iterdir()] == ["file.zip"]
+
+
+def test_without_a_declared_length(tmp_path: Path) -> None:
+    fetch(tmp_path / "file", Network(length=-1))
+    assert (tmp_path / "file").stat().st_size == 1000
+
+
+def failure(tmp_path: Path, opener: Any, **settings: Any) -> str:
+    (tmp_path / "file").write_bytes(b"old")
+    with pytest.raises(DownloadError) as caught:
+        fetch(tmp_path / "file", opener, **settings)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    assert (tmp_path / "file").read_bytes() == b"old"
+    return str(caught.value)
+
+
+def test_the_wrong_checksum(tmp_path: Path) -> None:
+    found = hashlib.md5(b"x" * 1000).hexdigest()
+    assert failure(tmp_path, Network(), md5="0" * 32) == (
+        f"{URL} must have the MD5 checksum {'0' * 32}, not {found}; the file was changed on its "
+        "way or by its publisher, and was not kept."
+    )
+
+
+@pytest.mark.parametrize("length", [None, -1])
+def test_too_large(tmp_path: Path, length: int | None) -> None:
+    assert failure(tmp_path, Network(length=length), max_bytes=999) == (
+        f"{URL} must be at most 999 bytes; it gave 1,000 and was not kept."
+    )
+
+
+def test_broken_off(tmp_path: Path) -> None:
+    assert failure(tmp_path, Network(length=2000)) == (
+        f"{URL} broke off after 1,000 of 2,000 bytes; try again."
+    )
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            urllib.error.URLError(OSError(-2, "Name or service not known")),
+            "Name or service not known; is there a network?",
+        ),
+        (TimeoutError("timed out"), "timed out; is there a network?"),
+        (http.client.IncompleteRead(b"x"), "IncompleteRead(1 bytes read); is there a network?"),
+        (
+            urllib.error.HTTPError(URL, 404, "Not Found", email.message.Message(), None),
+            "the server says 404 Not Found.",
+        ),
+    ],
+)
+def test_no_network(tmp_path: Path, error: Exception, said: str) -> None:
+    def opener(request: Any, timeout: float) -> Any:
+        raise error
+
+    assert failure(tmp_path, opener) == f"{URL} could not be downloaded: {said}"
+
+
+@pytest.mark.parametrize("url", ["http://example.org/x", "file:///etc/passwd", "ftp://a/b"])
+def test_only_https(tmp_path: Path, url: str) -> None:
+    said = f"{url} must be an https address; others are not fetched."
+    with pytest.raises(DownloadError) as caught:
+        _download.fetch(url, tmp_path / "file", max_bytes=10, opener=Network())
+    assert str(caught.value) == said
+    request = urllib.request.Request(URL)
+    redirects = _download._SecureRedirects()
+    headers = email.message.Message()
+    with pytest.raises(DownloadError, match="must be an https address"):
+        redirects.redirect_request(request, None, 302, "Found", headers, url)
+    again = redirects.redirect_request(request, None, 302, "Found", headers, URL + "2")
+    assert again is not None
+    assert again.full_url == URL + "2"
+
+
+def test_no_other_protocol_has_a_handler() -> None:
+    assert set(_download._secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
+    opener = _download._secure_opener()
+    assert not any(
+        isinstance(handler, urllib.request.FileHandler | urllib.request.FTPHandler)
+        or type(handler) is urllib.request.HTTPHandler
+        for handler in opener.handlers
+    )
+
+
+# ---- by name ----
+
+
+@pytest.fixture
+def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
+    answers = Network(b"2 5 7\n1 5\n")
+
+    class Opener:
+        open = staticmethod(answers)
+
+    monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("FULLRANK_DATA", raising=False)
+    monkeypatch.setattr(_download, "_secure_opener", Opener)
+    return answers
+
+
+def test_a_data_set_is_fetched_once_and_only_on_request(network: Network, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"or fetch it with download=True; 'simulated' works"):
+        datasets.load("citeulike-a")
+    assert network.asked == []
+    data = datasets.load("citeulike-a", download=True)
+    assert (data.n_users, data.n_items, data.n_interactions) == (2, 2, 3)
+    assert network.asked == list(datasets.info("citeulike-a").urls)
+    assert datasets.load("citeulike-a").n_interactions == 3
+    folder = datasets.download("citeulike-a")
+    assert folder == tmp_path / "cache" / "citeulike-a"
+    assert len(network.asked) == 1
+
+
+def test_a_wrong_checksum_leaves_nothing(network: Network, tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match="must have the MD5 checksum 0e33842e24a9c977be4e01079"):
+        datasets.load("ml-100k", download=True)
+    assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
+
+
+def test_a_checksum_is_noted_and_a_change_told(network: Network, tmp_path: Path) -> None:
+    folder = datasets.download("citeulike-a", progress=None)
+    first = hashlib.sha256(network.content).hexdigest()
+    assert (folder / "SHA256SUMS").read_text() == f"{first}  users.dat\n"
+    (folder / "users.dat").unlink()
+    datasets.download("citeulike-a", progress=None)
+    (folder / "users.dat").unlink()
+    network.content = b"1 1\n"
+    with pytest.warns(DataWarning, match=r"users.dat is not the file that was downloaded before: "):
+        datasets.download("citeulike-a", progress=None)
+    assert datasets.load("citeulike-a").n_interactions == 1
+
+
+def test_progress_is_written_to_stderr(network: Network, capsys: Any) -> None:
+    datasets.download("citeulike-a")
+    assert capsys.readouterr().err.endswith("users.dat: 10 of 10 (100%)\n")
+
+
+def test_what_cannot_be_fetched(network: Network) -> None:
+    with pytest.raises(InputError) as caught:
+        datasets.download("book-crossing")
+    assert str(caught.value) == (
+        "`name` must be a data set that can be fetched; book-crossing cannot: its publisher's "
+        "site is gone; get BX-CSV-Dump.zip by hand."
+    )
+    with pytest.raises(InputError, match="lastfm-2k cannot: nobody is known to give it out"):
+        datasets.download("lastfm-2k")
