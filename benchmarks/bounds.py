@@ -21,7 +21,7 @@ from scipy.optimize import linprog
 
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import clopper_pearson
-from fullrank.inference.bounds import bounds
+from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse, parse_all
 from fullrank.sampling import RankSample, simulate
 

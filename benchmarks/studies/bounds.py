@@ -24,7 +24,7 @@ from _study import QUICK, exact_ranks, in_processes, run, table
 
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits
-from fullrank.inference.bounds import bounds
+from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse_all
 from fullrank.sampling import RankSample, simulate
 

@@ -21,6 +21,8 @@ __all__ = [
     "RankSample",
     "__version__",
     "adaptive_ranks",
+    "bounds",
+    "compare",
     "consistency",
     "data",
     "datasets",
@@ -31,11 +33,14 @@ __all__ = [
     "inference",
     "metrics",
     "models",
+    "plan",
     "rank",
     "ranking",
     "sample_ranks",
     "sample_users",
     "sampling",
+    "users_needed",
+    "winner",
 ]
 
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
@@ -49,7 +54,12 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import sampling as sampling
     from fullrank.data import Interactions as Interactions
     from fullrank.data import datasets as datasets
+    from fullrank.inference import bounds as bounds
+    from fullrank.inference import compare as compare
     from fullrank.inference import estimate as estimate
+    from fullrank.inference import plan as plan
+    from fullrank.inference import users_needed as users_needed
+    from fullrank.inference import winner as winner
     from fullrank.ranking import FactorScorer as FactorScorer
     from fullrank.ranking import ItemItemScorer as ItemItemScorer
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
@@ -76,7 +86,12 @@ _MODULES = {
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
+    "bounds": "fullrank.inference",
+    "compare": "fullrank.inference",
     "estimate": "fullrank.inference",
+    "plan": "fullrank.inference",
+    "users_needed": "fullrank.inference",
+    "winner": "fullrank.inference",
     "FactorScorer": "fullrank.ranking",
     "ItemItemScorer": "fullrank.ranking",
     "adaptive_ranks": "fullrank.ranking",

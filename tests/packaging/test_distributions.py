@@ -138,10 +138,10 @@ def test_the_metadata(metadata: Message) -> None:
     assert metadata.get_all("License-File") == ["LICENSE", "data/ml-latest-small.README.txt"]
 
 
-def test_core_dependencies_are_the_five(metadata: Message) -> None:
+def test_core_dependencies_are_the_six(metadata: Message) -> None:
     core = [line for line in metadata.get_all("Requires-Dist", []) if "extra ==" not in line]
     names = {line.split(">")[0] for line in core}
-    assert names == {"numpy", "scipy", "numba", "pyarrow", "threadpoolctl"}
+    assert names == {"numpy", "scipy", "numba", "pyarrow", "safetensors", "threadpoolctl"}
 
 
 def test_the_wheel_alone_has_every_public_name(environment: Environment) -> None:

@@ -13,7 +13,7 @@ import fullrank
 from fullrank.data import datasets
 from fullrank.inference import _bounds_polytope
 from fullrank.inference._bounds_events import Events
-from fullrank.inference.bounds import bounds
+from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse, parse_all
 from fullrank.models import EASE
 from fullrank.sampling import RankSample, simulate

@@ -6,7 +6,7 @@ from scipy import stats
 
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits
-from fullrank.inference.bounds import bounds
+from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse_all
 from fullrank.sampling import simulate
 

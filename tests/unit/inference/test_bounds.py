@@ -12,7 +12,7 @@ from fullrank.errors import InputError
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_program import Program
 from fullrank.inference._bounds_region import chernoff, clopper_pearson, limits
-from fullrank.inference.bounds import Bounds, bounds
+from fullrank.inference.bounding import Bounds, bounds
 from fullrank.inference.interval import Interval
 from fullrank.sampling import Design, RankGrid, RankSample, simulate
 

@@ -26,7 +26,7 @@ from fullrank.inference.multiplicity import CORRECTIONS, corrected
 from fullrank.inference.paired_tests import TESTS, paired_test
 from fullrank.inference.proportions import two_proportions
 from fullrank.inference.two_samples import TwoSampleTest, welch
-from fullrank.inference.winner import best
+from fullrank.inference.winning import best
 from fullrank.metrics import Metric
 
 Floats = NDArray[np.float64]

@@ -1,0 +1,573 @@
+import json
+from itertools import combinations
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from fullrank import estimate
+from fullrank.errors import InputError
+from fullrank.inference.comparing import compare
+from fullrank.inference.influence import PseudoValues, pseudo_values
+from fullrank.inference.multiplicity import holm
+from fullrank.inference.paired_tests import TESTS
+from fullrank.inference.proportions import two_proportions
+from fullrank.metrics import parse
+from fullrank.ranking import ExactRanks, FactorScorer, rank, sample_ranks
+from fullrank.sampling import RankSample, simulate
+
+N = 200
+RANDOM = np.random.default_rng(11)
+USERS = np.arange(600)
+RANKS = {
+    "a": np.minimum(N, 1 + RANDOM.geometric(0.03, 600)),
+    "b": np.minimum(N, 1 + RANDOM.geometric(0.02, 600)),
+    "c": np.minimum(N, 1 + RANDOM.geometric(0.02, 600)),
+}
+
+
+def exact(ranks: np.ndarray, users: np.ndarray = USERS, weight: np.ndarray | None = None):
+    ones = np.ones(ranks.size, np.int64)
+    return ExactRanks(
+        ranks=ranks,
+        n_greater=ranks - 1,
+        n_equal=0 * ones,
+        n_candidates=N * ones,
+        user_rows=users,
+        item_rows=0 * ones,
+        n_targets=ones,
+        offset=0 * ones,
+        weight=np.ones(ranks.size) if weight is None else weight,
+        ties="random",
+        precision="exact",
+        pool="all",
+    )
+
+
+EXACT = {name: exact(ranks) for name, ranks in RANKS.items()}
+
+
+def fixed(size: int = 40, **settings) -> dict[str, RankSample]:
+    return {
+        name: simulate(ranks, n_items=N, sample_size=size, user=USERS, rng=i, **settings)
+        for i, (name, ranks) in enumerate(RANKS.items())
+    }
+
+
+def test_exact_ranks_are_compared_user_by_user() -> None:
+    found = compare(EXACT, ["ndcg@10", "recall@20"])
+    assert found.paired
+    assert found.n_users == (600, 600, 600)
+    assert [(one.first, one.second, one.metric) for one in found.differences] == [
+        (*pair, metric) for pair in combinations("abc", 2) for metric in ("ndcg@10", "recall@20")
+    ]
+    values = {name: parse("ndcg@10").weights(ranks, N) for name, ranks in RANKS.items()}
+    one = found.between("a", "c", "ndcg@10")
+    expected = stats.ttest_rel(values["a"], values["c"])
+    assert one.estimate == pytest.approx(values["a"].mean() - values["c"].mean())
+    assert one.p_value == pytest.approx(expected.pvalue)
+    assert one.confidence_interval == pytest.approx(expected.confidence_interval(0.95))
+    d = values["a"] - values["c"]
+    assert one.effect_size == pytest.approx(d.mean() / d.std(ddof=1))
+    assert found.estimate[:, 0] == pytest.approx([value.mean() for value in values.values()])
+    assert found.standard_error[:, 0] == pytest.approx([stats.sem(v) for v in values.values()])
+
+
+def test_p_values_are_corrected_over_models_and_metrics() -> None:
+    found = compare(EXACT, ["ndcg@10", "recall@5", "recall@20"])
+    p = [one.p_value for one in found.differences]
+    assert [one.corrected_p for one in found.differences] == pytest.approx(holm(p))
+    plain = compare(EXACT, ["ndcg@10", "recall@5", "recall@20"], correction=None)
+    assert [one.corrected_p for one in plain.differences] == p
+    # the call follows the corrected p
+    for one in found.differences:
+        ahead = one.first if one.estimate > 0 else one.second
+        assert one.better == (ahead if one.corrected_p < 0.05 else None)
+    assert {one.better for one in found.differences} == {"a", None}
+
+
+def test_a_baseline_is_compared_with_everybody() -> None:
+    found = compare(EXACT, "ndcg@10", baseline="b")
+    assert [(one.first, one.second) for one in found.differences] == [("a", "b"), ("c", "b")]
+    assert found.between("b", "a", "ndcg@10") == found.differences[0].flipped
+    with pytest.raises(InputError, match="must be two models that were compared, not 'a' and 'c'"):
+        found.between("a", "c", "ndcg@10")
+
+
+def test_flipping_turns_every_sign() -> None:
+    one = compare(EXACT, "ndcg@10").between("a", "b", "ndcg@10")
+    back = one.flipped
+    assert (back.first, back.second, back.estimate) == ("b", "a", -one.estimate)
+    assert back.confidence_interval == (-one.confidence_interval.high, -one.confidence_interval.low)
+    assert back.effect_size == -one.effect_size
+    assert back.better == one.better == "a"
+
+
+def test_users_in_common_are_compared_and_the_others_left_out() -> None:
+    fewer = exact(RANKS["b"][100:], USERS[100:])
+    found = compare({"a": EXACT["a"], "b": fewer}, "ndcg@10")
+    assert found.n_users == (500, 500)
+    assert found.notes == ("500 users are in every result (a has 100 more, left out).",)
+    same = compare({"a": exact(RANKS["a"][100:], USERS[100:]), "b": fewer}, "ndcg@10")
+    assert found.differences == same.differences
+    assert same.notes == ()
+
+
+def test_the_order_of_users_does_not_matter() -> None:
+    order = RANDOM.permutation(600)
+    shuffled = exact(RANKS["b"][order], USERS[order])
+    one, two = compare(EXACT, "ndcg@10"), compare(EXACT | {"b": shuffled}, "ndcg@10")
+    for x, y in zip(one.differences, two.differences, strict=True):
+        assert x.p_value == pytest.approx(y.p_value)
+    sample = fixed()
+    rows = sample["b"].rows
+    mixed = RankSample.from_ranks(
+        rows.rank[order], sample_size=40, n_items=N, replacement=False, user=rows.user[order]
+    )
+    one, two = (compare(s, "ndcg@10", rng=0) for s in (sample, sample | {"b": mixed}))
+    assert one.between("a", "b", "ndcg@10").standard_error == pytest.approx(
+        two.between("a", "b", "ndcg@10").standard_error, rel=1e-6
+    )
+
+
+def test_samples_of_common_users_are_fitted_anew() -> None:
+    sample = fixed()
+    rows = sample["a"].rows
+    part = RankSample.from_ranks(
+        rows.rank[:400], sample_size=40, n_items=N, replacement=False, user=USERS[:400]
+    )
+    found = compare({"a": sample["a"], "b": part}, "recall@20", method="MLE", rng=0)
+    alike = compare({"a": part, "b": part}, "recall@20", method="MLE", rng=0)
+    assert found.n_users == (400, 400)
+    assert found.estimate[0, 0] == pytest.approx(alike.estimate[0, 0])
+    assert found.differences[0].estimate == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("test", ["t", "z"])
+def test_different_users_take_two_samples(test: str) -> None:
+    a, b = exact(RANKS["a"][:250], USERS[:250]), exact(RANKS["b"][250:], USERS[250:])
+    found = compare({"a": a, "b": b}, ["ndcg@10", "recall@20"], test=test)
+    assert not found.paired
+    assert found.notes == (
+        "Compared as measured on different users: no user is in two results (a 250, b 350).",
+    )
+    assert str(found).startswith(f"250, 350 users, none in common, two-sample {test} test")
+    x, y = parse("ndcg@10").weights(a.ranks, N), parse("ndcg@10").weights(b.ranks, N)
+    one = found.between("a", "b", "ndcg@10")
+    expected = stats.ttest_ind(x, y, equal_var=False)
+    p = expected.pvalue if test == "t" else 2 * stats.norm.sf(abs(expected.statistic))
+    assert one.p_value == pytest.approx(p)
+    pooled = np.sqrt((x.var(ddof=1) + y.var(ddof=1)) / 2)
+    assert one.effect_size == pytest.approx((x.mean() - y.mean()) / pooled)
+    if test == "z":  # hits: the two-proportion test
+        hits = [int((one.ranks <= 20).sum()) for one in (a, b)]
+        shares = two_proportions(hits[0], 250, hits[1], 350)
+        assert found.between("a", "b", "recall@20").p_value == shares.p_value
+
+
+def test_pairing_can_be_insisted_on_or_left() -> None:
+    a, b = exact(RANKS["a"][:250], USERS[:250]), exact(RANKS["b"][250:], USERS[250:])
+    with pytest.raises(InputError) as error:
+        compare({"a": a, "b": b}, "ndcg@10", paired=True)
+    assert str(error.value) == (
+        "`paired` must not be True: no user is in two results (a 250, b 350)."
+    )
+    left = compare(EXACT, "ndcg@10", paired=False)
+    assert left.notes[0] == "Compared as if measured on different users: a 600, b 600, c 600."
+    assert not left.paired
+
+
+def test_unnamed_users_are_paired_by_row() -> None:
+    values = {name: {"ndcg@10": parse("ndcg@10").weights(r, N)} for name, r in RANKS.items()}
+    found = compare(values, "ndcg@10")
+    assert found.notes == (
+        "The users are not named: row i of every model is taken for the same user.",
+    )
+    for one, two in zip(found.differences, compare(EXACT, "ndcg@10").differences, strict=True):
+        assert one.p_value == pytest.approx(two.p_value)
+    shorter = values | {"c": {"ndcg@10": values["c"]["ndcg@10"][:500]}}
+    assert not compare(shorter, "ndcg@10").paired
+
+
+def test_values_at_hand_can_be_given() -> None:
+    at_hand = {name: pseudo_values(one, "recall@20, ndcg@10") for name, one in EXACT.items()}
+    found = compare(at_hand | {"c": EXACT["c"]}, "ndcg@10", rng=0)
+    assert found.differences == compare(EXACT, "ndcg@10", rng=0).differences
+    part = exact(RANKS["c"][100:], USERS[100:])
+    fewer = compare(at_hand | {"c": part}, "ndcg@10", rng=0)
+    assert fewer.differences == compare(EXACT | {"c": part}, "ndcg@10", rng=0).differences
+    with pytest.raises(InputError) as error:
+        compare(at_hand, "ndcg@5")
+    assert str(error.value) == (
+        "`results` must have ndcg@5 of every model; a has recall@20, ndcg@10."
+    )
+
+
+def test_weights_come_from_the_results() -> None:
+    w = np.tile([1.0, 3.0], 300)
+    found = compare({n: exact(r, weight=w) for n, r in RANKS.items()}, "recall@20")
+    assert found.estimate[0, 0] == pytest.approx(np.average(RANKS["a"] <= 20, weights=w))
+
+
+@pytest.mark.parametrize("test", TESTS)
+def test_every_test_compares(test: str) -> None:
+    found = compare(EXACT, "ndcg@10", test=test, n_resamples=200, rng=0)
+    one = found.between("a", "b", "ndcg@10")
+    assert one.p_value < 0.05
+    assert one.better == "a"
+    assert 0.9 < found.p_best[0, 0] <= 1.0
+    caution = [note for note in found.notes if "does not ask about the mean" in note]
+    assert len(caution) == (test in ("sign", "wilcoxon"))
+
+
+def test_few_resamples_for_many_tests_are_pointed_out() -> None:
+    found = compare(EXACT, "ndcg@10", test="randomization", n_resamples=99, rng=0)
+    assert found.notes[-1] == (
+        "99 resamples cannot show a p below 0.01, for 3 tests: raise `n_resamples`."
+    )
+
+
+def test_few_hits_are_pointed_out() -> None:
+    few = {name: exact(np.where(USERS < 20, 1, N)) for name in "ab"}
+    found = compare(few, ["recall@10", "auc"])
+    assert found.notes == (
+        "Fewer than 30 users are above 0 (a at recall@10, a at auc, b at recall@10, b at auc): "
+        "intervals may be too short.",
+    )
+    assert all(one.p_value == 1.0 and one.better is None for one in found.differences)
+
+
+def test_samples_and_exact_ranks_meet() -> None:
+    adaptive = simulate(RANKS["b"], n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+    results = {"exact": EXACT["a"], "fixed": fixed()["c"], "adaptive": adaptive}
+    found = compare(results, ["recall@20", "ndcg@20"], rng=0)
+    assert found.methods[0] == "exact"
+    assert found.notes[0] == (
+        "Values of fixed, adaptive are from less smoothed fits, as their intervals are; `estimate` "
+        "gives others."
+    )
+    assert found.notes[1].startswith("Estimated differently: exact (exact), fixed (")
+    truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
+    for one in found.differences:
+        if one.metric == "recall@20":
+            off = one.estimate - (truth[one.first] - truth[one.second])
+            assert abs(off) < 4 * one.standard_error
+    # what is estimated is less sure than what is known
+    known = compare({"exact": EXACT["a"], "adaptive": EXACT["b"]}, "recall@20")
+    assert found.between("exact", "adaptive", "recall@20").standard_error > (
+        known.differences[0].standard_error
+    )
+
+
+def test_several_targets_are_summed_by_user() -> None:
+    random = np.random.default_rng(0)
+    items = random.normal(size=(30, 4))
+    targets = (np.repeat(np.arange(40), 2), np.tile([3, 9], 40))
+    results = {
+        name: rank(FactorScorer(random.normal(size=(40, 4)), items), targets, ties="random", rng=0)
+        for name in "ab"
+    }
+    found = compare(results, "recall@10, ndcg@10")
+    assert found.n_users == (40, 40)
+    for i, one in enumerate(results.values()):
+        for j, value in enumerate(one.metrics("recall@10", "ndcg@10").values()):
+            assert found.estimate[i, j] == pytest.approx(value)
+
+
+def test_targets_of_a_user_are_sampled_and_compared_together() -> None:
+    random = np.random.default_rng(0)
+    items, users = random.normal(size=(150, 6)), random.normal(size=(500, 6))
+    liked = np.argsort(-(users @ items.T + random.normal(0, 3, (500, 150))), axis=1)[:, :2]
+    targets = (np.repeat(np.arange(500), 2), liked.ravel())
+    worse = users + random.normal(0, 0.7, users.shape)
+    scorers = {"good": FactorScorer(users, items), "bad": FactorScorer(worse, items)}
+    metrics = ["recall@20", "hit_rate@10"]
+    known = compare(
+        {n: rank(s, targets, ties="random", rng=0) for n, s in scorers.items()}, metrics
+    )
+    sampled = {n: sample_ranks(s, targets, sample_size=50, rng=0) for n, s in scorers.items()}
+    found = compare(sampled, metrics, method="MLE", rng=0)
+    assert found.n_users == (500, 500)
+    for one, exact_one in zip(found.differences, known.differences, strict=True):
+        assert abs(one.estimate - exact_one.estimate) < 4 * one.standard_error
+        assert exact_one.standard_error < one.standard_error < 4 * exact_one.standard_error
+        assert one.better == exact_one.better == "good"
+
+
+def test_the_point_estimates_are_those_of_estimate() -> None:
+    samples = fixed()
+    found = compare(samples, "recall@20, ndcg@20", method="smoothed", rng=0)
+    for name, row, centre in zip(samples, found.point_estimate, found.estimate, strict=True):
+        given = estimate(samples[name], method="smoothed", metrics="recall@20, ndcg@20")
+        assert row == pytest.approx([given["recall@20"], given["ndcg@20"]])
+        assert centre != pytest.approx(row, rel=1e-6)
+    by_point, by_centre = (x.argmax(axis=0) for x in (found.point_estimate, found.estimate))
+    said = [name in found.notes[0] for name in ("recall@20 would lead", "ndcg@20 would lead")]
+    assert any(said) == bool((by_point != by_centre).any())
+
+
+def test_another_leader_by_the_point_estimate_is_named() -> None:
+    values = {
+        name: PseudoValues(
+            metrics=("ndcg@10",),
+            user=None,
+            values=np.array([[mean - 0.01], [mean + 0.01]]),
+            estimate=np.array([point]),
+            weight=np.ones(2),
+            method="smoothed",
+            exact=False,
+        )
+        for name, mean, point in (("a", 0.5, 0.3), ("b", 0.4, 0.4))
+    }
+    assert compare(values, "ndcg@10").notes[1] == (
+        "Values of a are from less smoothed fits, as their intervals are; `estimate` gives others, "
+        "by which b at ndcg@10 would lead."
+    )
+
+
+def test_what_the_naive_metric_would_have_named() -> None:
+    # Rendle's example: A is best among 99 sampled items, C on the whole catalogue
+    lists = {"A": [100] * 5, "C": [212, 2, 743, 5342, 1548]}
+    ranks = {name: np.repeat(one, 400) for name, one in lists.items()}
+    samples = {
+        name: simulate(one, n_items=10_000, sample_size=100, user=np.arange(2000), rng=0)
+        for name, one in ranks.items()
+    }
+    found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
+    assert found.best("recall@10") == "C"
+    assert found.naive_best == {"recall@10": "A"}
+    assert found.notes[-1] == "Naive sampled recall@10 would have named A."
+    naive = compare(samples, "recall@10", method="naive", rng=0)
+    assert naive.best("recall@10") == "A"
+    assert naive.estimate[:, 0] == pytest.approx(
+        [one.naive("recall@10") for one in samples.values()]
+    )
+    assert naive.notes[0].startswith(
+        "Not licensed as it stands: sampled recall@10, from ranks among 100 of 10,000 items, need "
+        "not order models as the exact metrics do (Rendle 2019)."
+    )
+    # the full curves cross at K = 2, far below what 100 of 10,000 items show: sampled they do not
+    assert naive.dominance["A", "C"].verdict == "first"
+    assert naive.notes[1].startswith("Sampled recall is higher at every k for A over C: where the")
+    assert naive.notes[1].endswith("A crossing below about K = 100 cannot be seen.")
+    assert not any("would have named" in note for note in naive.notes)
+
+
+def test_a_crossing_rules_dominance_out() -> None:
+    wide = np.where(RANDOM.random(600) < 0.5, 1 + RANKS["b"] // 20, N - RANKS["b"] // 20)
+    samples = {
+        name: simulate(one, n_items=N, sample_size=40, user=USERS, rng=0)
+        for name, one in (("wide", wide), ("b", RANKS["b"]))
+    }
+    found = compare(samples, "recall@10", method="naive", rng=0)
+    curve = found.dominance["wide", "b"]
+    assert curve.verdict == "crossing"
+    assert found.notes[1] == (
+        f"wide and b: their sampled recall curves cross (wide above at k = {curve.above[0]}, b at "
+        f"k = {curve.below[0]}), so neither dominates on the catalogue and their order depends on "
+        "K (Li et al. 2020, Theorem 2.1)."
+    )
+
+
+def test_dominance_is_pointed_out() -> None:
+    better = np.maximum(1, RANKS["b"] - 20)
+    ranks = {"b": RANKS["b"], "better": better, "again": RANKS["b"]}
+    samples = {
+        name: simulate(one, n_items=N, sample_size=20, user=USERS, rng=i)
+        for i, (name, one) in enumerate(ranks.items())
+    }
+    found = compare(samples, "recall@2", method="naive", rng=0)
+    assert found.dominance["b", "better"].verdict == "second"
+    assert found.notes[1] == (
+        "Sampled recall is higher at every k for better over b, better over again: where the "
+        "catalogue's is so at every K, sampled metrics name the better one (Li et al. 2020, "
+        "Theorem 2.1). A crossing below about K = 10 cannot be seen."
+    )
+    assert found.notes[2] == "Neither sampled recall curve is shown to dominate: b and again."
+
+
+def test_naive_is_licensed_where_it_is_exact_or_auc() -> None:
+    every = {name: simulate(r, n_items=N, sample_size=N, user=USERS) for name, r in RANKS.items()}
+    found = compare(every, "ndcg@10", method="naive")
+    assert found.notes == ("Every item was drawn: the sampled metrics are the exact ones.",)
+    assert found.estimate == pytest.approx(compare(EXACT, "ndcg@10").estimate)
+    found = compare(fixed(), "auc", method="naive", rng=0)
+    assert found.notes == (
+        "Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",
+    )
+
+
+def test_settings_reach_the_estimator() -> None:
+    few, many = (
+        compare(fixed(), "recall@10", method="MLE", iterations=n, rng=0).estimate for n in (5, 200)
+    )
+    assert (few != many).any()
+
+
+def test_a_seed_fixes_the_result() -> None:
+    one, two = (compare(EXACT, "ndcg@10", test="bootstrap", rng=3) for _ in range(2))
+    assert one.to_dict() == two.to_dict()
+
+
+SHOWN = compare({"a<b": EXACT["a"], "b_2": EXACT["b"]}, ["ndcg@10", "recall@20"], rng=0)
+
+
+def test_what_a_result_shows() -> None:
+    n, r = (SHOWN.between("a<b", "b_2", metric) for metric in ("ndcg@10", "recall@20"))
+    p = [f"P(best) {x:.2f}" for x in SHOWN.p_best[0]]
+    q = [f"{x:.2f}" for x in SHOWN.p_best[1]]
+    e, s = SHOWN.estimate, SHOWN.standard_error
+    lines = str(SHOWN).splitlines()
+    assert lines[0] == "600 users in common, paired t test"
+    assert lines[2].split() == ["ndcg@10", "recall@20"]
+    assert lines[3] == (
+        f"a<b  {e[0, 0]:.4f} ± {s[0, 0]:.4f}   {p[0]}  {e[0, 1]:.4f} ± {s[0, 1]:.4f}   {p[1]}"
+    )
+    assert lines[4] == (
+        f"b_2  {e[1, 0]:.4f} ± {s[1, 0]:.4f}           {q[0]}  {e[1, 1]:.4f} ± {s[1, 1]:.4f}"
+        f"           {q[1]}"
+    )
+    low, high = n.confidence_interval
+    assert lines[6].startswith(
+        f"a<b − b_2  ndcg@10    {n.estimate:+.4f} [{low:+.4f}, {high:+.4f}]  p "
+    )
+    assert lines[7].startswith(f"a<b − b_2  recall@20  {r.estimate:+.4f} [")
+    assert "(Holm " in lines[7]
+    assert "| a<b − b_2 | ndcg@10 |" in SHOWN.to_markdown()
+    assert r"a<b -- b\_2 & ndcg@10" in SHOWN.to_latex()
+    assert "<td>a&lt;b − b_2</td>" in SHOWN._repr_html_()
+    content = json.loads(json.dumps(SHOWN.to_dict()))
+    assert (content["format"], content["kind"]) == (1, "Comparison")
+    assert content["differences"][0]["low"] == n.confidence_interval.low
+    assert content["models"][1]["metrics"][1]["p_best"] == SHOWN.p_best[1, 1]
+    assert SHOWN.to_arrow().num_rows == 2
+    assert "Holm" not in str(compare({"a": EXACT["a"], "b": EXACT["b"]}, "ndcg@10", rng=0))
+
+
+def test_many_differences_are_cut_short() -> None:
+    metrics = [f"recall@{k}" for k in (5, 10, 15, 20, 25)]
+    text = str(compare(EXACT, metrics, rng=0)).splitlines()
+    assert text[-1] == "… 10 more differences in `.to_frame()`"
+    assert len([line for line in text if " − " in line]) == 5
+
+
+def test_what_pandas_and_matplotlib_show(need) -> None:
+    need("pandas"), need("matplotlib")
+    assert SHOWN.to_frame()["estimate"].tolist() == [one.estimate for one in SHOWN.differences]
+    axes = SHOWN.plot()
+    labels = [text.get_text() for text in axes.get_yticklabels()]
+    assert labels == ["a<b − b_2, ndcg@10", "a<b − b_2, recall@20"]
+
+
+COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N, replacement=False)
+UNNAMED = simulate(RANKS["a"], n_items=N, sample_size=40, rng=0)
+ADAPTIVE = simulate(RANKS["a"], n_items=N, levels=[10, 20], user=USERS, rng=0)
+TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), rng=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            {"results": [EXACT["a"], EXACT["b"]]},
+            "`results` must map the names of two models or more to their ranks.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], 2: EXACT["b"]}},
+            "`results` must name its models by text, not 2.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": [1, 2, 3]}},
+            "`results` must hold ExactRanks, RankSample or a mapping from metrics to users' "
+            "values; b is a list.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": COUNTS}},
+            "`results` must have the ranks of b target by target; it holds counts alone, which "
+            "cannot be compared user by user.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": UNNAMED}},
+            "`results` must name the users of every model or of none; b does not. A RankSample "
+            "names them by `user=`.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": TEXT}},
+            "`results` must name users by numbers throughout, or by text throughout.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
+            "`results` must have two users or more each; b has 1.",
+        ),
+        (
+            {
+                "results": {
+                    "a": exact(RANKS["a"][:300], USERS[:300]),
+                    "b": exact(RANKS["b"][200:400], USERS[200:400]),
+                    "c": exact(RANKS["c"][350:], USERS[350:]),
+                }
+            },
+            "`results` must share two users or more, or none; a and b share 100, all models 0. "
+            "Compare them pair by pair.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
+            "`results` must weigh a user alike in every model; a and b do not.",
+        ),
+        (
+            {"results": EXACT, "baseline": "d"},
+            "`baseline` must be one of 'a', 'b', 'c', not 'd'.",
+        ),
+        (
+            {"results": fixed(), "test": "sign"},
+            '`test` must not be "sign" for metrics estimated from samples: users have no values of '
+            "their own to count.",
+        ),
+        (
+            {
+                "results": {
+                    "a": exact(RANKS["a"][:300], USERS[:300]),
+                    "b": exact(RANKS["b"][300:], USERS[300:]),
+                },
+                "test": "bootstrap",
+            },
+            '`test` must be "t" or "z" for models measured on different users, not "bootstrap". '
+            "Compared as measured on different users: no user is in two results (a 300, b 300).",
+        ),
+        (
+            {"results": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
+            '`method` must not be "naive" for b, whose sample is adaptive: it has no sampled '
+            "metric.",
+        ),
+        (
+            {"results": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
+            '`method` must not be "naive" here: sampled metrics compare only if every model was '
+            "ranked among as many items of the same catalogue, drawn in the same way.",
+        ),
+        (
+            {"results": fixed(), "method": "naive", "iterations": 5},
+            '`iterations` must not be given with method="naive", which fits nothing.',
+        ),
+        (
+            {"results": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
+            "`results` must have ndcg@10 of every model; a has ndcg@5.",
+        ),
+        (
+            {
+                "results": {
+                    "a": {"ndcg@10": [0.1, 0.2], "user": [1, 1]},
+                    "b": {"ndcg@10": [0.1, 0.2], "user": [1, 2]},
+                }
+            },
+            "`results` must have each user once; a has some twice.",
+        ),
+        (
+            {"results": EXACT, "correction": "none"},
+            "`correction` must be one of 'holm', 'bonferroni', 'bh', not 'none'.",
+        ),
+    ],
+)
+def test_errors_say_what_is_wrong(arguments, says: str) -> None:
+    with pytest.raises(InputError) as error:
+        compare(**({"metrics": "ndcg@10"} | arguments))
+    assert str(error.value) == says

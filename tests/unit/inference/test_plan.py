@@ -1,0 +1,237 @@
+"""Designs before anything is drawn."""
+
+import json
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.inference import estimate, plan
+from fullrank.inference._predicted import Candidate, Predictor
+from fullrank.metrics import parse
+from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample, simulate
+
+N_ITEMS = 2000
+RANKS = np.minimum(np.random.default_rng(0).geometric(0.01, 3000), N_ITEMS)
+LEVELS = [25, 50, 100, 200, 400]
+PILOT = simulate(RANKS, n_items=N_ITEMS, levels=LEVELS, user=np.arange(3000), rng=0)
+OTHER = simulate(
+    np.minimum(RANKS * 2, N_ITEMS), n_items=N_ITEMS, levels=LEVELS, user=np.arange(3000), rng=1
+)
+
+
+def truth() -> RankDistribution:
+    grid = RankGrid.default(N_ITEMS)
+    return RankDistribution.from_ranks(RANKS, n_items=N_ITEMS, grid=grid)
+
+
+def predictor(candidate: Candidate, metric: str = "recall@20") -> Predictor:
+    known = truth()
+    return Predictor(candidate, known, known.grid.averages(parse(metric)))
+
+
+def test_exact_ranks_of_some_users_have_the_variance_of_sampling_without_replacement() -> None:
+    share = float((RANKS <= 20).mean())
+    found = predictor(Candidate(None))(100)
+    assert found.size == N_ITEMS
+    assert found.bias == 0.0
+    one = share * (1 - share)
+    assert found.variance(100, None) == pytest.approx(one / 100)
+    assert found.variance(100, 3000) == pytest.approx(one * (1 / 100 - 1 / 3000))
+    assert found.variance(3000, 3000) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_sampling_every_item_predicts_what_exact_ranks_give() -> None:
+    every = predictor(Candidate(Design(replacement=False), N_ITEMS), "recall@20")(500)
+    assert every.size == pytest.approx(N_ITEMS)
+    assert every.variance(500, None) == pytest.approx(
+        predictor(Candidate(None))(500).variance(500, None), rel=0.25
+    )
+
+
+@pytest.mark.slow
+def test_the_predicted_size_and_error_are_those_that_come_out() -> None:
+    """Against a hundred samples: their mean size, and their errors about these users."""
+    candidate = Candidate(Design(replacement=False, levels=tuple(LEVELS)))
+    found = predictor(candidate)(RANKS.size)
+    exact = float((RANKS <= 20).mean())
+    sizes, errors = [], []
+    for seed in range(60):
+        sample = simulate(RANKS, n_items=N_ITEMS, levels=LEVELS, rng=seed)
+        sizes.append(sample.average_size)
+        result = estimate(sample, metrics="recall@20", confidence_level=None)
+        errors.append(result["recall@20"] - exact)
+    assert found.size == pytest.approx(np.mean(sizes), rel=0.01)
+    predicted = np.hypot(found.bias, np.sqrt(found.variance(RANKS.size, RANKS.size)))
+    # the root mean square of 60 errors is known to a tenth
+    assert predicted == pytest.approx(np.sqrt(np.mean(np.square(errors))), rel=0.3)
+
+
+def test_the_cheapest_that_reaches_the_margin_is_recommended() -> None:
+    some = [100, 400, LEVELS, [25, 50, 100, 200, 400, 800], "exact"]
+    found = plan("recall@20", pilot=PILOT, n_users=100_000, margin="5%", designs=some)
+    reached = [option for option in found.options if option.n_users is not None]
+    assert found.recommended is reached[0]
+    assert [option.scored for option in reached] == sorted(option.scored for option in reached)
+    assert all(option.n_users is None for option in found.options[len(reached) :])
+    for option in reached:
+        half = 1.959964 * option.standard_error + abs(option.bias)
+        assert half <= 0.05 * found.value * 1.001
+        assert option.scored == pytest.approx(option.n_users * option.items_per_user)
+    assert "◀ recommended" in str(found).splitlines()[3]
+
+
+def test_a_smaller_margin_needs_more_users() -> None:
+    users = [
+        plan("recall@20", pilot=PILOT, n_users=10**6, margin=margin, designs=["exact"])
+        .options[0]
+        .n_users
+        for margin in ("10%", "5%", "2.5%")
+    ]
+    # four times as many for half the margin, but for the finite number of users
+    assert users[0] * 3.9 < users[1] < users[0] * 4.1
+    assert users[1] * 3.9 < users[2] < users[1] * 4.1
+
+
+def test_a_population_needs_more_than_these_users() -> None:
+    here, everywhere = (
+        plan(
+            "recall@20", pilot=PILOT, n_users=3000, margin="12%", designs=["exact"], target=target
+        ).options[0]
+        for target in ("users", "population")
+    )
+    assert here.n_users < everywhere.n_users
+
+
+def test_at_equal_cost_the_least_error_comes_first() -> None:
+    found = plan(
+        "ndcg@20", pilot=PILOT, n_users=3000, budget=300_000, designs=[50, LEVELS, "exact"]
+    )
+    reached = [option for option in found.options if option.n_users is not None]
+    assert [option.error for option in reached] == sorted(option.error for option in reached)
+    for option in reached:
+        assert option.scored <= 300_000
+        assert option.n_users == min(3000, int(300_000 / option.items_per_user))
+
+
+def test_what_a_blind_sample_cannot_reach_is_told() -> None:
+    found = plan("recall@1", shape=0.3, n_items=10**6, n_users=10**6, margin="2%", designs=[100])
+    assert found.recommended is None
+    assert found.options[0].n_users is None
+    assert "rank 1 stands for 10,000 ranks" in found.options[0].note
+    assert json.dumps(found.to_dict())
+
+
+def test_too_few_users_and_too_small_a_budget_are_told() -> None:
+    few = plan("recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"])
+    assert few.options[0].n_users == 50  # exact ranks of all of them are exact
+    poor = plan("recall@20", pilot=PILOT, n_users=500, budget=1000, designs=["exact"])
+    assert poor.options[0].note == "not even 30 users can be paid for"
+    none = plan(
+        "recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"], target="population"
+    )
+    assert none.options[0].note == "all 50 users are not enough"
+
+
+def test_two_models_are_told_apart_by_their_difference() -> None:
+    found = plan("recall@20", pilot=[PILOT, OTHER], n_users=10**6, designs=["exact", LEVELS])
+    assert "to be found with power 0.8" in found.goal
+    larger = plan(
+        "recall@20",
+        pilot=[PILOT, OTHER],
+        n_users=10**6,
+        difference=0.2,
+        designs=["exact", LEVELS],
+    )
+    by = {option.design: option.n_users for option in found.options}
+    for option in larger.options:
+        assert option.n_users < by[option.design] or by[option.design] == 30
+    alike = plan(
+        "recall@20", pilot=PILOT, n_users=10**6, difference=0.01, correlation=0.9, designs=["exact"]
+    )
+    apart = plan(
+        "recall@20", pilot=PILOT, n_users=10**6, difference=0.01, correlation=0.0, designs=["exact"]
+    )
+    assert apart.options[0].n_users > 5 * alike.options[0].n_users
+
+
+def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
+    """(1.96 + 0.8416)² · 2 p(1-p)(1-ρ) / δ², for a share p and a population without end."""
+    found = plan(
+        "recall@20",
+        pilot=simulate(RANKS, n_items=N_ITEMS, sample_size=N_ITEMS),
+        n_users=10**7,
+        difference=0.02,
+        correlation=0.4,
+        designs=["exact"],
+        target="population",
+    )
+    share = float((RANKS <= 20).mean())
+    needed = (1.959964 + 0.841621) ** 2 * 2 * share * (1 - share) * 0.6 / 0.02**2
+    assert found.options[0].n_users == int(np.ceil(needed))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "`margin` must be given, or `budget`, or `difference`: one of the three"),
+        ({"margin": 0.1, "budget": 9}, "`margin` must be given, or `budget`, or `difference`"),
+        ({"margin": "2"}, "`margin` must be a number, or a share as \"2%\", not '2'"),
+        ({"margin": 0.0}, "`margin` must be above 0, not 0"),
+        ({"budget": 0}, "`budget` must be at least 1.0, not 0"),
+        ({"difference": 0.0}, "`difference` must not be 0: no sample is large enough"),
+        ({"difference": 0.1, "power": 1.5}, "`power` must lie between 0 and 1, as 0.8, not 1.5"),
+        ({"difference": 0.1, "correlation": 1.0}, "`correlation` must lie in -1..1 and below 1"),
+        ({"margin": "2%", "designs": []}, "`designs` must name at least one design; it is empty"),
+        ({"margin": "2%", "designs": ["best"]}, "`designs` must be one of 'exact', not 'best'"),
+        ({"margin": "2%", "designs": [9999]}, r"`designs` must lie in 2..2000, not 9999"),
+        ({"margin": "2%", "shape": 0.3}, "`pilot` must be given, or `shape`: one of the two"),
+        ({"margin": "2%", "n_items": 9}, "`n_items` must not be given with a pilot"),
+        ({"margin": "2%", "target": "me"}, "`target` must be one of 'users', 'population'"),
+    ],
+)
+def test_what_a_plan_needs_is_named(settings: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        plan("recall@20", **{"pilot": PILOT, "n_users": 1000, **settings})
+
+
+def test_pilots_are_checked() -> None:
+    with pytest.raises(InputError, match="`n_items` must be given with `shape`"):
+        plan("recall@20", shape=0.3, n_users=10, margin=0.1)
+    with pytest.raises(InputError, match="`shape` must be above 0, not -1"):
+        plan("recall@20", shape=-1.0, n_items=10, n_users=10, margin=0.1)
+    with pytest.raises(InputError, match="`pilot` must be a RankSample, or two of them"):
+        plan("recall@20", pilot=[PILOT] * 3, n_users=10, margin=0.1)
+    nobody = simulate(RANKS, n_items=N_ITEMS, sample_size=50, rng=0)
+    with pytest.raises(InputError, match="`pilot` must name the users of both samples"):
+        plan("recall@20", pilot=[nobody, nobody], n_users=10)
+    strangers = simulate(
+        RANKS, n_items=N_ITEMS, sample_size=50, user=np.arange(9000, 12_000), rng=0
+    )
+    with pytest.raises(InputError, match="`pilot` must hold at least 30 users that both samples"):
+        plan("recall@20", pilot=[PILOT, strangers], n_users=10)
+    last = RankSample.from_ranks(
+        [N_ITEMS] * 50, sample_size=N_ITEMS, n_items=N_ITEMS, replacement=False
+    )
+    with pytest.raises(InputError, match="`pilot` must have a recall@20 above 0; there is nothing"):
+        plan("recall@20", pilot=last, n_users=10, margin=0.1)
+
+
+def test_what_a_plan_gives_out(need) -> None:
+    need("matplotlib")
+    found = plan("recall@20", pilot=PILOT, n_users=3000, margin="20%", designs=["exact", LEVELS])
+    assert found.to_dict()["options"][0]["design"] == found.options[0].design
+    assert found.to_arrow().num_rows == 2
+    assert found.to_markdown().splitlines()[0].startswith("| design | users |")
+    assert r"\begin{tabular}" in found.to_latex()
+    assert "<table>" in found._repr_html_()
+    assert found.plot().get_xlabel() == "items scored"
+
+
+@pytest.mark.slow
+def test_every_kind_of_design_is_compared_by_default() -> None:
+    found = plan("recall@20", pilot=PILOT, n_users=3000, margin="20%")
+    kinds = {option.design.split()[0] for option in found.options}
+    assert kinds == {"exact", "fixed", "adaptive"}
+    assert len(found.options) > 8
