@@ -7,8 +7,9 @@ layer beside OpenBLAS is slower than either, so the parallelism is here and nowh
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from fullrank import _checks
@@ -16,6 +17,7 @@ from fullrank.errors import InputError
 
 Block = TypeVar("Block")
 Progress = Callable[[int, int], Any]
+Crew = Callable[[Callable[[Any], Any], Sequence[Any]], None]
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -73,3 +75,29 @@ def run(
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
+
+
+@contextmanager
+def crew(n_jobs: int | None = None) -> Iterator[Crew]:
+    """Threads for many short passes: gives a function of (work, blocks) that does one of them.
+
+    Holding BLAS to one thread takes milliseconds to set up, here once for all passes.
+    """
+    from threadpoolctl import threadpool_limits
+
+    threads = n_threads(n_jobs)
+    with threadpool_limits(limits=1, user_api="blas"):
+        if threads == 1:
+            yield _in_line
+            return
+        with ThreadPoolExecutor(threads) as pool:
+
+            def together(work: Callable[[Any], Any], blocks: Sequence[Any]) -> None:
+                list(pool.map(work, blocks))  # raises what any of them raised
+
+            yield together
+
+
+def _in_line(work: Callable[[Any], Any], blocks: Sequence[Any]) -> None:
+    for block in blocks:
+        work(block)

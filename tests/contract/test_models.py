@@ -1,9 +1,13 @@
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from fullrank.data import Interactions
 from fullrank.errors import NotFittedError
-from fullrank.models import MODELS, Popularity
+from fullrank.models import EASE, MODELS, Model, Popularity, load
 from fullrank.testing import check_model
 
 
@@ -55,6 +59,14 @@ class Equal(Popularity):
         return self
 
 
+class Personal(Popularity):
+    def scorer(self, history=None):
+        scorer = super().scorer(history)
+        if history is not None:
+            scorer.user_factors[:] = 2
+        return scorer
+
+
 @pytest.mark.parametrize(
     ("model", "promise"),
     [
@@ -64,8 +76,53 @@ class Equal(Popularity):
         (Fickle, "the same settings must learn the same scores"),
         (Undefined, "scores must be finite"),
         (Equal, "scores must tell items apart"),
+        (Personal, "must score new users by their items alone"),
     ],
 )
 def test_the_contract_notices(model: type[Popularity], promise: str) -> None:
     with pytest.raises(AssertionError, match=promise):
         check_model(model)
+
+
+def scored_otherwise(path: Path) -> Model:
+    model = load(path)
+    model.item_counts_[5] += 1
+    return model
+
+
+def of_another_class(path: Path) -> Model:
+    return EASE().fit(load(path).interactions_)
+
+
+def with_other_settings(path: Path) -> Model:
+    model = load(path)
+    model.regularization = 7.0
+    return model
+
+
+def under_other_ids(path: Path) -> Model:
+    model = load(path)
+    model.interactions_ = replace(model.interactions_, item_ids=np.arange(50, 100))
+    return model
+
+
+@pytest.mark.parametrize(
+    ("loaded", "promise"),
+    [
+        (scored_otherwise, "`load` must give the scores that were saved"),
+        (of_another_class, "`load` must give the class that was saved"),
+        (under_other_ids, "`load` must give the ids that were saved"),
+    ],
+)
+def test_the_contract_notices_what_a_file_lost(
+    loaded: Callable[[Path], Model], promise: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fullrank.testing.models.load", loaded)
+    with pytest.raises(AssertionError, match=promise):
+        check_model(Popularity)
+
+
+def test_the_contract_notices_lost_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fullrank.testing.models.load", with_other_settings)
+    with pytest.raises(AssertionError, match="`load` must give the settings that were saved"):
+        check_model(EASE)

@@ -45,7 +45,21 @@ def _quick(study: str, folder: Path) -> dict[str, Any]:
 
 
 def test_there_are_studies() -> None:
-    assert STUDIES == ["pinterest", "several_targets", "smoothing", "table2"]
+    assert STUDIES == [
+        "bounds",
+        "gowalla_models",
+        "intervals",
+        "ml1m_ials",
+        "ml1m_models",
+        "pinterest",
+        "plan",
+        "several_targets",
+        "shapes",
+        "smoothing",
+        "table2",
+        "user_sampling",
+        "winners",
+    ]
 
 
 @pytest.mark.slow
@@ -99,6 +113,36 @@ def test_several_targets(tmp_path: Path) -> None:
             assert cell["standard_error"] > 0
             distance = abs(cell["estimate"] - content["exact"][metric])
             assert cell["within_two"] == (distance <= 2 * cell["standard_error"])
+
+
+@pytest.mark.slow
+def test_intervals(tmp_path: Path) -> None:
+    content = _quick("intervals", tmp_path)
+    assert len(content["cells"]) == 16  # eight metrics, two questions
+    for cell in content["cells"]:
+        assert 0.0 <= cell["coverage"] <= 1.0
+        assert cell["method"] == "smoothed"
+    again = _run("intervals", tmp_path, "--quick")  # from what was kept
+    assert again["cells"] == content["cells"]
+
+
+@pytest.mark.slow
+def test_plan(tmp_path: Path) -> None:
+    content = _quick("plan", tmp_path)
+    assert content["of"] == len(content["rows"]) >= 12
+    for row in content["rows"]:
+        ratio = row["predicted"] / row["measured"]
+        assert row["ratio"] == pytest.approx(ratio, abs=0.02)
+        assert row["within_quarter"] == (abs(row["ratio"] - 1.0) <= 0.25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "study",
+    ["bounds", "gowalla_models", "ml1m_ials", "ml1m_models", "shapes", "user_sampling", "winners"],
+)
+def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
+    _quick(study, tmp_path)
 
 
 @pytest.mark.parametrize("study", STUDIES)

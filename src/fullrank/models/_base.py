@@ -1,9 +1,13 @@
-"""What every model offers, and the check that it has learned something."""
+"""What every model offers: settings, `fit`, a scorer, and a file to be kept in."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
+import numpy as np
+
+from fullrank import _files
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, NotFittedError
 
@@ -20,6 +24,65 @@ class Model(Protocol):
         ...
 
 
+class Saved:
+    """A model of this library: a dataclass whose fields tell settings from what is learned.
+
+    Fields that `__init__` takes are settings. Those it does not take end in `_`, are learned by
+    `fit` and say their shape with :func:`learned`; `interactions_` is what `fit` was given.
+    """
+
+    interactions_: Interactions
+
+    def fit(self, interactions: Interactions) -> Self:
+        raise NotImplementedError
+
+    def scorer(self) -> Any:
+        raise NotImplementedError
+
+    def save(self, path: _files.PathLike) -> None:
+        """Write the fitted model to a safetensors file, whole or not at all.
+
+        The file holds the settings, what was learned, the ids and the training interactions
+        (with their values, without their times): everything that :func:`fullrank.models.load`
+        needs to score alike. Nothing in it is executed on loading.
+
+        Parameters
+        ----------
+        path : path
+            Usually ending in ``.safetensors``; a file that is there is replaced.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from fullrank import models
+        >>> from fullrank.data import simulate
+        >>> model = models.EASE(regularization=100).fit(simulate(n_items=200))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "ease.safetensors")
+        ...     model.save(path)
+        ...     models.load(path)
+        EASE(regularization=100.0)
+        """
+        from fullrank.models._saving import save
+
+        save(self, path)
+
+
+def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mapping[str, Any]:
+    """The metadata of a learned field, against which a file is checked when it is loaded.
+
+    Parameters
+    ----------
+    *shape : str
+        One word for each dimension: "users", "items", or any other, such as "factors", which
+        then stands for the same number in all fields of the model. Without any, a plain number.
+    dtype : data type
+    sparse : bool
+        A SciPy `csr_array` (rows sorted, nothing stored twice) instead of an array.
+    """
+    return {"shape": shape, "dtype": np.dtype(dtype), "sparse": sparse}
+
+
 def to_learn_from(interactions: Interactions) -> Interactions:
     """The argument of `fit`, which is easily mistaken for a split or a matrix."""
     if not isinstance(interactions, Interactions):
@@ -30,8 +93,38 @@ def to_learn_from(interactions: Interactions) -> Interactions:
     return interactions
 
 
-def fitted(model: Model) -> None:
+def fitted(model: Any) -> None:
     """Raise unless `fit` has been called."""
     if not hasattr(model, "interactions_"):
         name = type(model).__name__
         raise NotFittedError(f"{name} has learned nothing yet; call `fit(interactions)` first.")
+
+
+def history_for(model: Saved, history: Interactions | None) -> Interactions:
+    """The histories to score: those that were learned from, or others over the same items.
+
+    Scores of new users need no training where they follow from the user's items alone.
+    """
+    fitted(model)
+    if history is None:
+        return model.interactions_
+    if not isinstance(history, Interactions):
+        raise InputError(
+            f"`history` must be Interactions or None, not {type(history).__name__}. "
+            f"Of a split, give the part to score from."
+        )
+    known = model.interactions_.item_ids
+    if history.n_items != known.size:
+        raise InputError(
+            f"`history` must have the {known.size} items that the model was fitted on, not "
+            f"{history.n_items}. Give `item_ids` when making it."
+        )
+    # element by element: an array of text and one of numbers compare as a whole
+    different = np.array(history.item_ids != known)
+    if different.any():
+        at = int(np.argmax(different)) if different.ndim else 0
+        raise InputError(
+            f"`history` must have the model's items in the same order; item {at} is "
+            f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
+        )
+    return history

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models._base import fitted, to_learn_from
+from fullrank.models._base import Saved, history_for, learned, to_learn_from
+from fullrank.models._gram import gram
 
 if TYPE_CHECKING:
     from fullrank.ranking import ItemItemScorer
@@ -20,14 +21,14 @@ _ROWS = 256  # rows of the weights made at a time
 
 
 @dataclass(kw_only=True, eq=False)
-class EASE:
+class EASE(Saved):
     """Predict a user's items from the user's other items by ridge regression.
 
     Every interaction counts 1. Fitting costs a product XᵀX and the inverse of an n_items ×
-    n_items matrix, or where users are fewer than items one product of their sizes; at its peak
-    it holds 8 bytes per pair of items (12 where the data are so dense that a dense product is
-    quicker) beside the sparse product, and 4 bytes in the end: 10,000 items take 0.8 GB, then
-    0.4 GB.
+    n_items matrix, or where users are few beside the items one product of their sizes.
+    At its peak it holds 8 bytes per pair of items (and 8 per pair of user and item where users
+    are so few) beside 24 for each interaction, and 4 bytes per pair in the end: 10,000 items
+    take 0.8 GB, then 0.4 GB.
 
     Parameters
     ----------
@@ -60,7 +61,9 @@ class EASE:
     """
 
     regularization: float = 500.0
-    weights_: NDArray[np.float32] = field(init=False, repr=False)
+    weights_: NDArray[np.float32] = field(
+        init=False, repr=False, metadata=learned("items", "items")
+    )
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -71,18 +74,28 @@ class EASE:
     def fit(self, interactions: Interactions) -> Self:
         """Solve for the weights."""
         _check_precision(self.regularization, to_learn_from(interactions))
-        fewer_users = interactions.n_users < interactions.n_items
-        inverse = (_by_users if fewer_users else _by_items)(interactions, self.regularization)
+        solve = _by_users if _users_are_few(interactions) else _by_items
+        inverse = solve(interactions, self.regularization)
         self.weights_ = _weights(inverse, interactions.n_items)
         self.interactions_ = interactions
         return self
 
-    def scorer(self) -> ItemItemScorer:
-        """Histories × weights."""
+    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
+        """Histories × weights, of the users learned from or of others."""
         from fullrank.ranking import ItemItemScorer
 
-        fitted(self)
-        return ItemItemScorer(self.interactions_, self.weights_)
+        return ItemItemScorer(history_for(self, history), self.weights_)
+
+
+def _users_are_few(interactions: Interactions) -> bool:
+    """Whether the matrix of users costs less than that of items.
+
+    With r users to an item, r³/3 for its factor, r² for the solutions and r for their products,
+    against 1/3 + 2/3 for factor and inverse of the matrix of items, which also needs no memory
+    but its own.
+    """
+    ratio = interactions.n_users / interactions.n_items
+    return ratio**3 / 3.0 + ratio**2 + ratio < 1.0
 
 
 def _check_precision(regularization: float, interactions: Interactions) -> None:
@@ -103,8 +116,9 @@ def _check_precision(regularization: float, interactions: Interactions) -> None:
 
 def _by_items(interactions: Interactions, regularization: float) -> NDArray[np.float64]:
     """P row after row, of which the lower triangle is sure: the inverse as it is written."""
-    square = _gram(interactions)
     n_items = interactions.n_items
+    square = np.zeros(n_items**2)
+    gram(interactions.matrix(), lower=True, out=square.reshape(n_items, n_items))
     square[:: n_items + 1] += regularization
     _invert(square.reshape(n_items, n_items))
     return square
@@ -118,36 +132,15 @@ def _by_users(interactions: Interactions, regularization: float) -> NDArray[np.f
     from scipy.linalg import cholesky, solve_triangular
 
     matrix = interactions.matrix(np.float64)
-    users = (matrix @ matrix.T).toarray()
+    users = gram(matrix.T.tocsr(), lower=True).T  # LAPACK's upper triangle is our lower one
     users[np.diag_indices_from(users)] += regularization
-    lower = cholesky(users, lower=True, overwrite_a=True, check_finite=False)
-    rows = solve_triangular(lower, matrix.toarray(order="F"), lower=True, overwrite_b=True)
+    upper = cholesky(users, overwrite_a=True, check_finite=False)
+    rows = solve_triangular(upper, matrix.toarray(order="F"), trans="T", overwrite_b=True)
+    del users, upper
     square = np.zeros(interactions.n_items**2)
     _add_products(rows, square.reshape(interactions.n_items, -1), -1.0 / regularization)
     square[:: interactions.n_items + 1] += 1.0 / regularization
     return square
-
-
-def _gram(interactions: Interactions) -> NDArray[np.float64]:
-    """XᵀX row after row; of each row only what is left of the diagonal, and that, is sure."""
-    # one sparse multiply-add costs about as much as 600 of a dense product's
-    sparse_cost = 600.0 * float(np.sum(interactions.user_counts() ** 2))
-    dense_cost = float(interactions.n_users) * interactions.n_items**2
-    if dense_cost < sparse_cost and interactions.n_users < 2**24:  # float32 counts to 2²⁴
-        return _dense_gram(interactions).astype(np.float64)
-    matrix = interactions.matrix(np.float64)
-    gram = np.zeros(interactions.n_items**2)
-    (matrix.T @ matrix).toarray(out=gram.reshape(interactions.n_items, -1))
-    return gram
-
-
-def _dense_gram(interactions: Interactions) -> NDArray[np.float32]:
-    matrix = interactions.matrix(np.float32)
-    gram = np.zeros(interactions.n_items**2, np.float32)
-    for start in range(0, interactions.n_users, 2048):
-        block = matrix[start : start + 2048].toarray()
-        _add_products(block, gram.reshape(interactions.n_items, -1), 1.0)
-    return gram
 
 
 def _add_products(rows: NDArray[Any], square: NDArray[Any], scale: float) -> None:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
-from fullrank.models._base import fitted, to_learn_from
+from fullrank.models._base import Saved, history_for, learned, to_learn_from
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer
 
 
 @dataclass(kw_only=True, eq=False)
-class Popularity:
+class Popularity(Saved):
     """Score an item by the number of its users, the same for everyone.
 
     Items with equally many users tie, and ties are many in the tail.
@@ -33,7 +33,7 @@ class Popularity:
     array([1., 2.], dtype=float32)
     """
 
-    item_counts_: NDArray[np.float32] = field(init=False, repr=False)
+    item_counts_: NDArray[np.float32] = field(init=False, repr=False, metadata=learned("items"))
     interactions_: Interactions = field(init=False, repr=False)
 
     def fit(self, interactions: Interactions) -> Self:
@@ -42,10 +42,9 @@ class Popularity:
         self.interactions_ = interactions
         return self
 
-    def scorer(self) -> FactorScorer:
+    def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """One factor: 1 for every user, the count for every item."""
         from fullrank.ranking import FactorScorer
 
-        fitted(self)
-        ones = np.ones((self.interactions_.n_users, 1), np.float32)
+        ones = np.ones((history_for(self, history).n_users, 1), np.float32)
         return FactorScorer(ones, self.item_counts_[:, None])

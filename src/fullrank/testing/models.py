@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
 import pickle
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import NotFittedError
-from fullrank.models import Model
+from fullrank.models import MODELS, Model, load
 
 
 def check_model(make: Callable[[], Model]) -> None:
     """Run a model through the contract: fit, score, repeat, and leave its input alone.
+
+    A model whose `scorer` takes a `history` must give users the scores that their items give
+    them, whoever else is there; one of this library must come out of a file as it went in.
 
     Parameters
     ----------
@@ -40,6 +47,10 @@ def check_model(make: Callable[[], Model]) -> None:
     again = np.asarray(make().fit(train).scorer().scores(np.arange(train.n_users)))
     _expect(np.array_equal(scores, again), "the same settings must learn the same scores")
     _expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+    if "history" in inspect.signature(model.scorer).parameters:
+        _check_history(model, train, scores)
+    if type(model) in MODELS.values():
+        _check_file(model, train)
 
 
 def _small_data() -> Interactions:
@@ -71,6 +82,38 @@ def _check_scores(model: Model, train: Interactions) -> np.ndarray:
         "scores of some items must be those among all items",
     )
     return scores
+
+
+def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
+    """Some of the users, in another order and under other names, as if they were new."""
+    chosen = np.array([17, 3, 3, 59, 20])
+    users, items = train.pairs()
+    rows = [(new, item) for new, old in enumerate(chosen) for item in items[users == old]]
+    history = Interactions.from_arrays(
+        *np.array(rows).T, user_ids=np.arange(chosen.size), item_ids=train.item_ids
+    )
+    found = np.asarray(model.scorer(history).scores(np.arange(chosen.size)))
+    tolerance = 1e-5 * float(np.abs(scores).max())
+    _expect(
+        np.allclose(found, scores[chosen], rtol=1e-4, atol=tolerance),
+        "`scorer(history)` must score new users by their items alone",
+    )
+
+
+def _check_file(model: Any, train: Interactions) -> None:
+    users = np.arange(train.n_users)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "model.safetensors")
+        model.save(path)
+        again = load(path)
+    _expect(type(again) is type(model), "`load` must give the class that was saved")
+    _expect(repr(again) == repr(model), "`load` must give the settings that were saved")
+    _expect(
+        np.array_equal(again.scorer().scores(users), model.scorer().scores(users)),
+        "`load` must give the scores that were saved",
+    )
+    same = np.array_equal(again.interactions_.item_ids, train.item_ids)
+    _expect(same, "`load` must give the ids that were saved")
 
 
 def _expect(true: bool, promise: str) -> None:

@@ -3,7 +3,7 @@ import pytest
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError, NotFittedError
-from fullrank.models import EASE, Popularity, ease
+from fullrank.models import EASE, Popularity
 
 
 def random_data(n_users: int, n_items: int, density: float, seed: int = 0) -> Interactions:
@@ -35,7 +35,7 @@ def test_two_items_by_hand() -> None:
     [(40, 23, 0.3), (500, 300, 0.2), (700, 601, 0.002), (23, 40, 0.3), (90, 601, 0.1)],
 )
 def test_against_separate_regressions(n_users: int, n_items: int, density: float) -> None:
-    """Sizes below, above and not a multiple of the block; dense and sparse products."""
+    """Sizes below, above and not a multiple of the block; fewer users and fewer items."""
     data = random_data(n_users, n_items, density)
     weights = EASE(regularization=3.5).fit(data).weights_
     assert weights.dtype == np.float32
@@ -60,17 +60,6 @@ def test_kkt_conditions() -> None:
     np.fill_diagonal(gradient, 0)
     # weights rounded to float32 leave at most half a unit in the last place, times the rows of gram
     assert np.abs(gradient).max() < 2.0**-24 * np.abs(weights).max() * (gram.sum(0).max() + 10)
-
-
-def test_dense_and_sparse_products_agree(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = random_data(300, 80, 0.3, seed=2)
-    lower = np.tril_indices(80)
-    dense = ease._dense_gram(data).reshape(80, 80)
-    np.testing.assert_array_equal(dense[lower], _gram(data)[lower])
-    quick = EASE(regularization=2).fit(data).weights_
-    monkeypatch.setattr(ease, "_dense_gram", None)
-    sparse = Interactions.from_arrays(*data.pairs(), user_ids=range(2**16), item_ids=range(80))
-    np.testing.assert_array_equal(EASE(regularization=2).fit(sparse).weights_, quick)
 
 
 def test_items_without_users_have_no_weights() -> None:
@@ -155,6 +144,40 @@ def test_a_split_is_not_interactions() -> None:
         EASE().fit(data.split(rng=0))
     assert str(caught.value) == (
         "`interactions` must be Interactions, not Split. Of a split, give the training part."
+    )
+
+
+def test_new_users_are_scored_by_their_items() -> None:
+    model = EASE(regularization=5).fit(random_data(30, 20, 0.3))
+    new = Interactions.from_arrays(["x", "x"], [3, 9], item_ids=range(20))
+    expected = model.weights_[3].astype(np.float64) + model.weights_[9]
+    np.testing.assert_allclose(model.scorer(new).scores([0])[0], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("item_ids", "message"),
+    [
+        (range(3), "`history` must have the 4 items that the model was fitted on, not 3."),
+        ([0, 1, 3, 2], "`history` must have the model's items in the same order; item 2 is 3, "),
+        (["0", "1", "2", "3"], "`history` must have the model's items in the same order; item 0"),
+    ],
+)
+def test_histories_over_other_items(item_ids: object, message: str) -> None:
+    model = EASE(regularization=5).fit(random_data(30, 4, 0.3))
+    other = Interactions.from_arrays([0], [item_ids[0]], item_ids=item_ids)  # type: ignore[index,arg-type]
+    with pytest.raises(InputError) as caught:
+        model.scorer(other)
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).endswith("Give `item_ids` when making it.")
+
+
+def test_a_matrix_is_not_a_history() -> None:
+    model = EASE(regularization=5).fit(random_data(30, 4, 0.3))
+    with pytest.raises(InputError) as caught:
+        model.scorer(np.eye(4))  # type: ignore[arg-type]
+    assert str(caught.value) == (
+        "`history` must be Interactions or None, not ndarray. "
+        "Of a split, give the part to score from."
     )
 
 

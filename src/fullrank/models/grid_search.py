@@ -1,0 +1,283 @@
+"""Grid search: every combination of settings, judged by exact ranks on held-out items."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, is_dataclass
+from html import escape
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from fullrank import _checks
+from fullrank._progress import Progress, reporter
+from fullrank.data.interactions import Interactions
+from fullrank.errors import InputError
+from fullrank.metrics import Metric, parse_all
+from fullrank.models._base import Model, to_learn_from
+from fullrank.models._spectrum import SpectralModel, spectrum
+
+
+def grid_search(
+    model: Callable[..., Model],
+    interactions: Interactions,
+    targets: Any,
+    *,
+    grid: Mapping[str, Iterable[Any]],
+    settings: Mapping[str, Any] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = "ndcg@10",
+    exclude: Any = None,
+    n_jobs: int | None = None,
+    progress: bool | Progress | None = None,
+) -> GridSearch:
+    """Fit a model with every combination of settings and rank the targets with each.
+
+    PureSVD, MF and LRR are fitted from one decomposition of the interactions, whatever their
+    regularisation and number of factors (003, Algorithm 2): a combination then costs little more
+    than its ranking. Other models are fitted one by one. One model is in memory at a time.
+
+    Parameters
+    ----------
+    model : a class of `fullrank.models`, or anything that makes a model from keyword arguments
+    interactions : Interactions
+        What every model is fitted on.
+    targets : Interactions, or a pair (user_rows, item_rows)
+        Held-out items of the same users, such as the test part of a split of the training data.
+    grid : setting to its values
+        The last setting runs fastest.
+    settings : mapping, optional
+        Settings that are the same for all.
+    metrics : names such as ``"ndcg@10"``; the first decides
+    exclude : Interactions or sparse matrix, optional
+        Items that are no candidates, usually `interactions`.
+    n_jobs : int, optional
+        Threads of the ranking.
+    progress : True for a line on stderr, or a function of (done, total)
+
+    Returns
+    -------
+    GridSearch
+
+    Examples
+    --------
+    >>> from fullrank.data import load
+    >>> from fullrank.models import LRR
+    >>> split = load("simulated").split("leave-one-out", rng=0)
+    >>> grid = {"n_factors": [4, 16], "regularization": [10, 1000]}
+    >>> found = grid_search(
+    ...     LRR, split.train, split.test, grid=grid, metrics="recall@20", exclude=split.train
+    ... )
+    >>> found.best_settings
+    {'n_factors': 16, 'regularization': 10}
+    """
+    wanted = [metric.name for metric in parse_all(metrics)]
+    fixed = dict(settings or {})
+    names, rows = _combinations(model, grid, fixed)
+    fit = _fitter(model, to_learn_from(interactions), names, rows, fixed)
+    report = reporter(progress, "grid search")
+    values, seconds = np.empty((len(rows), len(wanted))), np.empty(len(rows))
+    for at, row in enumerate(rows):
+        start = time.perf_counter()
+        values[at] = _judged(fit(row), targets, exclude, wanted, n_jobs)
+        seconds[at] = time.perf_counter() - start
+        if report is not None:
+            report(at + 1, len(rows))
+    return GridSearch(
+        model=model,
+        names=names,
+        combinations=tuple(rows),
+        settings=MappingProxyType(fixed),
+        metrics=tuple(wanted),
+        values=_checks.frozen(values),
+        seconds=_checks.frozen(seconds),
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class GridSearch:
+    """What each combination of settings was worth.
+
+    Attributes
+    ----------
+    model : the class that was searched
+    names : the settings that varied
+    combinations : their values, one tuple for each combination
+    settings : those that did not vary
+    metrics : names; the first decides
+    values : array, shape (n_combinations, n_metrics)
+    seconds : array, what fitting and ranking took; a decomposition for all is not counted
+    """
+
+    model: Callable[..., Model]
+    names: tuple[str, ...]
+    combinations: tuple[tuple[Any, ...], ...]
+    settings: Mapping[str, Any]
+    metrics: tuple[str, ...]
+    values: np.ndarray
+    seconds: np.ndarray
+
+    @property
+    def best(self) -> int:
+        """The number of the best combination, of equally good ones the first."""
+        return int(np.argmax(self.values[:, 0]))
+
+    @property
+    def best_settings(self) -> dict[str, Any]:
+        """All settings of the best combination."""
+        return {
+            **self.settings,
+            **dict(zip(self.names, self.combinations[self.best], strict=True)),
+        }
+
+    def fit(self, interactions: Interactions) -> Model:
+        """A model with the best settings, fitted anew, usually on all that may be learned from."""
+        return self.model(**self.best_settings).fit(interactions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "GridSearch",
+            "model": _name(self.model),
+            "settings": dict(self.settings),
+            "best_settings": self.best_settings,
+            "combinations": self._records(),
+        }
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each combination."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self._records())
+
+    def to_frame(self) -> Any:
+        """A pandas DataFrame, one row for each combination."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table, the best combination in bold."""
+        head, *rows = self._cells()
+        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+        for at, row in enumerate(rows):
+            cells = [f"**{cell}**" if at == self.best else cell for cell in row]
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        head, *rows = [" & ".join(row).replace("_", r"\_") + r" \\" for row in self._cells()]
+        columns = "r" * (len(self.names) + len(self.metrics) + 1)
+        top = [rf"\begin{{tabular}}{{{columns}}}", head, r"\hline"]
+        return "\n".join([*top, *rows, r"\end{tabular}"])
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, every text in it escaped."""
+        head, *rows = self._cells()
+        lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
+        for at, row in enumerate(rows):
+            cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
+            style = ' style="font-weight:bold"' if at == self.best else ""
+            lines.append(f"<tr{style}>{cells}</tr>")
+        return f"<table><caption>{escape(_name(self.model))}</caption>{''.join(lines)}</table>"
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the first metric against the last setting, a line for each of the others' values."""
+        if ax is None:
+            from fullrank import _extras
+
+            ax = _extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
+        lines: dict[tuple[Any, ...], list[int]] = {}
+        for at, row in enumerate(self.combinations):
+            lines.setdefault(row[:-1], []).append(at)
+        for rest, places in lines.items():
+            label = ", ".join(f"{n}={v}" for n, v in zip(self.names, rest, strict=False))
+            at_x = [self.combinations[place][-1] for place in places]
+            ax.plot(at_x, self.values[places, 0], marker="o", label=label or None)
+        ax.set(xlabel=self.names[-1], ylabel=self.metrics[0], title=_name(self.model))
+        if len(lines) > 1:
+            ax.legend()
+        return ax
+
+    def __str__(self) -> str:
+        rows = self._cells()
+        widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+        lines = []
+        for at, row in enumerate(rows):
+            mark = "*" if at == self.best + 1 else " "
+            cells = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+            lines.append(f"{mark} {'  '.join(cells)}")
+        return "\n".join([f"{_name(self.model)}: {len(rows) - 1} combinations, * the best", *lines])
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            dict(zip(self.names, row, strict=True))
+            | dict(zip(self.metrics, values.tolist(), strict=True))
+            | {"seconds": float(seconds)}
+            for row, values, seconds in zip(
+                self.combinations, self.values, self.seconds, strict=True
+            )
+        ]
+
+    def _cells(self) -> list[list[str]]:
+        head = [*self.names, *self.metrics, "seconds"]
+        rows = [
+            [*map(str, row), *(f"{value:.4f}" for value in values), f"{seconds:.2f}"]
+            for row, values, seconds in zip(
+                self.combinations, self.values, self.seconds, strict=True
+            )
+        ]
+        return [head, *rows]
+
+
+def _combinations(
+    model: Callable[..., Model], grid: Mapping[str, Iterable[Any]], fixed: Mapping[str, Any]
+) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    lists = {name: list(values) for name, values in grid.items()}
+    if not lists:
+        raise InputError("`grid` must name a setting; it is empty.")
+    for name, values in lists.items():
+        if not values:
+            raise InputError(f"`grid` must have values for every setting; {name!r} has none.")
+        if name in fixed:
+            raise InputError(f"`settings` must not repeat the grid, which has {name!r} too.")
+    if is_dataclass(model):
+        takes = list(inspect.signature(model).parameters)
+        for name in (*lists, *fixed):
+            if name not in takes:
+                raise InputError(
+                    f"`grid` and `settings` must name settings of {_name(model)}, which are "
+                    f"{', '.join(takes)}; {name!r} is none."
+                )
+    return tuple(lists), list(itertools.product(*lists.values()))
+
+
+def _fitter(
+    model: Callable[..., Model],
+    data: Interactions,
+    names: tuple[str, ...],
+    rows: Sequence[tuple[Any, ...]],
+    fixed: Mapping[str, Any],
+) -> Callable[[tuple[Any, ...]], Model]:
+    def made(row: tuple[Any, ...]) -> Any:
+        return model(**fixed, **dict(zip(names, row, strict=True)))
+
+    if not (isinstance(model, type) and issubclass(model, SpectralModel)):
+        return lambda row: made(row).fit(data)
+    found = spectrum(data, max(made(row).n_factors for row in rows))
+    return lambda row: made(row).fit_from(found, data)
+
+
+def _judged(
+    model: Any, targets: Any, exclude: Any, metrics: Sequence[str], n_jobs: int | None
+) -> list[float]:
+    from fullrank.ranking import rank
+
+    return list(rank(model, targets, exclude=exclude, n_jobs=n_jobs).metrics(metrics).values())
+
+
+def _name(model: Any) -> str:
+    return str(getattr(model, "__name__", type(model).__name__))

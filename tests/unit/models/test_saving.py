@@ -1,0 +1,276 @@
+import json
+import pickle
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from fullrank import models
+from fullrank.data import Interactions, simulate
+from fullrank.errors import InputError, NotFittedError
+from fullrank.models import EASE, LRR, ItemKNN, Popularity
+
+DATA = Interactions.from_arrays([0, 0, 1, 1, 2], [0, 1, 0, 1, 2], value=[5, 4, 3, 2, 1])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "model.safetensors"
+
+
+def content(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    with safe_open(str(path), framework="np") as file:
+        head = json.loads(file.metadata()["fullrank"])
+        return head, {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118
+
+
+def rewritten(path: Path, head: object, arrays: dict[str, np.ndarray]) -> None:
+    save_file(arrays, str(path), metadata={"fullrank": json.dumps(head)})
+
+
+def refusal(path: Path) -> str:
+    with pytest.raises(InputError) as caught:
+        models.load(path)
+    return str(caught.value)
+
+
+def test_ids_of_all_kinds_come_back(path: Path) -> None:
+    """Words with accents, of other scripts, empty and with a NUL; numbers beyond 32 bits."""
+    items = ["", "café", "日本語", "a\x00b", "z"]
+    data = Interactions.from_arrays([2**40, 2**40, 7], ["z", "café", ""], item_ids=items)
+    Popularity().fit(data).save(path)
+    again = models.load(path).interactions_
+    assert again.item_ids.tolist() == items
+    assert again.user_ids.tolist() == [7, 2**40]
+    assert again.user_ids.dtype == np.int64
+    np.testing.assert_array_equal(again.indptr, data.indptr)
+    np.testing.assert_array_equal(again.indices, data.indices)
+    assert not again.indices.flags.writeable
+
+
+def test_values_are_kept_and_times_are_not(path: Path) -> None:
+    data = simulate(n_users=40, n_items=60, mean_interactions=12)
+    Popularity().fit(data).save(path)
+    again = models.load(path).interactions_
+    np.testing.assert_array_equal(again.values, data.values)
+    assert again.timestamps is None
+
+
+def test_a_loaded_model_scores_new_users_and_can_be_saved_again(path: Path) -> None:
+    model = ItemKNN(n_neighbors=2, shrinkage=1.5).fit(DATA)
+    model.save(path)
+    again = models.load(path)
+    again.save(path)  # in the place of the file it came from
+    new = Interactions.from_arrays(["me"], [1], item_ids=[0, 1, 2])
+    expected = model.scorer(new).scores([0])
+    np.testing.assert_array_equal(models.load(path).scorer(new).scores([0]), expected)
+
+
+def test_one_penalty_for_each_factor_comes_back(path: Path) -> None:
+    LRR(n_factors=2, regularization=[1.0, 2.5]).fit(DATA).save(path)
+    assert models.load(path).regularization == [1.0, 2.5]
+
+
+def test_threads_are_not_saved(path: Path) -> None:
+    ItemKNN(n_jobs=1).fit(DATA).save(path)
+    assert "n_jobs" not in content(path)[0]["settings"]
+    assert models.load(path).n_jobs is None
+
+
+def test_the_file_says_what_it_is(path: Path) -> None:
+    EASE(regularization=3).fit(DATA).save(path)
+    head, arrays = content(path)
+    assert head["format"] == 1
+    assert head["model"] == "ease"
+    assert head["settings"] == {"regularization": 3.0}
+    np.testing.assert_array_equal(arrays["weights_"], models.load(path).weights_)
+
+
+def test_an_unfitted_model_is_not_saved(path: Path) -> None:
+    with pytest.raises(NotFittedError, match="EASE has learned nothing yet"):
+        EASE().save(path)
+    assert not path.exists()
+
+
+def test_only_models_that_can_be_loaded_are_saved(path: Path) -> None:
+    class Mine(Popularity):
+        pass
+
+    with pytest.raises(InputError, match=r"`model` must be one of Popularity, .* not Mine\."):
+        Mine().fit(DATA).save(path)
+    assert not path.exists()
+
+
+def test_settings_that_are_no_plain_values_are_not_saved(path: Path) -> None:
+    model = EASE().fit(DATA)
+    model.regularization = np.random.default_rng(0)  # type: ignore[assignment]
+    with pytest.raises(InputError) as caught:
+        model.save(path)
+    assert str(caught.value) == (
+        "`regularization` must be a number, text or a list of them for a model to be saved, "
+        "not Generator."
+    )
+
+
+def test_a_failed_save_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Popularity().fit(DATA).save(path)
+    before = path.read_bytes()
+    monkeypatch.setattr("safetensors.numpy.save_file", _fail)
+    with pytest.raises(OSError, match="disk full"):
+        EASE().fit(DATA).save(path)
+    assert path.read_bytes() == before
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def _fail(*_: object, **__: object) -> None:
+    raise OSError("disk full")
+
+
+# ---- files that are not ours, or no longer ----
+
+
+def test_no_file(path: Path) -> None:
+    assert refusal(path) == f"`path` must name a file; {path} does not exist."
+
+
+def test_not_safetensors(path: Path) -> None:
+    path.write_bytes(pickle.dumps(EASE().fit(DATA)))
+    start = f"`path` must be a model that fullrank saved; {path} is not: it cannot be read ("
+    assert refusal(path).startswith(start)
+
+
+def test_cut_off(path: Path) -> None:
+    EASE().fit(DATA).save(path)
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "is not: it cannot be read (" in refusal(path)
+
+
+def test_safetensors_of_something_else(path: Path) -> None:
+    save_file({"layer": np.zeros(3)}, str(path))
+    assert refusal(path).endswith("is not: it is a safetensors file of something else.")
+
+
+def test_a_newer_format(path: Path) -> None:
+    head = {"format": 2, "version": "9.0"}  # whatever else a later format has
+    rewritten(path, head, {"weights_": np.zeros(1)})
+    assert refusal(path) == (
+        f"`path` must be of format 1; {path} is of format 2, written by a newer fullrank (9.0). "
+        f"Upgrade to read it."
+    )
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        [],
+        {"format": 1},
+        {"format": "1", "model": "ease", "settings": {}},
+        {"format": 1, "model": 3, "settings": {}},
+        {"format": 1, "model": "ease", "settings": []},
+    ],
+)
+def test_metadata_of_another_make(path: Path, head: object) -> None:
+    rewritten(path, head, {"weights_": np.zeros(1)})
+    assert refusal(path).endswith("is not: its metadata cannot be read.")
+
+
+def test_metadata_that_is_no_json(path: Path) -> None:
+    save_file({"x": np.zeros(1)}, str(path), metadata={"fullrank": "[" * 100_000})
+    assert refusal(path).endswith("is not: its metadata cannot be read.")
+
+
+def test_an_unknown_model(path: Path) -> None:
+    rewritten(path, {"format": 1, "model": "os.system", "settings": {}}, {"x": np.zeros(1)})
+    assert refusal(path).endswith("is not: it holds a model 'os.system', which is not known here.")
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        ({"regularisation": 3}, "got an unexpected keyword argument 'regularisation'"),
+        ({"regularization": -3}, "`regularization` must be above 0, not -3"),
+        ({"weights_": []}, "got an unexpected keyword argument 'weights_'"),
+    ],
+)
+def test_settings_of_another_make(path: Path, settings: dict[str, object], why: str) -> None:
+    rewritten(path, {"format": 1, "model": "ease", "settings": settings}, {"x": np.zeros(1)})
+    assert "is not: its settings are not those of ease: " in refusal(path)
+    assert refusal(path).endswith(f"{why}.")
+
+
+# every entry breaks a file of itemKNN on DATA in one place
+BREAKS: list[tuple[str, Any, str]] = [
+    ("weights_.data", None, "weights_.data is missing"),
+    ("item_ids", None, "item_ids is missing"),
+    ("user_ids", np.array([1, 1, 2]), "user_ids are not all different"),
+    ("user_ids", np.zeros(3), "user_ids is float64 in 1 dimensions, not int64 in 1"),
+    ("interactions.indptr", np.array([0, 2, 4]), "does not fit 3 rows of 5 entries"),
+    ("interactions.indptr", np.array([0, 4, 2, 5]), "does not fit 3 rows of 5 entries"),
+    ("interactions.indptr", np.array([1, 2, 4, 5]), "does not fit 3 rows of 5 entries"),
+    ("interactions.indptr", np.array([0, 2, 4, 6]), "does not fit 3 rows of 5 entries"),
+    ("interactions.indices", np.array([0, 1, 0, 1, 3], np.int32), "do not lie in 0..2"),
+    ("interactions.indices", np.array([0, 1, 0, 1, -1], np.int32), "do not lie in 0..2"),
+    ("interactions.indices", np.array([0, 1, 1, 1, 2], np.int32), "do not ascend in every row"),
+    ("interactions.values", np.zeros(4, np.float32), "differ in size"),
+    ("weights_.data", np.zeros(9, np.float32), "differ in size"),
+    ("weights_.indices", np.array([10**6, 0], np.int32), "do not lie in 0..2"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "why"), BREAKS)
+def test_a_damaged_file(path: Path, name: str, value: np.ndarray | None, why: str) -> None:
+    ItemKNN(n_neighbors=2).fit(DATA).save(path)
+    head, arrays = content(path)
+    assert name in arrays
+    if value is None:
+        del arrays[name]
+    else:
+        arrays[name] = value
+    rewritten(path, head, arrays)
+    assert refusal(path).startswith(f"`path` must be a model that fullrank saved; {path} is not: ")
+    assert refusal(path).endswith(f"{why}.")
+
+
+def test_arrays_for_other_sizes(path: Path) -> None:
+    LRR(n_factors=2).fit(DATA).save(path)
+    head, arrays = content(path)
+    rewritten(path, head, arrays | {"gains_": np.ones(3)})
+    assert refusal(path).endswith("gains_ is for 3 factors, not 2.")
+    rewritten(path, head, arrays | {"item_factors_": np.zeros((4, 2), np.float32)})
+    assert refusal(path).endswith("item_factors_ is for 4 items, not 3.")
+
+
+def test_words_that_do_not_fill_their_text(path: Path) -> None:
+    data = Interactions.from_arrays(["a", "b"], [0, 1])
+    Popularity().fit(data).save(path)
+    head, arrays = content(path)
+    for ends in ([1, 3], [2, 1], [1, 1]):
+        rewritten(path, head, arrays | {"user_ids.ends": np.array(ends)})
+        assert refusal(path).endswith("user_ids.ends do not fit user_ids.text.")
+    rewritten(path, head, arrays | {"user_ids.text": np.array([255, 97], np.uint8)})
+    assert "is not: 'utf-8' codec can't decode" in refusal(path)
+
+
+def test_a_header_that_claims_too_much(path: Path) -> None:
+    path.write_bytes(struct.pack("<Q", 2**62) + b"{}")
+    assert "is not: it cannot be read (" in refusal(path)
+
+
+def test_nothing_is_loaded_with_torch() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys; from fullrank import models; from fullrank.data import simulate\n"
+        "import tempfile, pathlib\n"
+        "with tempfile.TemporaryDirectory() as folder:\n"
+        "    path = pathlib.Path(folder, 'm')\n"
+        "    models.Popularity().fit(simulate(n_items=200)).save(path); models.load(path)\n"
+        "print('torch' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "False", run.stderr
