@@ -17,6 +17,8 @@ PathLike = str | os.PathLike[str]
 def replacing(path: PathLike) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block succeeds."""
     target = Path(path)
+    if target.is_dir():
+        raise InputError(f"`path` must name a file; {target} is a folder.")
     try:
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".tmp"

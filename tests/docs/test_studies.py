@@ -47,6 +47,7 @@ def _quick(study: str, folder: Path) -> dict[str, Any]:
 def test_there_are_studies() -> None:
     assert STUDIES == [
         "bounds",
+        "gowalla_ease",
         "gowalla_models",
         "intervals",
         "ml1m_ials",
@@ -139,7 +140,7 @@ def test_plan(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "study",
-    ["bounds", "gowalla_models", "ml1m_ials", "ml1m_models", "shapes", "user_sampling", "winners"],
+    ["bounds", "gowalla_ease", "gowalla_models", "ml1m_ials", "ml1m_models", "shapes", "user_sampling", "winners"],
 )
 def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
     _quick(study, tmp_path)

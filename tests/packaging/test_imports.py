@@ -22,6 +22,7 @@ HEAVY = (
     "pyarrow",
     "pyspark",
     "ray",
+    "safetensors",
     "scipy.sparse",
     "scipy.special",
     "scipy.stats",

@@ -1,8 +1,5 @@
 """itemKNN beside implicit's, which keeps each item as a neighbour of its own and we do not."""
 
-from collections.abc import Callable
-from types import ModuleType
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -22,11 +19,9 @@ DATA = simulate(n_users=300, n_items=250, mean_interactions=25)
         ("BM25Recommender", "dot", "bm25"),
     ],
 )
-def test_all_similarities(
-    need: Callable[[str], ModuleType], peer: str, similarity: str, weighting: str
-) -> None:
+def test_all_similarities(peer: str, similarity: str, weighting: str) -> None:
     """With every item a neighbour nothing hangs on ties; each column of ours is a row of theirs."""
-    need("implicit")
+    pytest.importorskip("implicit")
     from implicit import nearest_neighbours
 
     other = getattr(nearest_neighbours, peer)(K=DATA.n_items, num_threads=1)
@@ -40,9 +35,9 @@ def test_all_similarities(
 
 
 @pytest.mark.filterwarnings("ignore:Method expects CSR input")
-def test_the_nearest_ten(need: Callable[[str], ModuleType]) -> None:
+def test_the_nearest_ten() -> None:
     """Eleven of theirs with the item itself. Where the tenth and the next tie, either may do."""
-    need("implicit")
+    pytest.importorskip("implicit")
     from implicit.nearest_neighbours import CosineRecommender
 
     other = CosineRecommender(K=11, num_threads=1)

@@ -1,22 +1,18 @@
 """The linear models beside scikit-learn's, which solve the same problems in another way."""
 
-from collections.abc import Callable
-from types import ModuleType
-
 import numpy as np
 import pytest
 
 from fullrank.data import simulate
 from fullrank.models import SLIM, PureSVD
 
-Need = Callable[[str], ModuleType]
 DATA = simulate(n_users=700, n_items=620, mean_interactions=30)
 
 
 @pytest.mark.parametrize("n_factors", [20, 100])
-def test_pure_svd(need: Need, n_factors: int) -> None:
+def test_pure_svd(n_factors: int) -> None:
     """TruncatedSVD by ARPACK; 20 factors of 620 are ARPACK's here too, 100 are not."""
-    need("sklearn")
+    pytest.importorskip("sklearn")
     from sklearn.decomposition import TruncatedSVD
 
     other = TruncatedSVD(n_factors, algorithm="arpack", random_state=0)
@@ -27,9 +23,9 @@ def test_pure_svd(need: Need, n_factors: int) -> None:
 
 
 @pytest.mark.parametrize(("l1", "regularization"), [(2.0, 10.0), (10.0, 100.0), (0.5, 500.0)])
-def test_slim_columns(need: Need, l1: float, regularization: float) -> None:
+def test_slim_columns(l1: float, regularization: float) -> None:
     """ElasticNet(positive=True) divides the squared error by the number of users."""
-    need("sklearn")
+    pytest.importorskip("sklearn")
     from sklearn.linear_model import ElasticNet
 
     model = SLIM(l1=l1, regularization=regularization, tolerance=1e-7).fit(DATA)

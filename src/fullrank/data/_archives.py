@@ -14,6 +14,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
@@ -33,8 +34,12 @@ def read_members(
     """What `read` makes of the name and content of each file whose name fits a pattern."""
     try:
         return [read(name, stream) for name, stream in _members(source, patterns)]
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise InputError(f"{source.name} must be a whole archive; it is damaged.") from error
+    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError) as error:
+        raise _damaged(source) from error
+    except OSError as error:
+        if error.errno is not None:  # the system's own; those of gzip and bzip2 have no number
+            raise
+        raise _damaged(source) from error
     except (RuntimeError, NotImplementedError) as error:  # a password, a rare way of packing
         raise InputError(f"{source.name} must be a plain archive; it is not: {error}.") from error
 
@@ -148,6 +153,10 @@ def _check_name(name: str, source: Path) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or (path.parts and ":" in path.parts[0]):
         raise _refused(source, f"{name!r} points outside of it")
+
+
+def _damaged(source: Path) -> InputError:
+    return InputError(f"{source.name} must be a whole archive; it is damaged.")
 
 
 def _refused(source: Path, why: str) -> InputError:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.errors import InputError
+
 
 def to_numpy(column: Any) -> NDArray[Any]:
     """A column of numbers or times, times as whole numbers of their own unit.
@@ -29,3 +31,10 @@ def to_numpy(column: Any) -> NDArray[Any]:
                 return parts[0]
             return np.concatenate(parts) if parts else np.empty(0, kind.to_pandas_dtype())
     return np.asarray(column.to_numpy())
+
+
+def not_text(name: str, error: UnicodeError) -> InputError:
+    """What to raise for text that is none, such as half of a surrogate pair."""
+    return InputError(
+        f"`{name}` must hold text that UTF-8 can hold; {getattr(error, 'object', '')!r} is none."
+    )

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from fullrank import _files
 from fullrank._progress import Progress
-from fullrank.errors import DownloadError
+from fullrank.errors import DownloadError, InputError
 
 BLOCK = 2**18
 TIMEOUT = 30.0  # seconds without a byte
@@ -36,11 +36,12 @@ def fetch(
     The file appears under its name only when it is complete and its checksum is right.
     """
     _check_secure(url)
-    target.parent.mkdir(parents=True, exist_ok=True)
     # servers often turn urllib's own name away
     request = urllib.request.Request(url, headers={"User-Agent": "fullrank"})
-    with _failures_named(url), _files.replacing(target) as temporary:
-        with (opener or _secure_opener().open)(request, timeout=TIMEOUT) as response:
+    with _kept(url, target) as temporary:
+        with _failures_named(url):
+            answer = (opener or _secure_opener().open)(request, timeout=TIMEOUT)
+        with answer as response:
             expected = _length(response)
             if expected is not None and expected > max_bytes:
                 raise _too_large(url, expected, max_bytes)
@@ -66,7 +67,7 @@ def _copy(
     md5, sha256 = hashlib.md5(usedforsecurity=False), hashlib.sha256()
     size = 0
     with temporary.open("wb") as file:
-        while block := response.read(BLOCK):
+        while block := _read(response, url):
             size += len(block)
             if size > max_bytes:
                 raise _too_large(url, size, max_bytes)
@@ -78,6 +79,11 @@ def _copy(
     if progress is not None:
         progress(size, size)
     return md5.hexdigest(), sha256.hexdigest(), size
+
+
+def _read(response: Any, url: str) -> bytes:
+    with _failures_named(url):
+        return bytes(response.read(BLOCK))
 
 
 def _length(response: Any) -> int | None:
@@ -119,11 +125,29 @@ def _too_large(url: str, size: int, max_bytes: int) -> DownloadError:
 
 
 @contextlib.contextmanager
+def _kept(url: str, target: Path) -> Iterator[Path]:
+    """A path to write to that becomes `target`; one sentence if the disk does not let it."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _files.replacing(target) as temporary:
+            yield temporary
+    except DownloadError:
+        raise
+    except (OSError, InputError) as error:
+        reason = error.__cause__ if isinstance(error, InputError) else error
+        raise DownloadError(
+            f"{url} could not be kept in {target.parent}: "
+            f"{getattr(reason, 'strerror', None) or reason or error}; free some room, or let "
+            "FULLRANK_CACHE name a folder that can be written to."
+        ) from error
+
+
+@contextlib.contextmanager
 def _failures_named(url: str) -> Iterator[None]:
     """One sentence for all the ways in which a network can be absent."""
     try:
         yield
-    except DownloadError:
+    except DownloadError:  # of a redirection
         raise
     except urllib.error.HTTPError as error:
         raise DownloadError(

@@ -86,6 +86,8 @@ def _as_arrow(name: str, values: Any) -> Any:
                 raise InputError(f"`{name}` must be one-dimensional, not of shape {values.shape}.")
         # Arrow tells a mixture of numbers and text, which numpy would turn into text
         return pa.chunked_array([pa.array(values, from_pandas=True)])
+    except UnicodeError as error:
+        raise _arrow.not_text(name, error) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise InputError(
             f"`{name}` must hold whole numbers or text throughout; "
@@ -116,7 +118,10 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     whole = values.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):  # how no chunks at all come back
         return np.empty(0, np.int32), np.empty(0, np.str_)
-    words = np.array(whole.dictionary.to_pylist(), object)
+    try:
+        words = np.array(whole.dictionary.to_pylist(), object)
+    except UnicodeError as error:  # Arrow takes the word of whoever made the column
+        raise _arrow.not_text(name, error) from None
     return _sort_text(_arrow.to_numpy(whole.indices), words)
 
 

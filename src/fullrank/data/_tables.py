@@ -51,6 +51,11 @@ def resolve(found: Sequence[str], asked: Asked, holder: str = "the file") -> dic
                 f"`{role}` must name a column of {holder}; got {got}, where the columns are "
                 f"{', '.join(map(repr, found))}."
             )
+        if found.count(name) > 1:
+            raise InputError(
+                f"`{role}` must name one column of {holder}; {found.count(name)} are called "
+                f"{name!r}."
+            )
         chosen[role] = name
     return chosen
 
@@ -69,8 +74,13 @@ def read_frame(frame: Any, asked: Asked, *, missing: str = "error") -> Columns:
         # pandas converts every column before it hands over the first: leave out what is not needed
         wanted = resolve(list(frame.columns), asked, "the frame")
         frame = frame[list(dict.fromkeys(wanted.values()))]
+    elif hasattr(frame, "iloc") and not frame.columns.is_unique:
+        name = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(f"`frame` must name each column once; {name!r} is there again.")
     try:
         table = _table(frame, asked)
+    except UnicodeError as error:
+        raise _arrow.not_text("frame", error) from None
     except pa.ArrowException as error:
         reason = str(error).splitlines()[0].rstrip(".")
         raise InputError(f"`frame` must hold what Arrow can hold; it says: {reason}.") from error
@@ -170,8 +180,8 @@ def _complete(table: Any, chosen: Mapping[str, str]) -> Any:
     for name in chosen.values():
         if table[name].null_count:
             keep &= table[name].is_valid().to_numpy()
-        elif table[name].type in ("float", "double"):
-            keep &= ~pc.is_nan(table[name]).to_numpy()
+        if table[name].type in ("float", "double"):
+            keep &= ~pc.fill_null(pc.is_nan(table[name]), False).to_numpy()
     n_kept = int(np.count_nonzero(keep))
     if n_kept == keep.size:
         return table

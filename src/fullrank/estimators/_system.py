@@ -66,8 +66,17 @@ class Sensitivity:
 
 
 def resolution(sample: RankSample) -> float:
-    """How many ranks of the catalogue rank 1 of the largest sample stands for, about: N / n."""
-    return float(sample.pool.max() / sample.sample_size.max())
+    """How many ranks of the catalogue rank 1 stands for, about: N / n.
+
+    Of an adaptive design at its last level; of fixed sizes that differ, for half of the targets
+    at least.
+    """
+    ranks = sample.pool / sample.sample_size
+    if sample.design.adaptive:
+        return float(sample.pool.max() / sample.sample_size.max())
+    order = np.argsort(ranks)
+    half = np.searchsorted(np.cumsum(sample.weight[order]), 0.5 * sample.weight.sum())
+    return float(ranks[order][min(int(half), ranks.size - 1)])
 
 
 def check_sample(sample: RankSample) -> None:

@@ -129,6 +129,15 @@ def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chos
     return Chosen(name=name, reason=reason, settings=settings)
 
 
+def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
+    """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
+
+    EM stopped early leans on its uniform start by many of its own standard errors there.
+    """
+    fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
+    return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen
+
+
 def values_of(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> list[float]:

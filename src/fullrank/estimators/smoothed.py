@@ -101,7 +101,7 @@ def smoothed_sensitivity(
     """
     system = possible_system(sample, grid)
     best = best_fit(observed_system(sample, grid), penalty)
-    fit = refit(system, best.penalty / looser(sample), best)
+    fit = refit(system, best.penalty / looser(resolution(sample)), best)
     coarse = resolution(sample) > _COARSE
     return Sensitivity(
         system=system,
@@ -119,9 +119,9 @@ def best_penalty(
     return {"penalty": best_fit(observed_system(sample, grid), penalty).penalty}
 
 
-def looser(sample: RankSample) -> float:
-    """How much smaller the penalty behind an interval is (docs/studies/intervals.md)."""
-    return float(np.clip(3000.0 / resolution(sample), 20.0, 300.0))
+def looser(ranks: float) -> float:
+    """How much smaller the penalty behind an interval is, by what rank 1 stands for."""
+    return float(np.clip(3000.0 / ranks, 20.0, 300.0))
 
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:

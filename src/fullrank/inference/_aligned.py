@@ -1,4 +1,4 @@
-"""Results of several models side by side: the same users in the same order, or none in common."""
+"""Results of several models side by side: the same users in order, or taken as different."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from fullrank.metrics import Metric, parse_all
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
+_FEW = 30  # common users on whom models are paired unasked, where each has many more
 _FELT = 0.25  # standard errors by which a centre may differ from the estimate without a word
 
 
@@ -34,6 +35,7 @@ class Aligned:
         estimate plus the user's influence on it
     point : (n_models, n_metrics), what `estimate` gives; means of the values differ from it where
         these are centred on a less smoothed fit
+    bias_square : (n_models, n_metrics), squared smoothing bias, for the estimates' variance
     weight : for each model, of its users
     paired : whether rows of different models are the same users
     methods : the estimator of each model; "exact" for exact ranks
@@ -46,6 +48,7 @@ class Aligned:
     results: tuple[Any, ...]
     values: tuple[Floats, ...]
     point: Floats
+    bias_square: Floats
     weight: tuple[Floats, ...]
     paired: bool
     methods: tuple[str, ...]
@@ -69,10 +72,12 @@ def align(
     wanted = parse_all(metrics)
     models = _names(results)
     given = {name: _inputs.read(name, results[name], wanted) for name in models}
+    given = _weighted(given, paired)
     users = {name: _inputs.users_of(name, one) for name, one in given.items()}
     paired, common, notes = _join(users, paired)
     if common is not None:
         given = {name: _inputs.limited(one, common) for name, one in given.items()}
+    notes += _catalogues(given, paired)
     found = {
         name: _inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
     }
@@ -82,10 +87,7 @@ def align(
     if paired:
         for name, weight in zip(models[1:], weights[1:], strict=True):
             if not np.allclose(weight, weights[0]):
-                raise InputError(
-                    f"`results` must weigh a user alike in every model; {models[0]} and {name} "
-                    "do not."
-                )
+                raise _unlike(models[0], name)
     notes += _centres(found)
     return Aligned(
         models=models,
@@ -93,6 +95,7 @@ def align(
         results=tuple(given.values()),
         values=tuple(np.asarray(one.values, dtype=np.float64) for one in found.values()),
         point=np.array([one.estimate for one in found.values()], dtype=np.float64),
+        bias_square=np.array([_inputs.bias_square(one) for one in found.values()]),
         weight=tuple(weights),
         paired=paired,
         methods=tuple(one.method for one in found.values()),
@@ -108,6 +111,47 @@ def _names(results: Any) -> tuple[str, ...]:
         if not isinstance(name, str):
             raise InputError(f"`results` must name its models by text, not {name!r}.")
     return tuple(results)
+
+
+def _unlike(first: str, second: str) -> InputError:
+    return InputError(
+        f"`results` must weigh a user alike in every model; {first} and {second} do not."
+    )
+
+
+def _weighted(given: Mapping[str, Any], paired: bool | None) -> dict[str, Any]:
+    """The results without users of weight 0; unnamed ones must be the same rows, to stay paired."""
+    names = list(given)
+    zero = [_inputs.weight_of(one) == 0.0 for one in given.values()]
+    unnamed = all(isinstance(_inputs.users_of(name, one), int) for name, one in given.items())
+    if paired is not False and unnamed and len({one.size for one in zero}) == 1:
+        for name, one in zip(names[1:], zero[1:], strict=True):
+            if (one != zero[0]).any():
+                raise _unlike(names[0], name)
+    return {name: _inputs.weighted(name, one) for name, one in given.items()}
+
+
+def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
+    """Say so where models ranked the same users, or all of theirs, among different numbers."""
+    known = [
+        (name, one) for name in given if (one := _inputs.catalogue_of(given[name])) is not None
+    ]
+    for (a, (users, first)), (b, (_, second)) in combinations(known, 2):
+        if not paired:  # unless users' catalogues vary, which the users may account for
+            if np.ptp(first) == np.ptp(second) == 0 and first[0] != second[0]:
+                sizes = f"{first[0]:,} and {second[0]:,}"
+                return (f"{a} and {b} were ranked among different candidates ({sizes}).",)
+            continue
+        differ = np.flatnonzero(first != second)
+        if differ.size:
+            at = differ[0]
+            who = f"row {at}" if users is None else f"user {users[at]}"
+            note = (
+                f"{a} and {b}: {differ.size:,} of {first.size:,} users were ranked among different "
+                f"candidates ({who} among {first[at]:,} and {second[at]:,})."
+            )
+            return (note,)
+    return ()
 
 
 def _join(
@@ -140,6 +184,12 @@ def _join(
         dropped = {name: size - common.size for name, size in sizes.items() if size > common.size}
         if not dropped:
             return True, common, ()
+        if paired is None and common.size < _FEW and min(sizes.values()) > 2 * common.size:
+            raise InputError(
+                f"`paired` must be given where results share few of their users, {common.size} "
+                f"here ({shown}): paired=False takes all as different users, paired=True these "
+                "alone."
+            )
         more = ", ".join(f"{name} has {n:,} more" for name, n in dropped.items())
         return True, common, (f"{common.size:,} users are in every result ({more}, left out).",)
     for (a, first), (b, second) in combinations(zip(users, named, strict=True), 2):

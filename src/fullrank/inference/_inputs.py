@@ -30,6 +30,11 @@ def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
                 f"`results` must have the ranks of {name} target by target; it holds counts alone, "
                 "which cannot be compared user by user."
             )
+        if result.design.shared_draws:
+            raise InputError(
+                f"`results` must have candidates drawn for each user anew; users of {name} were "
+                "given the same ones and are not independent."
+            )
         return result
     if isinstance(result, Mapping):
         return _plain(name, result, metrics)
@@ -57,6 +62,8 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
         user = _checks.labels(f"results[{name!r}]['user']", user, n, "value")
     weight = columns.get("weight")
     weight = np.ones(n) if weight is None else _checks.reals("weight", weight, size=n, low=0.0)
+    if n and not weight.sum() > 0.0:
+        raise InputError(f"`results[{name!r}]['weight']` must have a positive sum; all are 0.")
     values = np.column_stack(arrays)
     return PseudoValues(
         metrics=tuple(metric.name for metric in metrics),
@@ -67,6 +74,42 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
         method="as given",
         exact=True,
     )
+
+
+def weight_of(result: Any) -> Floats:
+    """Of each row."""
+    kept: Any = result.rows if isinstance(result, RankSample) else result
+    return np.asarray(kept.weight)
+
+
+def weighted(name: str, result: Any) -> Any:
+    """The result without users of weight 0, who count for nothing but would be counted."""
+    weight = weight_of(result)
+    if weight.size and not weight.any():
+        raise InputError(f"`results` must weigh users above 0; all weights of {name} are 0.")
+    if (weight > 0.0).all():
+        return result
+    if isinstance(result, PseudoValues):
+        return _kept(result, weight > 0.0)
+    kept: Any = result.rows if isinstance(result, RankSample) else result
+    user = kept.user_rows if isinstance(result, ExactRanks) else kept.user
+    # a user's targets stay together
+    return _kept(result, weight > 0.0 if user is None else np.isin(user, user[weight > 0.0]))
+
+
+def catalogue_of(result: Any) -> tuple[Array | None, Array] | None:
+    """The users and how many candidates each has; None where that is not known."""
+    if isinstance(result, ExactRanks):
+        user, size = result.user_rows, result.n_candidates
+    elif isinstance(result, RankSample):
+        assert result.rows is not None  # checked when it was read
+        if result.rows.user is None:
+            return None, result.rows.n_items
+        user, size = result.rows.user, result.rows.n_items
+    else:
+        return None
+    users, first = np.unique(user, return_index=True)
+    return users, size[first]
 
 
 def users_of(name: str, result: Any) -> Array | int:
@@ -86,27 +129,28 @@ def users_of(name: str, result: Any) -> Array | int:
 def limited(result: Any, users: Array) -> Any:
     """The result of these users alone; as it is if it has no others."""
     if isinstance(result, ExactRanks):
-        keep = np.isin(result.user_rows, users)
-        if keep.all():
-            return result
+        return _kept(result, np.isin(result.user_rows, users))
+    kept: Any = result.rows if isinstance(result, RankSample) else result
+    return _kept(result, np.isin(kept.user, users))
+
+
+def _kept(result: Any, keep: NDArray[np.bool_]) -> Any:
+    """The result of these rows; as it is if they are all."""
+    if keep.all():
+        return result
+    if isinstance(result, ExactRanks):
         columns: dict[str, Any] = {
             name: _checks.frozen(column[keep]) for name, column in result._columns().items()
         }
         return replace(result, **columns)
     if isinstance(result, PseudoValues):
-        assert result.user is not None  # they would not have been joined
-        keep = np.isin(result.user, users)
-        if keep.all():
-            return result
+        user = None if result.user is None else result.user[keep]
         values, weight = result.values[keep], result.weight[keep]
-        estimate = np.average(values, axis=0, weights=weight)
-        return replace(
-            result, user=result.user[keep], values=values, weight=weight, estimate=estimate
-        )
+        estimate = result.estimate
+        if result.weight[~keep].any():
+            estimate = np.average(values, axis=0, weights=weight)
+        return replace(result, user=user, values=values, weight=weight, estimate=estimate)
     rows, design = result.rows, result.design
-    keep = np.isin(rows.user, users)
-    if keep.all():
-        return result
     return RankSample.from_ranks(
         rows.rank[keep],
         sample_size=rows.sample_size[keep],
@@ -117,7 +161,7 @@ def limited(result: Any, users: Array) -> Any:
         pool=design.pool,
         ties=design.ties,
         shared_draws=design.shared_draws,
-        user=rows.user[keep],
+        user=None if rows.user is None else rows.user[keep],
         weight=rows.weight[keep],
         n_targets=rows.n_targets[keep],
         offset=rows.offset[keep],
@@ -145,12 +189,13 @@ def values_of(
                 f"{', '.join(result.metrics)}."
             )
         at = [result.metrics.index(metric) for metric in wanted]
-        return replace(
-            result,
-            metrics=tuple(wanted),
-            values=result.values[:, at],
-            estimate=result.estimate[at],
-        )
+        columns: dict[str, Any] = {
+            "values": result.values[:, at],
+            "estimate": result.estimate[at],
+        }
+        if hasattr(result, "bias_square"):
+            columns["bias_square"] = bias_square(result)[at]
+        return replace(result, metrics=tuple(wanted), **columns)
     if isinstance(result, ExactRanks):  # nothing to estimate, whatever the method for samples
         return pseudo_values(result, metrics)
     if is_naive(method):
@@ -158,6 +203,12 @@ def values_of(
             raise InputError(f'`{key}` must not be given with method="naive", which fits nothing.')
         return _naive(name, result, metrics)
     return pseudo_values(result, metrics, method=method, **settings)
+
+
+def bias_square(found: PseudoValues) -> Floats:
+    """The squared smoothing bias that the variance of each estimate is to hold as well."""
+    given = np.asarray(getattr(found, "bias_square", 0.0), dtype=np.float64)
+    return np.broadcast_to(given, (len(found.metrics),))
 
 
 def _naive(name: str, sample: RankSample, metrics: tuple[Metric, ...]) -> PseudoValues:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from fullrank.estimators import likelihood
 from fullrank.estimators._system import System, expected_system
 from fullrank.estimators.methods import FINE
-from fullrank.estimators.smoothed import best_fit
+from fullrank.estimators.smoothed import best_fit, looser, refit
 from fullrank.estimators.smoothed import gradient as smoothed_gradient
 from fullrank.sampling import Design, RankDistribution
 
@@ -70,8 +70,10 @@ class Predicted:
 class Predictor:
     """A candidate before a truth; its outcomes are worked out once, for any number of users."""
 
-    def __init__(self, candidate: Candidate, truth: RankDistribution, gain: Floats) -> None:
-        self.candidate, self.truth, self.gain = candidate, truth, gain
+    def __init__(
+        self, candidate: Candidate, truth: RankDistribution, gain: Floats, *, loose: bool = False
+    ) -> None:
+        self.candidate, self.truth, self.gain, self.loose = candidate, truth, gain, loose
         self.ranks = _covariance(truth.mass, gain, gain)
         self.expected: tuple[System, float] | None = None
         if candidate.design is not None:
@@ -85,7 +87,7 @@ class Predictor:
             size = float(self.truth.n_items)
             return Predicted(size, 0.0, self.ranks, self.ranks, self.ranks, "exact")
         system = replace(self.expected[0], n_targets=n_users)
-        mass, gradient, method = _fitted(system, self.candidate, self.gain)
+        mass, gradient, method = _fitted(system, self.candidate, self.gain, self.loose)
         moves = gradient - float(system.observed @ gradient)
         return Predicted(
             size=self.expected[1],
@@ -97,13 +99,20 @@ class Predictor:
         )
 
 
-def _fitted(system: System, candidate: Candidate, gain: Floats) -> tuple[Floats, Floats, str]:
-    """The estimate from the expected outcomes, and how it moves."""
-    design = candidate.design
-    assert design is not None
+def _fitted(
+    system: System, candidate: Candidate, gain: Floats, loose: bool
+) -> tuple[Floats, Floats, str]:
+    """The estimate from the expected outcomes, and how it moves.
+
+    `loose`: the less smoothed fit behind intervals and comparisons, instead of the estimate.
+    """
+    assert candidate.design is not None
     assert candidate.largest is not None
-    if design.adaptive or system.grid.n_items <= FINE * candidate.largest:
+    ranks = system.grid.n_items / candidate.largest
+    if candidate.design.adaptive or ranks <= FINE or loose:
         fit = best_fit(system)
+        if loose:
+            fit = refit(system, fit.penalty / looser(ranks), fit)
         return fit.mass, smoothed_gradient(system, fit, gain[:, None])[:, 0], "smoothed"
     path = likelihood.plain_path(system, likelihood.STEPS_FIXED)
     return path[-1], likelihood.gradient(system, path[:-1], gain[:, None])[:, 0], "MLE"

@@ -23,7 +23,7 @@ from fullrank.inference.comparison import Comparison, Difference
 from fullrank.inference.interval import Interval
 from fullrank.inference.means import FEW_HITS
 from fullrank.inference.multiplicity import CORRECTIONS, corrected
-from fullrank.inference.paired_tests import TESTS, paired_test
+from fullrank.inference.paired_tests import TESTS, run_paired
 from fullrank.inference.proportions import two_proportions
 from fullrank.inference.two_samples import TwoSampleTest, welch
 from fullrank.inference.winning import best
@@ -197,12 +197,13 @@ def _paired(
 ) -> list[_Row]:
     """One test of all columns, so that all pairs and metrics meet the same resamples."""
     columns = np.concatenate([aligned.values[i] - aligned.values[j] for i, j in pairs], axis=1)
-    weight = aligned.weight[0]
-    out = paired_test(
+    bias = aligned.bias_square
+    out = run_paired(
         columns,
+        aligned.weight[0],
+        np.concatenate([bias[i] + bias[j] for i, j in pairs]),
         test=test,
-        weight=weight,
-        confidence_level=confidence,
+        confidence=confidence,
         n_resamples=n_resamples,
         rng=rng,
     )
@@ -228,7 +229,8 @@ def _unpaired(aligned: Aligned, pairs: Pairs, test: str, confidence: float) -> l
         for c, metric in enumerate(aligned.metrics):
             values = [aligned.values[m][:, c] for m in (i, j)]
             weights = [aligned.weight[m] for m in (i, j)]
-            out = _two_samples(values, weights, test, confidence)
+            bias = [float(aligned.bias_square[m, c]) for m in (i, j)]
+            out = _two_samples(values, weights, bias, test, confidence)
             spreads = [
                 float(spread(x[:, None], w)[0]) for x, w in zip(values, weights, strict=True)
             ]
@@ -249,16 +251,25 @@ def _unpaired(aligned: Aligned, pairs: Pairs, test: str, confidence: float) -> l
 
 
 def _two_samples(
-    values: list[Floats], weights: list[Floats], test: str, confidence: float
+    values: list[Floats], weights: list[Floats], bias: list[float], test: str, confidence: float
 ) -> TwoSampleTest:
     hits = all(((x == 0.0) | (x == 1.0)).all() for x in values)
-    if test == "z" and hits and all((w == w[0]).all() for w in weights):  # 003, equation 53
+    if (
+        test == "z" and hits and not any(bias) and all((w == w[0]).all() for w in weights)
+    ):  # 003, equation 53
         (a, m), (b, n) = ((float(x.sum()), x.size) for x in values)
         return two_proportions(a, m, b, n, confidence_level=confidence)
     moments = [mean_and_covariance(x[:, None], w) for x, w in zip(values, weights, strict=True)]
     (first, v1), (second, v2) = ((float(mean[0]), float(v[0, 0])) for mean, v in moments)
+    if all((x == x[0]).all() for x in values):  # but for rounding of the moments
+        first, second, v1, v2 = float(values[0][0]), float(values[1][0]), 0.0, 0.0
+        if first != second and not any(bias):
+            raise InputError(
+                "`results` must vary over users in one model of two at least: without spread no "
+                "difference between different users is tested."
+            )
     dfs = tuple(np.inf if test == "z" else x.size - 1.0 for x in values)
-    return welch(first - second, (v1, v2), dfs, confidence)
+    return welch(first - second, (v1 + bias[0], v2 + bias[1]), dfs, confidence)
 
 
 def _packed(rows: list[_Row], correction: str | None, confidence: float) -> tuple[Difference, ...]:

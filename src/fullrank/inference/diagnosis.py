@@ -18,6 +18,7 @@ from fullrank.sampling import RankDistribution, RankSample
 # where coverage was seen to fall (docs/studies/intervals.md)
 FEW = 10.0  # targets in the top K below which no interval is more than a hint
 BLIND = 4.0  # ranks that rank 1 stands for, above which an estimate leans on its uniform start
+ROUGH = ("MN", "CLS")  # whose bias reaches to any K
 HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
 
@@ -70,6 +71,8 @@ def diagnose(
     chosen: Chosen,
     distribution: RankDistribution | None,
     target: str,
+    *,
+    counts_smoothing: bool = True,
 ) -> Diagnosis:
     """Look at the sample's size, its resolution, and how far the estimate leans on smoothing."""
     known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
@@ -78,17 +81,13 @@ def diagnose(
     estimates = np.array([values[metric.name] for metric in metrics])
     errors = found.standard_error(target)
     leans = np.abs(estimates - found.centre) / np.where(errors > 0.0, errors, np.inf)
+    name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
     warnings = {
         metric.name: tuple(
-            reasons(
-                metric,
-                method=chosen.name,
-                ranks=resolution(sample),
-                hits=hits[metric.name],
-                lean=float(lean),
-            )
+            reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
+            + _flat(errors[place], hits[metric.name], sample.n_targets, chosen.name, target)
         )
-        for metric, lean in zip(metrics, leans, strict=True)
+        for place, metric in enumerate(metrics)
     }
     return Diagnosis(
         blind_share=blind,
@@ -96,7 +95,11 @@ def diagnose(
         hits=MappingProxyType(hits),
         leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
         warnings=MappingProxyType(warnings),
-        notes=(*_blind(sample, metrics, blind, chosen), *found.notes.get(target, ())),
+        notes=(
+            *_blind(sample, metrics, blind),
+            *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
+            *found.notes.get(target, ()),
+        ),
     )
 
 
@@ -107,38 +110,60 @@ def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | N
     return distribution.metric(Metric("recall", metric.k)) * sample.n_targets
 
 
-def reasons(metric: Metric, *, method: str, ranks: float, hits: float, lean: float) -> list[str]:
+def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[str]:
     """Why the interval of a metric may miss more often than it says.
 
     Parameters
     ----------
-    method : name of the estimator
+    method : name of the estimator behind the interval
     ranks : how many ranks rank 1 of the sample stands for
     hits : targets in the top K
-    lean : standard errors between the estimate and the less smoothed centre
     """
     why = []
     if hits < FEW:
         why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is only a hint.")
-    if method not in HONEST and ranks > BLIND and _looks_at_the_top(metric, 2.0 * ranks):
+    leans = method.startswith(ROUGH) or _looks_at_the_top(metric, 2.0 * ranks)
+    if method not in HONEST and ranks > BLIND and leans:
         why.append("blind spot: the estimate leans on its start by more than its error says.")
     return why
 
 
 def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
     """Whether a metric tells the first ranks apart: by its cut-off, or by weighing them more."""
-    if metric.k is None:
-        return False
     even = metric.kind in ("recall", "capped_recall", "hit_rate", "precision", "auc")
-    return metric.k < ranks or not even
+    return not even or (metric.k is not None and metric.k < ranks)
 
 
-def _blind(
-    sample: RankSample, metrics: tuple[Metric, ...], share: float, chosen: Chosen
-) -> list[str]:
+def _flat(error: float, hits: float, n_targets: int, method: str, target: str) -> list[str]:
+    """Samples in which all targets but a few, or all, are alike say little about the others."""
+    known = method == "exact" and target == "users"
+    outside = n_targets - hits
+    if not known and hits >= FEW and (error == 0.0 or 0.0 < outside < FEW):
+        return [f"fewer than {FEW:.0f} targets outside the top K; the interval is only a hint."]
+    return []
+
+
+def _leaning(leans: Mapping[str, float]) -> list[str]:
+    """Where smoothing has moved the estimate by more than a standard error."""
+    far = [name for name, lean in leans.items() if lean > 1.0]
+    if not far:
+        return []
+    says = (
+        f"Smoothing has moved {', '.join(far)} by more than a standard error; the interval, which "
+        "is that of a less smoothed fit, is the safer guide."
+    )
+    return [says]
+
+
+def _blind(sample: RankSample, metrics: tuple[Metric, ...], share: float) -> list[str]:
     """What rank 1 of the sample stands for, where some K is below that."""
     ranks = round(resolution(sample))
-    below = [metric.name for metric in metrics if metric.k is not None and metric.k < ranks]
+    below = [
+        metric.name
+        for metric in metrics
+        if (metric.k is not None and metric.k < ranks)
+        or (metric.k is None and ranks > 1 and _looks_at_the_top(metric, ranks))
+    ]
     if not below or sample.exhausted:
         return []
     says = (

@@ -84,7 +84,7 @@ def dominance(
     first, second : ranks of the same users' targets under two models: exact ranks, or ranks among
         n sampled candidates
     depth : the largest rank there is: N for exact ranks, n for sampled ones
-    weight : of the users
+    weight : of the users, those of weight 0 left out
     confidence_level : with which every cut-off said to be above or below is so
     rng : seed of the band
 
@@ -114,6 +114,7 @@ def dominance(
     if not w.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     confidence = level(confidence_level)
+    a, b, w = a[w > 0.0], b[w > 0.0], w[w > 0.0]
     w = w / w.sum()
 
     def curve(rank: Ints, mass: Floats | None = None) -> Floats:

@@ -14,12 +14,12 @@ from fullrank import _checks
 from fullrank._progress import Progress, reporter
 from fullrank._rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.methods import Chosen, behind_interval, choose, point
 from fullrank.inference import _tables
 from fullrank.inference.diagnosis import Diagnosis, diagnose
 from fullrank.inference.interval import Interval
 from fullrank.inference.resampling import resampled
-from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread
+from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread, squared_weights
 from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
@@ -232,8 +232,9 @@ def estimate(
     less: there smoothing wins on average but can lose by much (docs/studies/smoothing.md).
 
     The interval of a smoothed estimate is that of a less smoothed fit, centre and width:
-    smoothing moves the estimate by more than its spread tells. Measured coverage is in
-    docs/studies/intervals.md.
+    smoothing moves the estimate by more than its spread tells. Where "auto" falls back on EM the
+    interval comes from such a fit too, stretched to hold the estimate. Refits repeat the
+    smoothing and do not see its bias. Measured coverage is in docs/studies/intervals.md.
 
     Examples
     --------
@@ -270,8 +271,10 @@ def estimate(
         found = spread(taken, wanted, behind, on)
     names = [metric.name for metric in wanted]
     errors = found.standard_error(target)
+    # a sample without spread still leaves open what it has not seen of the population
+    unseen = 1.0 / squared_weights(taken) if target == "population" else None
     ends = [
-        interval(float(centre), float(error), level or 0.95).with_(values[name])
+        interval(float(centre), float(error), level or 0.95, unseen).with_(values[name])
         for name, centre, error in zip(names, found.centre, errors, strict=True)
     ]
     return Estimate(
@@ -281,7 +284,16 @@ def estimate(
         confidence_level=level,
         target=target,
         procedure=procedure,
-        diagnosis=diagnose(taken, wanted, values, found, behind, distribution, target),
+        diagnosis=diagnose(
+            taken,
+            wanted,
+            values,
+            found,
+            behind,
+            distribution,
+            target,
+            counts_smoothing=procedure == "influence",
+        ),
         naive=_naive(taken, wanted),
         method=chosen.name if distribution is None else distribution.method,
         reason=chosen.reason,
@@ -316,15 +328,6 @@ def _sample(
         n_items=n_items,  # type: ignore[arg-type]
         replacement=True if replacement is None else replacement,
     )
-
-
-def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
-    """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
-
-    EM stopped early leans on its uniform start by many of its own standard errors there.
-    """
-    fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
-    return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen
 
 
 def check_level(level: Any) -> float:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import columns_of
-from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
 from fullrank.estimators.several import several_targets
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
@@ -43,6 +43,7 @@ class PseudoValues:
     weight : of each user
     method : the estimator; "exact" for exact ranks
     exact : whether the values are metrics of exact ranks
+    bias_square : of each metric, what smoothing adds to the squared standard error
     """
 
     metrics: tuple[str, ...]
@@ -52,6 +53,7 @@ class PseudoValues:
     weight: Floats
     method: str
     exact: bool
+    bias_square: Floats | float = 0.0
 
 
 def pseudo_values(
@@ -90,7 +92,9 @@ def pseudo_values(
     chosen = choose(method, result, settings)
     on = grid if grid is not None else RankGrid.for_metrics(int(result.pool.max()), wanted)
     rows = result.rows
-    parts = contributions(result, wanted, chosen, on)
+    settled = chosen.settled(result, on)
+    behind = behind_interval(method, settled, result, on)
+    parts, bias_square = contributions(result, wanted, behind, on)
     each, weight = np.arange(rows.rank.size), rows.weight
     users = None
     if rows.user is not None:
@@ -103,26 +107,31 @@ def pseudo_values(
         metrics=tuple(metric.name for metric in wanted),
         user=None if users is None else _checks.frozen(users),
         values=_checks.frozen(values),
-        estimate=_checks.frozen(np.array(list(point(result, wanted, chosen, on)[0].values()))),
+        estimate=_checks.frozen(np.array(values_of(result, wanted, settled, on))),
         weight=_checks.frozen(weight),
         method=chosen.name,
         exact=chosen.name == "exact",
+        bias_square=_checks.frozen(bias_square),
     )
 
 
 def contributions(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
-) -> Floats:
-    """What each row adds to each metric: they sum to the centre of its interval."""
+) -> tuple[Floats, Floats]:
+    """What each row adds to each metric, and the squared bias that smoothing is to leave.
+
+    The rows sum to the centre of the interval.
+    """
     if sample.several or needs_own_catalogue(sample, metrics, grid).any():
-        return _by_offset(sample, metrics, chosen, grid)
+        return _by_offset(sample, metrics, chosen, grid), np.zeros(len(metrics))
     rows = sample.rows
     assert rows is not None
     gains = np.column_stack([grid.averages(metric) for metric in metrics])
     found = chosen.sensitivity(sample, gains, grid)
     moves = found.gradient - found.system.observed @ found.gradient
     weight = rows.weight / rows.weight.sum()
-    return np.asarray(weight[:, None] * (found.centre + moves[columns_of(found.system, sample)]))
+    parts = weight[:, None] * (found.centre + moves[columns_of(found.system, sample)])
+    return parts, np.broadcast_to(found.bias_square, (len(metrics),))
 
 
 def needs_own_catalogue(
@@ -163,4 +172,5 @@ def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
         weight=_checks.frozen(weight),
         method="exact",
         exact=True,
+        bias_square=_checks.frozen(np.zeros(len(metrics))),
     )

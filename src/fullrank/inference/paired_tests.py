@@ -61,6 +61,13 @@ class _Summary:
     error: Floats
     df: float
     confidence: float
+    extra: Floats  # part of the error's square that users do not show
+
+    def noisy(self, means: Floats, rng: np.random.Generator) -> Floats:
+        """Means over resampled users, with that part."""
+        if not self.extra.any():
+            return means
+        return means + rng.standard_normal(means.shape) * np.sqrt(self.extra)
 
     @property
     def statistic(self) -> Floats:
@@ -86,7 +93,7 @@ def _z(d: Floats, w: Floats, of: _Summary, n: int, rng: np.random.Generator) -> 
 
 def _bootstrap(d: Floats, w: Floats, of: _Summary, n: int, rng: np.random.Generator) -> _Found:
     """The percentile interval, and the level at which it just touches 0."""
-    means = bootstrap_means(d, w, n, rng)
+    means = of.noisy(bootstrap_means(d, w, n, rng), rng)
     tail = (1.0 - of.confidence) / 2.0
     low, high = np.quantile(means, [tail, 1.0 - tail], axis=0)
     below, above = (1 + (means <= 0.0).sum(axis=0)), (1 + (means >= 0.0).sum(axis=0))
@@ -94,7 +101,7 @@ def _bootstrap(d: Floats, w: Floats, of: _Summary, n: int, rng: np.random.Genera
 
 
 def _randomization(d: Floats, w: Floats, of: _Summary, n: int, rng: np.random.Generator) -> _Found:
-    means = flipped_means(d, w, n, rng)
+    means = of.noisy(flipped_means(d, w, n, rng), rng)
     as_far = np.abs(means) >= np.abs(of.estimate) * (1.0 - _ROUNDING)
     return (1.0 + as_far.sum(axis=0)) / (n + 1.0), of.ends(of.df)
 
@@ -159,7 +166,7 @@ def paired_test(
     test : "t", "z"; "bootstrap": percentile interval of resampled users, and the level at which
         it reaches 0; "randomization": the models change places at random; "sign" and "wilcoxon":
         see Notes. `TESTS` lists them.
-    weight : of the users; not for "sign" and "wilcoxon"
+    weight : of the users, those of weight 0 left out; not for "sign" and "wilcoxon"
     confidence_level : of the interval
     n_resamples : of bootstrap and randomization, whose smallest p is about 1/n_resamples
     rng : of the same two
@@ -188,16 +195,42 @@ def paired_test(
     _checks.reject("weight", weights, weights < 0.0, "be at least 0")
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
+    d, weights = d[weights > 0.0], weights[weights > 0.0]
+    if len(d) < 2:
+        raise InputError("`weight` must be above 0 for two users or more; it is for one.")
     if not TESTS[test].weighted and (weights != weights[0]).any():
         raise InputError(f'`weight` must be equal for test="{test}", which counts users.')
+    return run_paired(
+        d,
+        weights,
+        np.zeros(d.shape[1]),
+        test=test,
+        confidence=confidence,
+        n_resamples=n_resamples,
+        rng=generator(rng),
+    )
+
+
+def run_paired(
+    d: Floats,
+    weights: Floats,
+    extra: Floats,
+    *,
+    test: str,
+    confidence: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> PairedTest:
+    """`paired_test` of checked input; `extra` is variance of the estimates besides the users'."""
     mean, covariance = mean_and_covariance(d, weights)
     summary = _Summary(
         estimate=mean,
-        error=np.sqrt(np.diagonal(covariance)),
+        error=np.sqrt(np.diagonal(covariance) + extra),
         df=len(d) - 1.0,
         confidence=confidence,
+        extra=extra,
     )
-    p, (low, high) = TESTS[test].run(d, weights, summary, n_resamples, generator(rng))
+    p, (low, high) = TESTS[test].run(d, weights, summary, n_resamples, rng)
     sd = spread(d, weights)
     return PairedTest(
         estimate=_checks.frozen(mean),
@@ -213,7 +246,13 @@ def paired_test(
 
 
 def _columns(differences: ArrayLike) -> Floats:
-    d = np.asarray(differences, dtype=np.float64)
+    try:
+        given = np.asarray(differences)
+    except ValueError:
+        raise InputError("`differences` must have rows of equal length.") from None
+    if given.dtype.kind not in "iufb":
+        raise InputError(f"`differences` must hold numbers, not {given.dtype}.")
+    d = given.astype(np.float64)
     d = d[:, None] if d.ndim == 1 else d
     if d.ndim != 2 or d.shape[0] < 2 or d.shape[1] == 0:
         raise InputError(

@@ -262,6 +262,7 @@ class _Goal:
     reach: float = 1.0  # standard errors that the margin must hold
     margin: float = np.inf
     budget: float = np.inf
+    two: bool = False  # a difference of two models
     models: float = 1.0  # the variance of a difference over that of one model
 
 
@@ -279,7 +280,7 @@ def _goal(
     from scipy.special import ndtri
 
     reach = float(ndtri(0.5 + 0.5 * level))
-    two = pilot is not None and not isinstance(pilot, RankSample)
+    two = isinstance(pilot, list | tuple) and len(pilot) == 2
     if (
         sum(one is not None for one in (margin, budget, difference))
         + (two and margin is None and budget is None and difference is None)
@@ -297,13 +298,13 @@ def _goal(
     if size == 0.0:
         raise InputError("`difference` must not be 0: no sample is large enough to find it.")
     chance = _checks.real("power", power)
-    if not 0.0 < chance < 1.0:
-        raise InputError(f"`power` must lie between 0 and 1, as 0.8, not {chance:g}.")
+    if not 1.0 - level < chance < 1.0:
+        raise InputError(f"`power` must lie between {1.0 - level:g} and 1, as 0.8, not {chance:g}.")
     together = together if correlation is None else _checks.real("correlation", correlation)
     if not -1.0 <= together < 1.0:
         raise InputError(f"`correlation` must lie in -1..1 and below 1, not {together:g}.")
     says = f"a difference of {size:.2g} to be found with power {chance:g}"
-    return _Goal(says, reach + float(ndtri(chance)), size, models=2.0 * (1.0 - together))
+    return _Goal(says, reach + float(ndtri(chance)), size, two=True, models=2.0 * (1.0 - together))
 
 
 def _margin(margin: float | str, value: float) -> float:
@@ -313,7 +314,7 @@ def _margin(margin: float | str, value: float) -> float:
             share = float(text.removesuffix("%"))
         except ValueError:
             share = -1.0
-        if not text.endswith("%") or share <= 0.0:
+        if not text.endswith("%") or not 0.0 < share < np.inf:
             raise InputError(f'`margin` must be a number, or a share as "2%", not {margin!r}.')
         return share / 100.0 * value
     width = _checks.real("margin", margin)
@@ -357,8 +358,10 @@ def _truth(
         )
     if n_items is not None:
         raise InputError("`n_items` must not be given with a pilot, which carries it.")
-    samples = [pilot] if isinstance(pilot, RankSample) else list(pilot or ())
-    if len(samples) not in (1, 2) or not all(isinstance(one, RankSample) for one in samples):
+    samples: Sequence[Any] = [pilot]
+    if isinstance(pilot, list | tuple) and len(pilot) == 2:
+        samples = pilot
+    if not all(isinstance(one, RankSample) for one in samples):
         raise InputError("`pilot` must be a RankSample, or two of them.")
     found = estimate(samples[0], metrics=metric, confidence_level=None).distribution
     if found is None or found.signed:
@@ -374,6 +377,8 @@ def _candidates(
         ends = {n_items // 2**halving for halving in _HALVINGS}
         adaptive = [_doubling(end) for end in sorted(ends) if end > 2 * START]
         return [_candidate(one, n_items) for one in [*fixed, *adaptive, "exact"]]
+    if isinstance(designs, str) or not isinstance(designs, Iterable):
+        raise InputError(f'`designs` must be a list, as [100, "exact"], not {designs!r}.')
     found = [_candidate(one, n_items) for one in designs]
     if not found:
         raise InputError("`designs` must name at least one design; it is empty.")
@@ -408,14 +413,14 @@ def _option(
     population: int | None,
 ) -> Option:
     """The fewest users that do it, the prediction made for about as many."""
-    predict = Predictor(candidate, truth, gain)
+    predict = Predictor(candidate, truth, gain, loose=goal.two)
     found = predict(users)
     needed = _users(found, goal, users, population)
     if needed is not None and needed < users / 2 and candidate.design is not None:
         found = predict(needed)  # fewer users are smoothed more
         needed = _users(found, goal, users, population)
     used = users if needed is None else needed
-    bias = 0.0 if goal.models != 1.0 else found.bias  # the biases of two models nearly cancel
+    bias = 0.0 if goal.two else found.bias  # the biases of two models nearly cancel
     error = np.sqrt(goal.models * found.variance(used, population))
     return Option(
         design=str(candidate),
@@ -434,8 +439,8 @@ def _users(found: Predicted, goal: _Goal, users: int, population: int | None) ->
     """How many users are needed, or None if all are not enough."""
     if np.isfinite(goal.budget):
         afford = int(min(goal.budget / found.size, users))
-        return afford if afford >= _LEAST else None
-    bias = 0.0 if goal.models != 1.0 else abs(found.bias)
+        return afford if afford >= min(_LEAST, users) else None
+    bias = 0.0 if goal.two else abs(found.bias)
     if bias >= goal.margin:
         return None
     allowed = ((goal.margin - bias) / goal.reach) ** 2 / goal.models
@@ -443,7 +448,7 @@ def _users(found: Predicted, goal: _Goal, users: int, population: int | None) ->
         allowed += (2.0 * found.shared - found.ranks) / population
     if allowed <= 0.0 or found.spread / allowed > users:
         return None
-    return max(_LEAST, int(np.ceil(found.spread / allowed)))
+    return min(users, max(_LEAST, int(np.ceil(found.spread / allowed))))
 
 
 def _why_not(

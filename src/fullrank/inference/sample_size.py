@@ -96,6 +96,10 @@ def users_needed(
     if spread is None and proportion in (0.0, 1.0):
         raise InputError(f"`proportion` must lie between 0 and 1, not {proportion:g}.")
     if _checks.flag("relative", relative):
+        if proportion == 0.0:
+            raise InputError(
+                "`proportion` must be above 0 with relative=True: no margin is a share of 0."
+            )
         margin *= proportion
     n_intervals = _checks.integer("n_models", n_models, low=1)
     if _checks.flag("compare", compare):
@@ -106,13 +110,17 @@ def users_needed(
             raise InputError(
                 '`spread` must not be given with method="hoeffding", which needs none.'
             )
-        needed = math.log(2.0 / alpha) / (2.0 * margin**2)
+        factor = math.log(2.0 / alpha) / 2.0
     else:
         sd = _checks.real("spread", spread, low=0.0) if spread is not None else None
-        variance = proportion * (1.0 - proportion) if sd is None else sd**2
-        needed = variance * (float(quantile(1.0 - alpha)) / margin) ** 2
+        variance = proportion * (1.0 - proportion) if sd is None else sd * sd
+        factor = variance * float(quantile(1.0 - alpha)) ** 2
     if compare:
-        needed *= 2.0
+        factor *= 2.0
+    square = margin * margin  # 0 or infinite where ** would fail
+    needed = factor / square if square > 0.0 else math.inf
+    if not math.isfinite(needed):
+        raise InputError(f"`margin` must be larger; no number of users is enough for {margin:g}.")
     if population is not None:
         needed = _finite(needed, _checks.integer("population", population, low=1), method)
     return UsersNeeded(

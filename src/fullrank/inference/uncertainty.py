@@ -91,7 +91,7 @@ def _by_outcome(
     gains = np.column_stack([grid.averages(metric) for metric in metrics])
     found = chosen.sensitivity(sample, gains, grid)
     moves = found.gradient - found.system.observed @ found.gradient
-    people = _squared_weights(sample)
+    people = squared_weights(sample)
     return Spread(
         centre=found.centre,
         population=np.sqrt(found.system.observed @ moves**2 * people + found.bias_square),
@@ -117,7 +117,7 @@ def _by_user(
     rows = sample.rows
     if rows is None:
         return Spread(none, none, none)
-    parts = contributions(sample, metrics, chosen, grid)
+    parts, _ = contributions(sample, metrics, chosen, grid)
     each = (
         np.arange(rows.rank.size)
         if rows.user is None
@@ -130,7 +130,7 @@ def _by_user(
     return Spread(centre=centre, population=np.sqrt((moves**2).sum(axis=0)), users=none)
 
 
-def _squared_weights(sample: RankSample) -> float:
+def squared_weights(sample: RankSample) -> float:
     """Σw²/(Σw)²: one over the number of users, or of as many users as the weights leave."""
     if sample.rows is not None:
         squares = float((sample.rows.weight**2).sum())
@@ -139,20 +139,36 @@ def _squared_weights(sample: RankSample) -> float:
     return squares / float(sample.weight.sum()) ** 2
 
 
-def interval(centre: float, standard_error: float, confidence_level: float) -> Interval:
+def interval(
+    centre: float, standard_error: float, confidence_level: float, n_users: float | None = None
+) -> Interval:
     """Normal on the logit scale, so that both ends lie where a metric can.
 
-    A metric is positive, and near 0 its estimates are skewed as those of a small share are.
+    A metric is positive, and near 0 its estimates are skewed as those of a small share are; no
+    end is further than three times as far as it would be without the scale. Where the sample
+    shows no spread at all, `n_users` leave open what Wilson's interval of a share leaves open.
     """
     from scipy.special import ndtri
 
     if not np.isfinite(standard_error):
         return Interval(float("nan"), float("nan"))
-    reach = float(ndtri(0.5 + 0.5 * confidence_level)) * standard_error
+    z = float(ndtri(0.5 + 0.5 * confidence_level))
+    if standard_error <= 1e-12 and n_users is not None:
+        return Interval(*_wilson(min(max(centre, 0.0), 1.0), n_users, z))
+    reach = z * standard_error
     if reach == 0.0 or not 0.0 < centre < 1.0:
         return Interval(max(centre - reach, 0.0), min(centre + reach, 1.0))
     slope = centre * (1.0 - centre)
+    odds = (1.0 - centre) / centre
     low, high = (
-        1.0 / (1.0 + (1.0 - centre) / centre * np.exp(-move / slope)) for move in (-reach, reach)
+        1.0 / (1.0 + odds * np.exp(np.clip(-move / slope, -500.0, 500.0)))
+        for move in (-reach, reach)
     )
-    return Interval(float(low), float(high))
+    return Interval(max(float(low), centre - 3.0 * reach), min(float(high), centre + 3.0 * reach))
+
+
+def _wilson(share: float, n_users: float, z: float) -> tuple[float, float]:
+    shrink = 1.0 + z * z / n_users
+    middle = (share + z * z / (2.0 * n_users)) / shrink
+    half = z / shrink * np.sqrt(share * (1.0 - share) / n_users + (z / (2.0 * n_users)) ** 2)
+    return max(float(middle - half), 0.0), min(float(middle + half), 1.0)

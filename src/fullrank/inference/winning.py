@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 
 from fullrank import _checks, _extras
 from fullrank._rng import RandomState, generator
-from fullrank.inference import _tables
+from fullrank.inference import _licence, _tables
 from fullrank.inference._aligned import Aligned, align
+from fullrank.inference._inputs import is_naive
 from fullrank.inference._moments import mean_and_covariance
 from fullrank.inference._resample import bootstrap_means
 from fullrank.metrics import Metric, parse_all
@@ -21,6 +23,7 @@ Floats = NDArray[np.float64]
 
 METRICS = ("ndcg@10", "recall@10")
 _DRAWS = {"normal": 100_000, "bootstrap": 2000}
+_CONFIDENCE = 0.95  # of the order of sampled recall curves, in the notes
 _TIE = 1e-9  # in standard errors, or relative to the values: differences below this are none
 
 
@@ -160,7 +163,8 @@ def winner(
     results : name to ExactRanks, RankSample (with its rows), or a mapping from metrics to the
         values of users (with "user" for their ids, if they have any), two models or more
     metrics : names such as ``"ndcg@10"``
-    method : the estimator for samples, as in `estimate`
+    method : the estimator for samples, as in `estimate`; "naive" takes sampled metrics as they are,
+        and the notes say what that is worth
     how : "normal": draws from the normal distribution that the estimates and their covariance
         over users give; "bootstrap": users drawn again with replacement
     paired : None pairs models by user where they share users; True insists; False does not
@@ -196,7 +200,15 @@ def winner(
     _checks.choice("how", how, _DRAWS)
     n_draws = _DRAWS[how] if n_draws is None else _checks.integer("n_draws", n_draws, low=1)
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
-    estimate, error, probability = best(aligned, how=how, n_draws=n_draws, rng=generator(rng))
+    as_sampled = is_naive(method)
+    if as_sampled:
+        _licence.check_designs(aligned)
+    random = generator(rng)
+    estimate, error, probability = best(aligned, how=how, n_draws=n_draws, rng=random)
+    notes = aligned.notes
+    if as_sampled:
+        pairs = list(combinations(range(len(aligned.models)), 2))
+        notes += _licence.licence(aligned, _licence.curves(aligned, pairs, _CONFIDENCE, random))
     return Winner(
         models=aligned.models,
         metrics=aligned.metrics,
@@ -208,7 +220,7 @@ def winner(
         methods=aligned.methods,
         paired=aligned.paired,
         n_users=aligned.n_users,
-        notes=aligned.notes,
+        notes=notes,
     )
 
 
@@ -221,6 +233,8 @@ def best(
     for j in range(n_metrics):
         columns = [values[:, j] for values in aligned.values]
         mean, covariance = _joint(columns, aligned.weight, aligned.paired)
+        bias = aligned.bias_square[:, j]
+        covariance = covariance + np.diag(bias)
         estimate[:, j], error[:, j] = mean, np.sqrt(np.diagonal(covariance))
         if how == "normal":
             draws = mean + _correlated(covariance, n_draws, rng)
@@ -233,6 +247,8 @@ def best(
                     for column, weight in zip(columns, aligned.weight, strict=True)
                 ]
             )
+        if how == "bootstrap" and bias.any():  # users drawn again do not show it
+            draws = draws + rng.standard_normal(draws.shape) * np.sqrt(bias)
         probability[:, j] = shares(draws, _TIE * max(float(error[:, j].max()), 1e-300))
     return estimate, error, probability
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fullrank import _files
 from fullrank.data.interactions import Interactions
@@ -108,12 +109,16 @@ def history_for(model: Saved, history: Interactions | None) -> Interactions:
     fitted(model)
     if history is None:
         return model.interactions_
+    return to_score_from(history, model.interactions_.item_ids)
+
+
+def to_score_from(history: Interactions, known: NDArray[Any]) -> Interactions:
+    """The argument `history`, which must be over the items `known`."""
     if not isinstance(history, Interactions):
         raise InputError(
             f"`history` must be Interactions or None, not {type(history).__name__}. "
             f"Of a split, give the part to score from."
         )
-    known = model.interactions_.item_ids
     if history.n_items != known.size:
         raise InputError(
             f"`history` must have the {known.size} items that the model was fitted on, not "

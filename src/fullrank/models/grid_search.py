@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from html import escape
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +19,7 @@ from fullrank._progress import Progress, reporter
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
-from fullrank.models._base import Model, to_learn_from
+from fullrank.models._base import Model, to_learn_from, to_score_from
 from fullrank.models._spectrum import SpectralModel, spectrum
 
 
@@ -30,6 +31,7 @@ def grid_search(
     grid: Mapping[str, Iterable[Any]],
     settings: Mapping[str, Any] | None = None,
     metrics: str | Metric | Iterable[str | Metric] = "ndcg@10",
+    history: Interactions | None = None,
     exclude: Any = None,
     n_jobs: int | None = None,
     progress: bool | Progress | None = None,
@@ -47,13 +49,17 @@ def grid_search(
         What every model is fitted on.
     targets : Interactions, or a pair (user_rows, item_rows)
         Held-out items of the same users, such as the test part of a split of the training data.
+        Of users who were not learned from, such as those of a strong split, give the `history`.
     grid : setting to its values
         The last setting runs fastest.
     settings : mapping, optional
         Settings that are the same for all.
     metrics : names such as ``"ndcg@10"``; the first decides
+    history : Interactions, optional
+        What the users are scored from, such as `split.history`; `interactions` if none is given.
     exclude : Interactions or sparse matrix, optional
-        Items that are no candidates, usually `interactions`.
+        Items that are no candidates, usually `interactions`; where a `history` is given, it is
+        the default.
     n_jobs : int, optional
         Threads of the ranking.
     progress : True for a line on stderr, or a function of (done, total)
@@ -77,12 +83,17 @@ def grid_search(
     wanted = [metric.name for metric in parse_all(metrics)]
     fixed = dict(settings or {})
     names, rows = _combinations(model, grid, fixed)
-    fit = _fitter(model, to_learn_from(interactions), names, rows, fixed)
+    data = to_learn_from(interactions)
+    if history is not None:
+        history = to_score_from(history, data.item_ids)
+        exclude = history if exclude is None else exclude
+    _check_known(targets, data, history)
+    fit = _fitter(model, data, names, rows, fixed)
     report = reporter(progress, "grid search")
     values, seconds = np.empty((len(rows), len(wanted))), np.empty(len(rows))
     for at, row in enumerate(rows):
         start = time.perf_counter()
-        values[at] = _judged(fit(row), targets, exclude, wanted, n_jobs)
+        values[at] = _judged(fit(row), targets, history, exclude, wanted, n_jobs)
         seconds[at] = time.perf_counter() - start
         if report is not None:
             report(at + 1, len(rows))
@@ -190,12 +201,15 @@ class GridSearch:
             from fullrank import _extras
 
             ax = _extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
-        lines: dict[tuple[Any, ...], list[int]] = {}
+        lines: dict[str, list[int]] = {}  # by what the values look like: a list has no hash
         for at, row in enumerate(self.combinations):
-            lines.setdefault(row[:-1], []).append(at)
-        for rest, places in lines.items():
-            label = ", ".join(f"{n}={v}" for n, v in zip(self.names, rest, strict=False))
-            at_x = [self.combinations[place][-1] for place in places]
+            rest = ", ".join(f"{n}={v}" for n, v in zip(self.names[:-1], row[:-1], strict=True))
+            lines.setdefault(rest, []).append(at)
+        along = [row[-1] for row in self.combinations]
+        if not all(isinstance(value, Real) for value in along):
+            along = list(map(str, along))  # names along the axis
+        for label, places in lines.items():
+            at_x = [along[place] for place in places]
             ax.plot(at_x, self.values[places, 0], marker="o", label=label or None)
         ax.set(xlabel=self.names[-1], ylabel=self.metrics[0], title=_name(self.model))
         if len(lines) > 1:
@@ -272,11 +286,30 @@ def _fitter(
 
 
 def _judged(
-    model: Any, targets: Any, exclude: Any, metrics: Sequence[str], n_jobs: int | None
+    model: Any,
+    targets: Any,
+    history: Interactions | None,
+    exclude: Any,
+    metrics: Sequence[str],
+    n_jobs: int | None,
 ) -> list[float]:
     from fullrank.ranking import rank
 
-    return list(rank(model, targets, exclude=exclude, n_jobs=n_jobs).metrics(metrics).values())
+    scorer = model if history is None else model.scorer(history)
+    return list(rank(scorer, targets, exclude=exclude, n_jobs=n_jobs).metrics(metrics).values())
+
+
+def _check_known(targets: Any, data: Interactions, history: Interactions | None) -> None:
+    """Raise where every user would be scored from nothing: all combinations would tie."""
+    from fullrank.ranking.targets import clean_targets
+
+    users = clean_targets(targets, n_users=None, n_items=data.n_items).users
+    name, known = ("interactions", data) if history is None else ("history", history)
+    if not known.user_counts()[users[users < known.n_users]].any():
+        raise InputError(
+            f"`{name}` must hold something of the users of `targets`; it has nothing of all "
+            f"{users.size}: of a strong split, give `history=split.history`."
+        )
 
 
 def _name(model: Any) -> str:

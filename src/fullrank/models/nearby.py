@@ -164,7 +164,7 @@ class HeadTail(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self, base: Model | None) -> None:
-        self._base = base if base is not None else EDLAE()
+        self._base = _checked_base(base)
         _descent(self)
 
     def fit(self, interactions: Interactions) -> Self:
@@ -243,7 +243,7 @@ class Sparsified(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self, base: Model | None) -> None:
-        self._base = base if base is not None else EDLAE()
+        self._base = _checked_base(base)
         self.threshold = _checks.real("threshold", self.threshold)
         _descent(self)
 
@@ -293,6 +293,15 @@ def _descent(model: LambdaSearch | HeadTail | Sparsified) -> Descent:
         scale=model.scale,
         seed=model.seed,
     )
+
+
+def _checked_base(base: Model | None) -> Model:
+    if base is None:
+        return EDLAE()
+    if isinstance(base, type) or not hasattr(base, "fit"):
+        got = f"the class {base.__name__}" if isinstance(base, type) else type(base).__name__
+        raise InputError(f"`base` must be a model, such as EASE(); got {got}.")
+    return base
 
 
 def _base_weights(base: Any, interactions: Interactions) -> NDArray[np.float32]:

@@ -107,6 +107,25 @@ def test_damage(tmp_path: Path, name: str) -> None:
     assert refusal(path) == f"{name} must be a whole archive; it is damaged."
 
 
+@pytest.mark.parametrize("how", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_damage_inside(tmp_path: Path, how: int) -> None:
+    path = tmp_path / "a.zip"
+    with zipfile.ZipFile(path, "w", how) as archive:
+        archive.writestr("u.data", b"".join(b"%d\n" % (7919 * n % 1009) for n in range(1000)))
+    content = bytearray(path.read_bytes())
+    content[60:90] = bytes(30)
+    path.write_bytes(content)
+    assert refusal(path) == "a.zip must be a whole archive; it is damaged."
+
+
+def test_what_the_system_says_is_no_damage(tmp_path: Path) -> None:
+    def read(name: str, stream: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    with pytest.raises(PermissionError):
+        _archives.read_members(zipped(tmp_path / "a.zip", ("u.data", b"1")), ["*"], read)
+
+
 def test_an_archive_that_breaks_off(tmp_path: Path) -> None:
     path = tarred(tmp_path / "a.tar.gz", entry("u.data", size=100_000))
     path.write_bytes(path.read_bytes()[:-40])

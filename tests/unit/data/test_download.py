@@ -105,6 +105,44 @@ def test_no_network(tmp_path: Path, error: Exception, said: str) -> None:
     assert failure(tmp_path, opener) == f"{URL} could not be downloaded: {said}"
 
 
+HINT = "free some room, or let FULLRANK_CACHE name a folder that can be written to."
+
+
+def test_a_cache_that_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "cache").write_bytes(b"a file")
+    network = Network()
+    with pytest.raises(DownloadError) as caught:
+        fetch(tmp_path / "cache" / "x" / "file", network)
+    # in between is what the system calls it
+    assert str(caught.value).startswith(f"{URL} could not be kept in {tmp_path / 'cache' / 'x'}: ")
+    assert str(caught.value).endswith(f"; {HINT}")
+    assert network.asked == []
+
+
+def test_a_folder_that_takes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(**_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkstemp", denied)
+    assert failure(tmp_path, Network()) == (
+        f"{URL} could not be kept in {tmp_path}: Permission denied; {HINT}"
+    )
+
+
+def test_a_full_disk_is_no_absent_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(io.BytesIO):
+        def write(self, _: object) -> int:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "open", lambda *_: Full())
+    with pytest.raises(DownloadError) as caught:
+        fetch(tmp_path / "file", Network())
+    assert str(caught.value) == (
+        f"{URL} could not be kept in {tmp_path}: No space left on device; {HINT}"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("url", ["http://example.org/x", "file:///etc/passwd", "ftp://a/b"])
 def test_only_https(tmp_path: Path, url: str) -> None:
     said = f"{url} must be an https address; others are not fetched."

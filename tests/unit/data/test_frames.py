@@ -152,6 +152,16 @@ def test_not_a_number_is_missing_too() -> None:
         np.testing.assert_array_equal(Interactions.from_frame(frame, missing="drop").values, [1])
 
 
+def test_null_and_not_a_number_in_one_column() -> None:
+    values = pa.array([np.nan, None, 1.0], from_pandas=False)
+    assert values.null_count == 1
+    frame = pa.table({"user": [1, 2, 3], "item": [1, 2, 3], "rating": values})
+    with pytest.warns(DataWarning, match="2 of 3 interactions lack"):
+        data = Interactions.from_frame(frame, missing="drop")
+    assert data.user_ids.tolist() == [3]
+    np.testing.assert_array_equal(data.values, [1])
+
+
 def test_nothing_missing_says_nothing() -> None:
     assert Interactions.from_frame(pa.table(COLUMNS), missing="drop").n_interactions == 4
 
@@ -203,6 +213,16 @@ def test_repeats_may_be_added_up() -> None:
             {},
             "`user` must hold whole numbers or text, not list<item: int64>.",
         ),
+        (
+            pa.Table.from_arrays([pa.array([1])] * 3, ["user", "item", "item"]),
+            {},
+            "`item` must name one column of the frame; 2 are called 'item'.",
+        ),
+        (
+            pa.table({"user": pa.array([b"\xff"]).cast(pa.string(), safe=False), "item": [2]}),
+            {},
+            "`user` must hold text that UTF-8 can hold; b'\\xff' is none.",
+        ),
     ],
 )
 def test_bad_frames(frame: Any, settings: dict[str, str], message: str) -> None:
@@ -215,3 +235,22 @@ def test_pandas_columns_that_arrow_cannot_hold(need: Need) -> None:
     frame = need("pandas").DataFrame({"user": [1, "a"], "item": [1, 2]})
     with pytest.raises(InputError, match=r"`frame` must hold what Arrow can hold; it says: "):
         Interactions.from_frame(frame)
+
+
+def test_pandas_columns_of_one_name(need: Need) -> None:
+    frame = need("pandas").DataFrame([[1, 2, 3, 4, 5]], columns=["user", "item", "item", "x", "x"])
+    with pytest.raises(InputError) as caught:
+        Interactions.from_frame(frame)
+    assert str(caught.value) == "`item` must name one column of the frame; 2 are called 'item'."
+    assert Interactions.from_frame(frame.iloc[:, [0, 1, 3, 4]]).n_interactions == 1
+    frame.columns = ["user", "item", "y", 7, 7]  # not all text: Arrow gets the whole frame
+    with pytest.raises(InputError) as caught:
+        Interactions.from_frame(frame)
+    assert str(caught.value) == "`frame` must name each column once; 7 is there again."
+
+
+def test_pandas_text_that_is_none(need: Need) -> None:
+    ids = need("pandas").Series(["a", "\ud800"], dtype=object)
+    with pytest.raises(InputError) as caught:
+        Interactions.from_frame(need("pandas").DataFrame({"user": ids, "item": [1, 2]}))
+    assert str(caught.value) == ("`frame` must hold text that UTF-8 can hold; '\\ud800' is none.")

@@ -386,12 +386,21 @@ NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use t
             {"user": [1, 2], "item": [5, 6], "user_ids": ["a", "b"]},
             "`user` must hold text, like the ids it is looked up in, not numbers.",
         ),
+        (
+            {"user": ["a", "x\ud800"], "item": [5, 6]},
+            "`user` must hold text that UTF-8 can hold; 'x\\ud800' is none.",
+        ),
     ],
 )
 def test_bad_input(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(InputError) as caught:
         Interactions.from_arrays(**arguments)
     assert str(caught.value) == message
+
+
+def test_half_a_surrogate_pair_in_an_array_of_text() -> None:
+    with pytest.raises(InputError, match=r"^`item` must hold text that UTF-8 can hold; b'"):
+        Interactions.from_arrays([1, 2], np.array(["a", "\ud800"]))
 
 
 def test_unknown_ids(data: Interactions) -> None:

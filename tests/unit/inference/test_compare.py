@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -7,11 +8,13 @@ from scipy import stats
 
 from fullrank import estimate
 from fullrank.errors import InputError
-from fullrank.inference.comparing import compare
+from fullrank.inference._aligned import align
+from fullrank.inference.comparing import _paired, _unpaired, compare
 from fullrank.inference.influence import PseudoValues, pseudo_values
 from fullrank.inference.multiplicity import holm
 from fullrank.inference.paired_tests import TESTS
 from fullrank.inference.proportions import two_proportions
+from fullrank.inference.winning import best
 from fullrank.metrics import parse
 from fullrank.ranking import ExactRanks, FactorScorer, rank, sample_ranks
 from fullrank.sampling import RankSample, simulate
@@ -151,7 +154,7 @@ def test_different_users_take_two_samples(test: str) -> None:
     assert found.notes == (
         "Compared as measured on different users: no user is in two results (a 250, b 350).",
     )
-    assert str(found).startswith(f"250, 350 users, none in common, two-sample {test} test")
+    assert str(found).startswith(f"250, 350 users taken as different, two-sample {test} test")
     x, y = parse("ndcg@10").weights(a.ranks, N), parse("ndcg@10").weights(b.ranks, N)
     one = found.between("a", "b", "ndcg@10")
     expected = stats.ttest_ind(x, y, equal_var=False)
@@ -173,6 +176,7 @@ def test_pairing_can_be_insisted_on_or_left() -> None:
         "`paired` must not be True: no user is in two results (a 250, b 350)."
     )
     left = compare(EXACT, "ndcg@10", paired=False)
+    assert str(left).startswith("600, 600, 600 users taken as different, two-sample t test")
     assert left.notes[0] == "Compared as if measured on different users: a 600, b 600, c 600."
     assert not left.paired
 
@@ -207,6 +211,110 @@ def test_weights_come_from_the_results() -> None:
     w = np.tile([1.0, 3.0], 300)
     found = compare({n: exact(r, weight=w) for n, r in RANKS.items()}, "recall@20")
     assert found.estimate[0, 0] == pytest.approx(np.average(RANKS["a"] <= 20, weights=w))
+
+
+@pytest.mark.parametrize("kind", ["exact", "sampled", "values"])
+def test_users_without_weight_count_for_nothing(kind: str) -> None:
+    w = np.where(USERS < 100, 0.0, 1.0)
+
+    def results(at: slice) -> dict:
+        if kind == "exact":
+            return {n: exact(r[at], USERS[at], w[at]) for n, r in RANKS.items()}
+        if kind == "values":
+            return {n: {"ndcg@10": 1.0 / r[at], "weight": w[at]} for n, r in RANKS.items()}
+        rows = {n: one.rows.rank for n, one in fixed().items()}
+        return {
+            n: RankSample.from_ranks(
+                r[at], sample_size=40, n_items=N, replacement=False, user=USERS[at], weight=w[at]
+            )
+            for n, r in rows.items()
+        }
+
+    for test in ("t", "bootstrap"):
+        found, fewer = (
+            compare(results(at), "ndcg@10", test=test, n_resamples=50, rng=0)
+            for at in (slice(None), slice(100, None))
+        )
+        assert found.n_users == (500, 500, 500)
+        assert found.differences == fewer.differences
+        assert (found.p_best == fewer.p_best).all()
+        assert found.point_estimate == pytest.approx(fewer.point_estimate)
+
+
+def test_targets_of_users_without_weight_are_left_out_together() -> None:
+    users = np.repeat(np.arange(300), 2)
+    weight = np.where(users < 50, 0.0, 1.0)
+    two = {"n_targets": np.full(600, 2), "offset": np.tile([0, 1], 300)}
+    results = {
+        name: replace(exact(RANKS[name], users, weight), **two, item_rows=np.tile([0, 1], 300))
+        for name in "ab"
+    }
+    found = compare(results, "recall@20")
+    assert found.n_users == (250, 250)
+    for i, name in enumerate("ab"):
+        assert found.estimate[i, 0] == pytest.approx(
+            results[name].metrics("recall@20")["recall@20"]
+        )
+
+
+def test_few_common_users_are_paired_where_asked_or_where_they_are_all() -> None:
+    a, b = exact(RANKS["a"][:310], USERS[:310]), exact(RANKS["b"][300:], USERS[300:])
+    assert compare({"a": a, "b": b}, "ndcg@10", paired=True).n_users == (10, 10)
+    assert compare({"a": a, "b": b}, "ndcg@10", paired=False).n_users == (310, 300)
+    pilot = exact(RANKS["b"][:10], USERS[:10])  # all of its users are in the other
+    assert compare({"a": a, "b": pilot}, "ndcg@10").n_users == (10, 10)
+
+
+def test_different_candidates_are_pointed_out() -> None:
+    sizes = np.where(USERS < 4, N, N + 50)
+    other = replace(EXACT["b"], n_candidates=sizes)
+    found = compare({"a": EXACT["a"], "b": other}, "ndcg@10")
+    assert found.notes == (
+        "a and b: 596 of 600 users were ranked among different candidates (user 4 among 200 and "
+        "250).",
+    )
+    assert compare({"a": other, "b": other}, "ndcg@10").notes == ()
+    wide = {
+        n: simulate(RANKS[n], n_items=m, sample_size=40, rng=0) for n, m in (("a", N), ("b", 300))
+    }
+    assert compare(wide, "recall@20", method="MLE", rng=0).notes[1] == (
+        "a and b: 600 of 600 users were ranked among different candidates (row 0 among 200 and "
+        "300)."
+    )
+    assert compare(wide, "recall@20", method="MLE", paired=False, rng=0).notes[1] == (
+        "a and b were ranked among different candidates (200 and 300)."
+    )
+
+
+@pytest.mark.parametrize("test", ["t", "z", "bootstrap", "randomization"])
+def test_smoothing_bias_widens_every_error(test: str) -> None:
+    aligned = align(EXACT, "ndcg@10", method="auto", paired=None, settings={})
+    biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
+    pairs = [(0, 1), (0, 2)]
+    plain, wide = (
+        _paired(one, pairs, test, 0.95, 2000, np.random.default_rng(0)) for one in (aligned, biased)
+    )
+    for before, after, extra in zip(plain, wide, (0.02**2 + 0.03**2, 0.02**2), strict=True):
+        assert after["standard_error"] ** 2 == pytest.approx(before["standard_error"] ** 2 + extra)
+        low, high = after["confidence_interval"]
+        half = 1.96 * after["standard_error"]
+        assert (high - low) / 2 == pytest.approx(half, rel=0.1)
+        assert after["p_value"] > before["p_value"]
+        assert after["effect_size"] == before["effect_size"]
+    for how in ("normal", "bootstrap"):
+        _, error, probability = best(biased, how=how, n_draws=4000, rng=np.random.default_rng(0))
+        _, less, sure = best(aligned, how=how, n_draws=4000, rng=np.random.default_rng(0))
+        assert error**2 == pytest.approx(less**2 + biased.bias_square)
+        assert probability[0, 0] < sure[0, 0]
+
+
+def test_smoothing_bias_widens_errors_between_different_users() -> None:
+    aligned = align(EXACT, "ndcg@10", method="auto", paired=False, settings={})
+    biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
+    (before,), (after,) = (_unpaired(one, [(0, 1)], "t", 0.95) for one in (aligned, biased))
+    assert after["standard_error"] ** 2 == pytest.approx(
+        before["standard_error"] ** 2 + 0.02**2 + 0.03**2
+    )
 
 
 @pytest.mark.parametrize("test", TESTS)
@@ -462,6 +570,9 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
 COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N, replacement=False)
 UNNAMED = simulate(RANKS["a"], n_items=N, sample_size=40, rng=0)
 ADAPTIVE = simulate(RANKS["a"], n_items=N, levels=[10, 20], user=USERS, rng=0)
+SHARED = RankSample.from_ranks(
+    [1, 2, 3] * 200, sample_size=40, n_items=N, replacement=False, shared_draws=True, user=USERS
+)
 TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), rng=0)
 
 
@@ -485,6 +596,43 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
             {"results": {"a": EXACT["a"], "b": COUNTS}},
             "`results` must have the ranks of b target by target; it holds counts alone, which "
             "cannot be compared user by user.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": SHARED}},
+            "`results` must have candidates drawn for each user anew; users of b were given the "
+            "same ones and are not independent.",
+        ),
+        (
+            {"results": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
+            "`results['a']['weight']` must have a positive sum; all are 0.",
+        ),
+        (
+            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
+            "`results` must weigh users above 0; all weights of b are 0.",
+        ),
+        (
+            {
+                "results": {
+                    "a": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [0, 1, 1]},
+                    "b": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [1, 0, 1]},
+                }
+            },
+            "`results` must weigh a user alike in every model; a and b do not.",
+        ),
+        (
+            {
+                "results": {
+                    "a": exact(RANKS["a"][:310], USERS[:310]),
+                    "b": exact(RANKS["b"][300:], USERS[300:]),
+                }
+            },
+            "`paired` must be given where results share few of their users, 10 here (a 310, b "
+            "300): paired=False takes all as different users, paired=True these alone.",
+        ),
+        (
+            {"results": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
+            "`results` must vary over users in one model of two at least: without spread no "
+            "difference between different users is tested.",
         ),
         (
             {"results": {"a": EXACT["a"], "b": UNNAMED}},

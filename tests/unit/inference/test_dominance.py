@@ -20,6 +20,15 @@ def test_the_difference_is_that_of_the_recall_curves() -> None:
         assert found.standard_error[k - 1] == pytest.approx(error)
 
 
+def test_users_without_weight_count_for_nothing() -> None:
+    other = RANDOM.integers(1, 201, 3000)
+    weight = np.where(np.arange(3000) < 2000, 0.0, 1.0)
+    found = dominance(RANKS, other, depth=200, weight=weight, rng=0)
+    alone = dominance(RANKS[2000:], other[2000:], depth=200, rng=0)
+    assert found.critical == alone.critical
+    assert (found.standard_error == alone.standard_error).all()
+
+
 def test_a_curve_above_everywhere_dominates() -> None:
     better = np.maximum(1, RANKS - RANDOM.integers(0, 12, 3000))
     found = dominance(better, RANKS, depth=200, rng=0)

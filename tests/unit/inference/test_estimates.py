@@ -8,6 +8,7 @@ import pytest
 from fullrank.errors import InputError
 from fullrank.estimators import METHODS
 from fullrank.inference import Estimate, Interval, estimate, pseudo_values
+from fullrank.inference.uncertainty import interval
 from fullrank.metrics import parse_all
 from fullrank.ranking import rank
 from fullrank.sampling import RankGrid, RankSample, simulate
@@ -291,8 +292,54 @@ def test_few_hits_are_warned_of() -> None:
     found = estimate(few, metrics="recall@1, recall@200")
     assert found.diagnosis.hits["recall@1"] < 10 < found.diagnosis.hits["recall@200"]
     assert any("fewer than 10 targets" in why for why in found.diagnosis.warnings["recall@1"])
-    assert not found.diagnosis.warnings["recall@200"]
+    # and few misses: a handful of the sixty lie beyond rank 200
+    assert any("outside the top K" in why for why in found.diagnosis.warnings["recall@200"])
+    assert not estimate(few, metrics="recall@40").diagnosis.warnings["recall@40"]
     assert "▲" in str(found)
+
+
+def test_a_sample_without_spread_leaves_open_what_it_has_not_seen() -> None:
+    full = simulate([1] * 100, n_items=50, sample_size=50)
+    found = estimate(full, metrics="recall@10")
+    ends = found.confidence_interval["recall@10"]
+    # Wilson's interval of 100 hits in 100
+    assert ends.low == pytest.approx(0.963, abs=5e-4)
+    assert ends.high == 1.0
+    assert found.diagnosis.warnings["recall@10"]
+    here = estimate(full, metrics="recall@10", target="users")
+    assert here.confidence_interval["recall@10"] == (1.0, 1.0)
+    assert not here.diagnosis.warnings["recall@10"]
+
+
+def test_a_tiny_centre_has_no_wide_interval() -> None:
+    ends = interval(1e-6, 0.005, 0.95)
+    assert ends.low >= 0.0
+    assert ends.high < 0.03
+
+
+def test_metrics_without_a_cut_off_are_warned_of_in_the_blind_spot() -> None:
+    coarse = simulate(np.tile(TRUE, 5), n_items=4000, sample_size=40, rng=0)
+    found = estimate(coarse, method="MLE", metrics="ndcg, rr, auc")
+    warned = [name for name, why in found.diagnosis.warnings.items() if why]
+    assert warned == ["ndcg", "rr"]
+    assert "(ndcg, rr)" in found.diagnosis.notes[0]
+    rough = estimate(coarse, method="MN", metrics="auc")
+    assert rough.diagnosis.warnings["auc"]
+
+
+def test_refits_of_a_smoother_are_not_called_honest() -> None:
+    coarse = simulate(TRUE, n_items=4000, sample_size=100, rng=0)
+    refitted = estimate(
+        coarse, metrics="recall@10", procedure="bootstrap", n_resamples=20, method="smoothed"
+    )
+    assert "blind spot" in refitted.diagnosis.warnings["recall@10"][0]
+
+
+def test_one_fine_sample_among_coarse_ones_does_not_make_them_fine() -> None:
+    rank = np.append(FIXED.rows.rank, 1)
+    size = np.append(np.full(400, 30), 3000)
+    mixed = RankSample.from_ranks(rank, sample_size=size, n_items=30_000, replacement=False)
+    assert estimate(mixed, metrics="recall@10").resolution == 1000.0
 
 
 def test_the_blind_spot_is_told() -> None:

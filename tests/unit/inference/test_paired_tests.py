@@ -141,6 +141,15 @@ def test_results_are_read_only() -> None:
         paired_test(D).p_value[0] = 1.0
 
 
+@pytest.mark.parametrize("test", TESTS)
+def test_users_without_weight_count_for_nothing(test: str) -> None:
+    more, weight = np.concatenate([D, [5.0, -3.0]]), np.concatenate([np.ones(len(D)), [0.0, 0.0]])
+    found = paired_test(more, weight=weight, test=test, n_resamples=100, rng=0)
+    alone = paired_test(D, test=test, n_resamples=100, rng=0)
+    for name, value in vars(alone).items():
+        assert getattr(found, name) == value
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -148,6 +157,12 @@ def test_results_are_read_only() -> None:
             {"differences": D, "test": "u"},
             "`test` must be one of 't', 'z', 'bootstrap', 'randomization', 'sign', 'wilcoxon', "
             "not 'u'.",
+        ),
+        ({"differences": ["a", "b"]}, "`differences` must hold numbers, not <U1."),
+        ({"differences": [[1], [1, 2]]}, "`differences` must have rows of equal length."),
+        (
+            {"differences": [0.1, 0.2], "weight": [0, 1]},
+            "`weight` must be above 0 for two users or more; it is for one.",
         ),
         (
             {"differences": [0.1]},

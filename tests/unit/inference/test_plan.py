@@ -181,8 +181,11 @@ def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
         ({"margin": 0.0}, "`margin` must be above 0, not 0"),
         ({"budget": 0}, "`budget` must be at least 1.0, not 0"),
         ({"difference": 0.0}, "`difference` must not be 0: no sample is large enough"),
-        ({"difference": 0.1, "power": 1.5}, "`power` must lie between 0 and 1, as 0.8, not 1.5"),
+        ({"difference": 0.1, "power": 1.5}, "`power` must lie between 0.05 and 1, as 0.8, not 1.5"),
         ({"difference": 0.1, "correlation": 1.0}, "`correlation` must lie in -1..1 and below 1"),
+        ({"margin": "nan%"}, '`margin` must be a number, or a share as "2%", not'),
+        ({"margin": "2%", "designs": "exact"}, "`designs` must be a list, as "),
+        ({"margin": "2%", "designs": 100}, "`designs` must be a list, as "),
         ({"margin": "2%", "designs": []}, "`designs` must name at least one design; it is empty"),
         ({"margin": "2%", "designs": ["best"]}, "`designs` must be one of 'exact', not 'best'"),
         ({"margin": "2%", "designs": [9999]}, r"`designs` must lie in 2..2000, not 9999"),
@@ -235,3 +238,36 @@ def test_every_kind_of_design_is_compared_by_default() -> None:
     kinds = {option.design.split()[0] for option in found.options}
     assert kinds == {"exact", "fixed", "adaptive"}
     assert len(found.options) > 8
+
+
+def test_no_more_users_than_there_are() -> None:
+    few = plan("recall@20", pilot=PILOT, n_users=10, margin=0.5, designs=["exact"])
+    assert few.options[0].n_users == 10
+    rich = plan("recall@20", pilot=PILOT, n_users=10, budget=1e9, designs=["exact"])
+    assert rich.options[0].n_users == 10
+
+
+def test_a_correlation_of_a_half_is_one_like_others() -> None:
+    users = [
+        plan(
+            "recall@20",
+            pilot=PILOT,
+            n_users=10**6,
+            difference=0.01,
+            correlation=together,
+            designs=[LEVELS],
+        )
+        .options[0]
+        .n_users
+        for together in (0.49, 0.5, 0.51)
+    ]
+    assert users == sorted(users, reverse=True)
+    assert users[0] < 1.1 * users[2]
+
+
+def test_telling_models_apart_takes_no_fewer_users_than_with_exact_ranks() -> None:
+    found = plan(
+        "recall@20", pilot=[PILOT, OTHER], n_users=10**6, difference=0.02, designs=["exact", LEVELS]
+    )
+    by = {option.design: option.n_users for option in found.options}
+    assert by["adaptive 25 to 400"] > by["exact"]

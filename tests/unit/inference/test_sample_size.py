@@ -86,6 +86,18 @@ def test_what_it_shows() -> None:
             {"margin": 0.1, "spread": 0.3, "method": "hoeffding"},
             '`spread` must not be given with method="hoeffding", which needs none.',
         ),
+        (
+            {"margin": 0.1, "proportion": 0, "relative": True, "spread": 0.3},
+            "`proportion` must be above 0 with relative=True: no margin is a share of 0.",
+        ),
+        (
+            {"margin": 1e-200},
+            "`margin` must be larger; no number of users is enough for 1e-200.",
+        ),
+        (
+            {"margin": 1e-200, "method": "hoeffding", "population": 10},
+            "`margin` must be larger; no number of users is enough for 1e-200.",
+        ),
         ({"margin": 0.1, "n_models": 0}, "`n_models` must be at least 1, not 0."),
         (
             {"margin": 0.1, "method": "t"},

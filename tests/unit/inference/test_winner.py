@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
+from fullrank.inference.comparing import compare
 from fullrank.inference.winning import Winner, shares, winner
+from fullrank.sampling import RankSample
 
 RANDOM = np.random.default_rng(3)
 BASE = RANDOM.random(500)
@@ -110,9 +112,34 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
     assert len(found.plot().patches) == 2
 
 
+def sampled(size: int, shared: bool = False) -> RankSample:
+    rank = np.random.default_rng(size).integers(1, size + 1, 500)
+    return RankSample.from_ranks(
+        rank, sample_size=size, n_items=900, replacement=False, user=USERS, shared_draws=shared
+    )
+
+
+def test_naive_says_what_it_is_worth() -> None:
+    samples = {"a": sampled(40), "b": sampled(40), "c": sampled(40)}
+    found = winner(samples, "ndcg@10", method="naive", rng=0)
+    assert found.notes == compare(samples, "ndcg@10", method="naive", rng=0).notes
+    assert found.notes[0].startswith("Not licensed as it stands: sampled ndcg@10")
+    assert not any("licensed" in note for note in winner(samples, "ndcg@10", rng=0).notes)
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (
+            {"results": {"a": sampled(40), "b": sampled(30)}, "method": "naive"},
+            '`method` must not be "naive" here: sampled metrics compare only if every model was '
+            "ranked among as many items of the same catalogue, drawn in the same way.",
+        ),
+        (
+            {"results": {"a": sampled(40, shared=True), "b": sampled(40)}},
+            "`results` must have candidates drawn for each user anew; users of a were given the "
+            "same ones and are not independent.",
+        ),
         (
             {"results": {"a": TWO["a"]}},
             "`results` must map the names of two models or more to their ranks.",

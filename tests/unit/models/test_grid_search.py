@@ -136,6 +136,58 @@ def test_plot(found: GridSearch, need: Callable[[str], ModuleType]) -> None:
     np.testing.assert_array_equal(axes.lines[1].get_ydata(), found.values[2:, 0])
 
 
+def test_plot_of_lists(split: Split, need: Callable[[str], ModuleType]) -> None:
+    need("matplotlib")
+    grid = {"first": [[1, 2], [3]], "last": [[0], [0, 1], None]}
+    found = grid_search(lambda first, last: Popularity(), split.train, split.test, grid=grid)
+    axes = found.plot()
+    assert [line.get_label() for line in axes.lines] == ["first=[1, 2]", "first=[3]"]
+    assert list(axes.lines[0].get_xdata(orig=True)) == ["[0]", "[0, 1]", "None"]
+
+
+# ---- users who were not learned from ----
+
+
+@pytest.fixture(scope="module")
+def strong() -> Split:
+    return simulate(n_users=200, n_items=100, mean_interactions=15).split("strong", rng=0)
+
+
+@pytest.mark.parametrize("kind", [EASE, LRR])
+def test_a_history_is_scored_and_excluded(kind: type, strong: Split) -> None:
+    grid = {"regularization": [1.0, 100.0]}
+    history = strong.history
+    found = grid_search(kind, strong.train, strong.test, grid=grid, history=history)
+    kept = grid_search(
+        kind, strong.train, strong.test, grid=grid, history=history, exclude=strong.train
+    )
+    for at, strength in enumerate(grid["regularization"]):
+        scorer = kind(regularization=strength).fit(strong.train).scorer(history)
+        for values, exclude in ((found.values, history), (kept.values, strong.train)):
+            ranks = rank(scorer, strong.test, exclude=exclude)
+            assert values[at, 0] == pytest.approx(ranks.metrics("ndcg@10")["ndcg@10"])
+    assert (found.values > kept.values).all()
+
+
+@pytest.mark.parametrize("name", ["interactions", "history"])
+def test_users_of_whom_nothing_is_known(name: str, strong: Split) -> None:
+    history = strong.train if name == "history" else None
+    made = []
+    for targets in (strong.test, strong.test.pairs()):
+        with pytest.raises(InputError) as caught:
+            grid_search(made.append, strong.train, targets, grid={"name": ["x"]}, history=history)
+        assert str(caught.value) == (
+            f"`{name}` must hold something of the users of `targets`; it has nothing of all 20: "
+            "of a strong split, give `history=split.history`."
+        )
+    assert made == []
+
+
+def test_a_history_is_checked_before_anything_is_fitted(strong: Split) -> None:
+    with pytest.raises(InputError, match="`history` must be Interactions or None, not Split"):
+        grid_search(EASE, strong.train, strong.test, grid={"regularization": [1]}, history=strong)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -209,6 +209,14 @@ def test_a_base_without_dense_weights(kind: type, base: object, split: Split) ->
     )
 
 
+@pytest.mark.parametrize("kind", [HeadTail, Sparsified])
+@pytest.mark.parametrize(("base", "got"), [(EASE, "the class EASE"), ("ease", "str")])
+def test_a_base_that_is_no_model(kind: type, base: object, got: str) -> None:
+    with pytest.raises(InputError) as caught:
+        kind(base=base)
+    assert str(caught.value) == f"`base` must be a model, such as EASE(); got {got}."
+
+
 def test_a_base_with_a_diagonal(split: Split) -> None:
     model = HeadTail(base=DLAE(dropout=0.5), epochs=1).fit(split.train)
     some = split.train.item_counts() > 0

@@ -126,6 +126,14 @@ def test_a_failed_save_leaves_the_old_file(path: Path, monkeypatch: pytest.Monke
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
+def test_a_folder_is_no_file(path: Path) -> None:
+    path.mkdir()
+    with pytest.raises(InputError) as caught:
+        Popularity().fit(DATA).save(path)
+    assert str(caught.value) == f"`path` must name a file; {path} is a folder."
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
 def _fail(*_: object, **__: object) -> None:
     raise OSError("disk full")
 
