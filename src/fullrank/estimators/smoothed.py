@@ -276,7 +276,8 @@ def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
     toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
     step = _solve(problem.slopes(fit.coefficients, fit.penalty).expected, toward)
     assert step is not None  # a grain is in the expected curvature
-    return np.asarray(fit.penalty * np.einsum("ij,ij->j", step, problem.bending @ step))
+    bent = np.einsum("ij,ij->j", step, problem.bending @ step)
+    return np.asarray(fit.penalty * np.maximum(bent, 0.0))  # rounding could take it below
 
 
 def _solve(curvature: Floats, right: Floats) -> Floats | None:
