@@ -140,7 +140,16 @@ def test_plan(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "study",
-    ["bounds", "gowalla_ease", "gowalla_models", "ml1m_ials", "ml1m_models", "shapes", "user_sampling", "winners"],
+    [
+        "bounds",
+        "gowalla_ease",
+        "gowalla_models",
+        "ml1m_ials",
+        "ml1m_models",
+        "shapes",
+        "user_sampling",
+        "winners",
+    ],
 )
 def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
     _quick(study, tmp_path)
