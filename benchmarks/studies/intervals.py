@@ -229,6 +229,10 @@ Where a fixed sample is so coarse that "auto" falls back on EM ("MLE" with a fix
 interval is that of a loosely smoothed fit, stretched to hold the estimate, and covers more than it
 says.
 
+How much less intervals are smoothed was set on other runs. The share of the squared bias that
+coarse samples add, the fallback's interval and the limits of the diagnosis were set after a look at
+the first 350 runs, which are among these.
+
 Of all cells {s["below"]} fall below {100 * LOW:g} %; in {s["below_and_fires"]} of them the
 diagnosis warns in at least {100 * FIRES:g} % of the runs. Of the {s["covered"]} others it warns
 in less than {100 * SELDOM:g} % in {s["covered_and_seldom_fires"]}.
