@@ -19,6 +19,8 @@ def replacing(path: PathLike) -> Iterator[Path]:
     target = Path(path)
     if target.is_dir():
         raise InputError(f"`path` must name a file; {target} is a folder.")
+    if target.exists() and not target.is_file():  # renaming would take a device's place
+        raise InputError(f"`path` must name a file; {target} is a device or a pipe.")
     try:
         handle, name = tempfile.mkstemp(
             dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".tmp"

@@ -21,6 +21,7 @@ from fullrank.inference.interval import Interval
 from fullrank.inference.resampling import resampled
 from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread, squared_weights
 from fullrank.metrics import Metric, parse_all
+from fullrank.ranking import ExactRanks
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
 
 Floats = NDArray[np.float64]
@@ -319,6 +320,11 @@ def _sample(
             if value is not None:
                 raise InputError(f"`{name}` must not be given: the RankSample carries it.")
         return sample
+    if isinstance(sample, ExactRanks):
+        raise InputError(
+            "`sample` must be a RankSample or ranks among sampled candidates, not ExactRanks: they "
+            "need no estimate. `metrics` gives their values, `user_means` their intervals."
+        )
     for name, value in (("n_items", n_items), ("sample_size", sample_size)):
         if value is None:
             raise InputError(f"`{name}` must be given with a plain array of ranks.")

@@ -374,3 +374,9 @@ def test_an_interval_stretches_to_a_value() -> None:
     assert Interval(0.2, 0.4).with_(0.1) == (0.1, 0.4)
     assert Interval(0.2, 0.4).with_(0.5) == (0.2, 0.5)
     assert Interval(0.2, 0.4).with_(0.3) == (0.2, 0.4)
+
+
+def test_exact_ranks_need_no_estimate() -> None:
+    ranks = rank(np.eye(4), (np.arange(4), np.arange(4)))
+    with pytest.raises(InputError, match="not ExactRanks: they need no estimate"):
+        estimate(ranks)

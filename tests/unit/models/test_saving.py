@@ -1,4 +1,5 @@
 import json
+import os
 import pickle
 import struct
 from pathlib import Path
@@ -132,6 +133,15 @@ def test_a_folder_is_no_file(path: Path) -> None:
         Popularity().fit(DATA).save(path)
     assert str(caught.value) == f"`path` must name a file; {path} is a folder."
     assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def test_a_pipe_is_no_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(InputError) as caught:
+        Popularity().fit(DATA).save(pipe)
+    assert str(caught.value) == f"`path` must name a file; {pipe} is a device or a pipe."
+    assert pipe.is_fifo()
 
 
 def _fail(*_: object, **__: object) -> None:
