@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from fullrank import _files
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, NotFittedError
+
+if TYPE_CHECKING:
+    from fullrank.ranking import ItemItemScorer
 
 
 class Model(Protocol):
@@ -67,6 +70,18 @@ class Saved:
         from fullrank.models._saving import save
 
         save(self, path)
+
+
+class ItemItemModel(Saved):
+    """A model that scores a history by weights between items, whoever's history it is."""
+
+    weights_: Any
+
+    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
+        """Histories × weights, of the users learned from or of others."""
+        from fullrank.ranking import ItemItemScorer
+
+        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models._base import Saved, history_for, learned
+from fullrank.models._base import ItemItemModel, learned
 from fullrank.models.ease import EASE
-
-if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
 
 
 @dataclass(kw_only=True, eq=False)
-class DebiasedEASE(Saved):
+class DebiasedEASE(ItemItemModel):
     """EASE whose loss takes back a part of the pull towards zero.
 
     It ranks as EASE does with the regularisation λ/(1 − α), which is the point of the theorem
@@ -76,9 +73,3 @@ class DebiasedEASE(Saved):
         self.weights_ /= np.float32(rest)
         self.interactions_ = interactions
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)

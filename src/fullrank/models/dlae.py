@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
 from fullrank.models import _dropout
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
-
-if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
+from fullrank.models._base import ItemItemModel, learned, to_learn_from
 
 
 @dataclass(kw_only=True, eq=False)
-class DLAE(Saved):
+class DLAE(ItemItemModel):
     """Predict a user's items from a random part of them, by regression in expectation.
 
     Every interaction counts 1. An item also predicts itself, for the diagonal is free, so that
@@ -76,12 +73,6 @@ class DLAE(Saved):
         self.weights_[unused, unused] = 0.0
         self.interactions_ = data
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def _weights(inverse: NDArray[np.float64], diagonal: NDArray[np.float64]) -> NDArray[np.float32]:

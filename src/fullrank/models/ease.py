@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
+from fullrank.models._base import ItemItemModel, learned, to_learn_from
 from fullrank.models._gram import gram
-
-if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
 
 _ROWS = 256  # rows of the weights made at a time
 
 
 @dataclass(kw_only=True, eq=False)
-class EASE(Saved):
+class EASE(ItemItemModel):
     """Predict a user's items from the user's other items by ridge regression.
 
     Every interaction counts 1. Fitting costs a product XᵀX and the inverse of an n_items ×
@@ -79,12 +76,6 @@ class EASE(Saved):
         self.weights_ = _weights(inverse, interactions.n_items)
         self.interactions_ = interactions
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def _users_are_few(interactions: Interactions) -> bool:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
 from fullrank.models import _dropout, ease
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
-
-if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
+from fullrank.models._base import ItemItemModel, learned, to_learn_from
 
 
 @dataclass(kw_only=True, eq=False)
-class EDLAE(Saved):
+class EDLAE(ItemItemModel):
     """EASE with a penalty that grows with an item's number of users, as dropping inputs does.
 
     Every interaction counts 1. Time and memory are those of EASE: 8 bytes per pair of items while
@@ -73,9 +70,3 @@ class EDLAE(Saved):
         self.weights_ = ease._weights(_dropout.inverse(data, diagonal), data.n_items)
         self.interactions_ = data
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)

@@ -11,12 +11,11 @@ from numpy.typing import NDArray
 from fullrank import _checks, _threads
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
+from fullrank.models._base import ItemItemModel, learned, to_learn_from
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fullrank.ranking import ItemItemScorer
 
 SIMILARITIES = ("dot", "cosine", "jaccard")  # in the order of the kernel's numbers
 WEIGHTINGS = ("none", "tfidf", "bm25")
@@ -25,7 +24,7 @@ _TASKS = 512  # at most, for each makes room for all items
 
 
 @dataclass(kw_only=True, eq=False)
-class ItemKNN(Saved):
+class ItemKNN(ItemItemModel):
     """Score an item by how similar it is to the user's items, of which its nearest count.
 
     Every interaction counts 1 before weighting. Fitting takes a sum for each pair of items of
@@ -108,12 +107,6 @@ class ItemKNN(Saved):
         self.weights_ = _neighbours(self, to_learn_from(interactions))
         self.interactions_ = interactions
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def _neighbours(model: ItemKNN, data: Interactions) -> csr_array[Any]:

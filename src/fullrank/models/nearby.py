@@ -16,15 +16,13 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models._base import Model, Saved, history_for, learned, to_learn_from
+from fullrank.models._base import ItemItemModel, Model, learned, to_learn_from
 from fullrank.models._bpr import Descent, descend, load_torch
 from fullrank.models._spectrum import SpectralModel, Spectrum
 from fullrank.models.edlae import EDLAE
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-    from fullrank.ranking import ItemItemScorer
 
 
 @dataclass(kw_only=True, eq=False)
@@ -114,7 +112,7 @@ class LambdaSearch(SpectralModel):
 
 
 @dataclass(kw_only=True, eq=False)
-class HeadTail(Saved):
+class HeadTail(ItemItemModel):
     """An item–item model with a factor for each row and one for each column of its weights.
 
     Memory: that of the base model, once more for the weights, and 12 bytes for each pair of an item
@@ -187,15 +185,9 @@ class HeadTail(Saved):
         self.interactions_ = interactions
         return self
 
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
-
 
 @dataclass(kw_only=True, eq=False)
-class Sparsified(Saved):
+class Sparsified(ItemItemModel):
     """The large weights of an item–item model, each with a factor of its own.
 
     Memory while learning: 40 bytes for each weight that is kept, beside the base model.
@@ -276,12 +268,6 @@ class Sparsified(Saved):
         self.weights_ = kept.tocsr()
         self.interactions_ = interactions
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def _descent(model: LambdaSearch | HeadTail | Sparsified) -> Descent:

@@ -11,19 +11,18 @@ import numpy as np
 from fullrank import _checks, _threads
 from fullrank.data.interactions import Interactions
 from fullrank.errors import FullrankWarning
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
+from fullrank.models._base import ItemItemModel, learned, to_learn_from
 from fullrank.models._gram import gram
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fullrank.ranking import ItemItemScorer
 
 _BLOCK = 16  # columns to a task
 
 
 @dataclass(kw_only=True, eq=False)
-class SLIM(Saved):
+class SLIM(ItemItemModel):
     """Predict a user's items from the user's other items by an elastic net, no weight negative.
 
     Every interaction counts 1. Fitting makes XᵀX once, 4 bytes per pair of items, and then goes
@@ -92,12 +91,6 @@ class SLIM(Saved):
         self.weights_ = _columns(self, to_learn_from(interactions))
         self.interactions_ = interactions
         return self
-
-    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
-
-        return ItemItemScorer(history_for(self, history), self.weights_)
 
 
 def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
