@@ -24,7 +24,7 @@ _NO_DESIGN = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bounds:
+class Bounds(_tables.Tabular):
     """The smallest and largest metrics that a sample does not contradict.
 
     All of them hold at once with probability `confidence_level` or more. They are no estimates,
@@ -83,32 +83,6 @@ class Bounds:
             "average_size": self.average_size,
         }
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each metric."""
-        import pyarrow as pa
-
-        columns = {
-            "metric": list(self.intervals),
-            "low": [one.low for one in self.intervals.values()],
-            "high": [one.high for one in self.intervals.values()],
-        }
-        return pa.table(columns)
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame, one row for each metric."""
-        return self.to_arrow().to_pandas()
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        return _tables.markdown(*self._table())
-
-    def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        return _tables.latex(*self._table())
-
-    def _repr_html_(self) -> str:
-        return _tables.html(self._title(), *self._table())
-
     def plot(self, ax: Any = None) -> Any:
         """Draw one whisker for each metric. Returns the axes."""
         plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
@@ -139,6 +113,12 @@ class Bounds:
             f"bounds from {self.n_targets:,} targets at {100 * self.confidence_level:g} %{shape}"
             f"{who} ({self.region})"
         )
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"metric": name, "low": one.low, "high": one.high}
+            for name, one in self.intervals.items()
+        ]
 
     def _table(self) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
         """Ends rounded outwards, so that what is printed are bounds too."""

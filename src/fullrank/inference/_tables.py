@@ -1,11 +1,60 @@
-"""The same small table as Markdown, LaTeX and HTML."""
+"""The same small table as text, Markdown, LaTeX and HTML, and as a frame."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
 Rows = Iterable[Sequence[str]]
+
+
+class Tabular:
+    """A result that is a small table: what it holds, what it shows, and what it is called."""
+
+    def _records(self) -> list[dict[str, Any]]:
+        raise NotImplementedError
+
+    def _table(self) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+        raise NotImplementedError
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table, one row for each entry."""
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(self._records())
+
+    def to_frame(self) -> Any:
+        """The same as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def to_markdown(self) -> str:
+        """A Markdown table."""
+        return markdown(*self._table())
+
+    def to_latex(self) -> str:
+        """A LaTeX tabular."""
+        return latex(*self._table())
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks; every text in it is escaped."""
+        return html(self._title(), *self._table())
+
+
+def text(head: Sequence[str], rows: Rows, left: Sequence[int] = (0,)) -> list[str]:
+    """Lines of aligned columns, to the right but for those named."""
+    cells = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:
@@ -37,7 +86,7 @@ def html(caption: str, head: Sequence[str], rows: Rows) -> str:
 _TEX = str.maketrans(
     {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
      "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-     "±": r"$\pm$", "−": "--", "–": "--"}
+     "±": r"$\pm$", "…": r"\ldots{}", "▲": r"$\triangle$", "◀": "", "−": "--", "–": "--"}
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ _OF = {"population": "all users like these", "users": "these users"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate:
+class Estimate(_tables.Tabular):
     """Full-catalogue metrics estimated from a sample.
 
     Attributes
@@ -90,7 +90,7 @@ class Estimate:
         return {
             "format": 1,
             "kind": "Estimate",
-            "metrics": [self._entry(name) for name in self.values],
+            "metrics": self._records(),
             "method": self.method,
             "reason": self.reason,
             "recovers_exact": self.recovers_exact,
@@ -115,28 +115,6 @@ class Estimate:
         }
         return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each metric."""
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(self.to_dict()["metrics"])
-
-    def to_frame(self) -> Any:
-        """A pandas DataFrame, one row for each metric."""
-        return self.to_arrow().to_pandas()
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        return _tables.markdown(self._head(), self._rows())
-
-    def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        return _tables.latex(self._head(), self._rows())
-
-    def _repr_html_(self) -> str:
-        """A table for notebooks; every text in it is ours or escaped."""
-        return _tables.html(self.method, self._head(), self._rows())
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the estimated recall curve. Returns the axes."""
         if self.distribution is None:
@@ -144,19 +122,20 @@ class Estimate:
         return self.distribution.plot(ax)
 
     def __str__(self) -> str:
-        rows = [self._head(), *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        body = [
-            "  ".join(
-                cell.ljust(width) if place == 0 else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
+        body = _tables.text(*self._table())
         lines = [str(self.sample), f"{self.method}: {self.reason}", "", *body]
         if not self.recovers_exact:
             lines.append(_APPROXIMATE)
         return "\n".join([*lines, *self.diagnosis.lines()])
+
+    def _title(self) -> str:
+        return self.method
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [self._entry(name) for name in self.values]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return self._head(), self._rows()
 
     def _head(self) -> list[str]:
         if self.confidence_level is None:

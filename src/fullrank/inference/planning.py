@@ -59,7 +59,7 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class Plan(_tables.Tabular):
     """Designs side by side, the cheapest first, and those that cannot do it last.
 
     Attributes
@@ -98,34 +98,13 @@ class Plan:
             "n_users": self.n_users,
             "confidence_level": self.confidence_level,
             "target": self.target,
-            "options": [option.to_dict() for option in self.options],
+            "options": self._records(),
         }
-
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each design."""
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(self.to_dict()["options"])
-
-    def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        return _tables.markdown(_HEAD, self._rows())
-
-    def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        return _tables.latex(_HEAD, self._rows())
-
-    def _repr_html_(self) -> str:
-        return _tables.html(self.goal, _HEAD, self._rows())
 
     def plot(self, ax: Any = None) -> Any:
         """Predicted error against items scored, one point for each design. Returns the axes."""
-        pyplot = _extras.load("matplotlib.pyplot", extra="plot", purpose="plots")
-        ax = pyplot.gca() if ax is None else ax
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
         reached = [option for option in self.options if option.n_users is not None]
         ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
         for option in reached:
@@ -134,17 +113,17 @@ class Plan:
         return ax
 
     def __str__(self) -> str:
-        rows = [list(_HEAD), *self._rows()]
-        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-        lines = [
-            "  ".join(
-                cell.ljust(width) if place in (0, len(widths) - 1) else cell.rjust(width)
-                for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
         head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
-        return "\n".join([head, "", *lines])
+        return "\n".join([head, "", *_tables.text(*self._table(), left=(0, len(_HEAD) - 1))])
+
+    def _title(self) -> str:
+        return self.goal
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [option.to_dict() for option in self.options]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return list(_HEAD), self._rows()
 
     def _rows(self) -> list[list[str]]:
         rows = []

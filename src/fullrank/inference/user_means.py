@@ -21,7 +21,7 @@ _METRICS = ("recall@10", "ndcg@10", "ap@10")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UserMeans:
+class UserMeans(_tables.Tabular):
     """Metric names to their means over sampled users.
 
     Attributes
@@ -39,30 +39,12 @@ class UserMeans:
         """Plain numbers, with a format version."""
         return {"format": 1, "kind": "UserMeans", "metrics": self._records()}
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each metric."""
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(self._records())
-
-    def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        return _tables.markdown(*self._table())
-
-    def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        return _tables.latex(*self._table())
-
-    def _repr_html_(self) -> str:
-        return _tables.html("means over sampled users", *self._table())
-
     def __str__(self) -> str:
         width = max(map(len, self.means))
         return "\n".join(f"{name:<{width}}  {mean}" for name, mean in self.means.items())
+
+    def _title(self) -> str:
+        return "means over sampled users"
 
     def _records(self) -> list[dict[str, Any]]:
         skipped = ("format", "kind")

@@ -28,7 +28,7 @@ _TIE = 1e-9  # in standard errors, or relative to the values: differences below 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Winner:
+class Winner(_tables.Tabular):
     """For each metric and model, the probability that the model is the best.
 
     Attributes
@@ -82,27 +82,6 @@ class Winner:
             "notes": list(self.notes),
         }
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each model and metric."""
-        import pyarrow as pa
-
-        return pa.Table.from_pylist(self._records())
-
-    def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
-
-    def to_markdown(self) -> str:
-        """A Markdown table."""
-        return _tables.markdown(*self._table())
-
-    def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        return _tables.latex(*self._table())
-
-    def _repr_html_(self) -> str:
-        return _tables.html("P(best)", *self._table())
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the probabilities as bars, a group for each metric. Returns the axes."""
         plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
@@ -130,6 +109,9 @@ class Winner:
             for model, column in zip(self.models, self.probability, strict=True)
         ]
         return ["model", *self.metrics], rows
+
+    def _title(self) -> str:
+        return "P(best)"
 
     def _records(self) -> list[dict[str, Any]]:
         return [
