@@ -2,7 +2,8 @@
 # make test   set up .venv and run every check, as CI does
 # make quick  the same without the tests marked slow
 # make lint   ruff and mypy alone        make format  let ruff rewrite the files
-# make bench  the benchmarks             make clean   remove .venv and everything generated
+# make docs   the pages, into out/site   make bench   the benchmarks
+# make clean  remove .venv and everything generated
 #
 # PYTHON=python3.12 picks the interpreter, PYTEST_ARGS="-n 2 tests/unit" what pytest gets.
 
@@ -15,7 +16,7 @@ RUN := $(VENV)/bin/python
 PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install -qq
 
-.PHONY: demo test quick lint format bench clean
+.PHONY: demo test quick lint format docs bench clean
 
 demo: $(VENV)/.installed-demo
 	@$(RUN) -m fullrank demo
@@ -35,6 +36,9 @@ format: $(VENV)/.installed-test
 	$(RUN) -m ruff check --fix
 	$(RUN) -m ruff format
 
+docs: $(VENV)/.installed-test
+	$(RUN) -m mkdocs build --strict --site-dir out/site
+
 bench: $(VENV)/.installed-test
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(RUN) "$$script" || exit; done
 
@@ -52,7 +56,7 @@ $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
-	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,test]"
+	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,docs,test]"
 	@touch $@ $(VENV)/.installed-demo
 
 # Where Debian's python3-venv is missing, the pip that is there can serve the new environment.

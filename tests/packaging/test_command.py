@@ -76,11 +76,36 @@ def test_a_wrong_option_is_named() -> None:
     assert done.returncode == 2
 
 
-def test_a_fault_of_ours_shows_its_traceback() -> None:
+def test_a_fault_of_ours_is_one_sentence_with_its_traceback_on_request() -> None:
     pytest.importorskip("typer")
+    sentence = "fullrank failed: ZeroDivisionError: division by zero. This is a fault of ours"
     done = python(WITH_COMMAND.format(body="1 / 0"), "probe")
-    assert done.stderr.startswith("Traceback")
+    assert done.stderr.startswith(sentence)
+    assert done.stderr.count("\n") == 1
     assert done.returncode == 1
+    more = python(WITH_COMMAND.format(body="1 / 0"), "probe", FULLRANK_TRACEBACK="1")
+    assert more.stderr.startswith(sentence)
+    assert "Traceback" in more.stderr
+
+
+@pytest.mark.parametrize(
+    ("body", "sentence"),
+    [
+        ("raise OSError(28, 'No space left on device')", "The run failed: No space left on device"),
+        ("raise MemoryError", "The run failed: not enough memory"),
+    ],
+)
+def test_a_failed_run_is_one_sentence(body: str, sentence: str) -> None:
+    pytest.importorskip("typer")
+    done = python(WITH_COMMAND.format(body=body), "probe")
+    assert (done.returncode, done.stderr) == (1, f"{sentence}.\n")
+
+
+def test_a_warning_is_one_line() -> None:
+    pytest.importorskip("typer")
+    body = "import warnings; warnings.warn('two rows were dropped')"
+    done = python(WITH_COMMAND.format(body=body), "probe")
+    assert (done.returncode, done.stderr) == (0, "Note: two rows were dropped\n")
 
 
 def test_an_interrupt_ends_quietly() -> None:

@@ -26,7 +26,7 @@ STAGES = (
     "inference",
     "report",
 )
-ABOVE_ALL = ("cli", "demo", "engines", "testing", "__main__")
+ABOVE_ALL = ("cli", "demo", "engines", "evaluation", "testing", "__main__")
 SOURCE = Path(fullrank.__file__).parent
 
 

@@ -1,4 +1,8 @@
-"""The typer application: every module beside this one without a leading ``_`` is a command."""
+"""The typer application: every module beside this one without a leading ``_`` is a command.
+
+A command module holds a function of its own name and may say with ``PANEL`` under which heading
+``fullrank --help`` lists it. It imports typer at the top and everything heavier inside functions.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ from fullrank import __version__, cli
 app = typer.Typer(
     help="What would this recommender score if every item in the catalogue had been ranked?",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,  # a fault of ours is reported best by a plain traceback
+    pretty_exceptions_enable=False,  # `cli.main` tells errors in its own words
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -45,4 +51,6 @@ def _options(
 for _module in pkgutil.iter_modules(cli.__path__):
     if not _module.name.startswith("_"):
         _command = importlib.import_module(f"fullrank.cli.{_module.name}")
-        app.command(_module.name.replace("_", "-"))(getattr(_command, _module.name))
+        app.command(
+            _module.name.replace("_", "-"), rich_help_panel=getattr(_command, "PANEL", None)
+        )(getattr(_command, _module.name))
