@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _extras
 from fullrank._files import PathLike
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
@@ -142,7 +142,7 @@ class RankSample:
         common = bool((rows.n_items == rows.n_items[0]).all())
         design = Design(
             replacement=replacement,
-            levels=None if levels is None else tuple(np.atleast_1d(np.asarray(levels)).tolist()),
+            levels=None if levels is None else _levels(levels),
             stop_rank=stop_rank,
             pool=pool if pool is not None else ("all" if common else "unseen"),
             ties=ties,
@@ -182,7 +182,7 @@ class RankSample:
         ... ).n_targets
         100
         """
-        r = _checks.integers("rank", np.atleast_1d(np.asarray(rank)), hint=ONE_BASED)
+        r = _checks.integers("rank", np.atleast_1d(_checks.as_array("rank", rank)), hint=ONE_BASED)
         number = _checks.integers("count", count, size=r.size, low=0)
         weights = number.astype(np.float64) if weight is None else _weights(weight, r.size)
         seen = number > 0
@@ -202,7 +202,11 @@ class RankSample:
             shared_draws=shared_draws,
             weight=weights[seen],
         )
-        return sample._merged(number[seen], weights[seen])
+        # the outcomes as they were given: those of the sample are sorted and stand once each
+        rows = sample.rows
+        assert rows is not None
+        given = replace(sample, rank=rows.rank, sample_size=rows.sample_size, pool=rows.pool)
+        return given._merged(number[seen], weights[seen])
 
     @classmethod
     def _from_rows(cls, design: Design, rows: Rows) -> RankSample:
@@ -343,6 +347,24 @@ class RankSample:
         """The same as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the share of targets at rank r or better among their candidates. Returns the axes.
+
+        One line for each sample size: of an adaptive design, of the targets that stopped there.
+        """
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        for size in np.unique(self.sample_size).tolist():
+            here = self.sample_size == size
+            shares = np.bincount(self.rank[here], self.weight[here], size + 1)[1:]
+            ranks = np.arange(1, size + 1)
+            label = f"among {size:,} candidates"
+            ax.step(ranks, np.cumsum(shares) / shares.sum(), where="post", label=label)
+        ax.set(xscale="log", xlabel="rank r among the candidates",
+               ylabel="share of targets at rank r or better")  # fmt: skip
+        ax.legend()
+        return ax
+
     def __str__(self) -> str:
         sizes = np.unique(self.sample_size)
         among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
@@ -363,15 +385,19 @@ def _frozen_rows(**columns: Any) -> Rows:
 def _weights(weight: ArrayLike | None, size: int) -> Floats:
     if weight is None:
         return np.ones(size)
-    weights = _checks.reals("weight", weight, size=size, low=0.0)
-    if not weights.sum() > 0.0:
-        raise InputError("`weight` must have a positive sum; all are 0.")
-    return weights
+    return _checks.weights("weight", weight, size)
+
+
+def _levels(levels: ArrayLike) -> tuple[int, ...]:
+    whole = _checks.integers("levels", np.atleast_1d(_checks.as_array("levels", levels)))
+    return tuple(whole.tolist())
 
 
 def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
     if user is None:
         return None
+    if np.ma.is_masked(user):
+        raise InputError("`user` must have no masked entries.")
     try:
         users = np.asarray(user)
     except ValueError:
@@ -383,7 +409,9 @@ def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
             f"`user` must hold one whole number or text for each of the {size} ranks, "
             f"not {users.dtype} of shape {users.shape}."
         )
-    return users
+    if users.dtype.kind in "iu":
+        return users.astype(users.dtype.newbyteorder("="), copy=False)
+    return _checks.text("user", users)
 
 
 def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
@@ -448,9 +476,9 @@ def _check_targets(rows: Rows) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
         raise InputError(
-            f"`user` must have as many rows as `n_targets` says; user {rows.user[first]} has "
-            f"{number[group][first]} rows and n_targets {rows.n_targets[first]}. Leave `user` "
-            "out to count every target as a user of its own."
+            f"`user` must have as many rows as `n_targets` says; user "
+            f"{_checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
+            f"{rows.n_targets[first]}. Leave `user` out to count every target as a user of its own."
         )
 
 

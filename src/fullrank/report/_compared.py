@@ -1,0 +1,127 @@
+"""Figures and table of the comparison: who leads, by how much, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fullrank.inference import Comparison
+from fullrank.inference.comparison import decimals, shown_p
+from fullrank.report._text import among, percent, short
+from fullrank.report.figures import Axis, Figure, Series, numbers
+
+
+def leader(comparison: Comparison, column: int) -> int:
+    """The model most likely to be the best at a metric; of equals the higher, then the first."""
+    chances, values = comparison.p_best[:, column], comparison.estimate[:, column]
+    return max(range(len(values)), key=lambda i: (chances[i], values[i], -i))
+
+
+def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
+    """The leads at the first metric, and the probabilities at all of them."""
+    return [_leads(comparison, names), _chances(comparison, names)]
+
+
+def comparison_table(
+    comparison: Comparison, names: Sequence[str]
+) -> tuple[tuple[str, ...], list[tuple[str, list[tuple[str, ...]]]]]:
+    """For each metric its models, best first: value, P(best), lead of the best and its p value."""
+    level = f"{100 * comparison.confidence_level:g} % interval"
+    p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
+    head = ("model", "value ± standard error", "P(best)", "behind the best by", level, p)
+    groups = []
+    for column, metric in enumerate(comparison.metrics):
+        digits = decimals(float(comparison.standard_error[:, column].max()))
+        first = leader(comparison, column)
+        rows = []
+        for i in sorted(
+            range(len(names)),
+            key=lambda i: (i != first, -comparison.estimate[i, column]),
+        ):
+            value = f"{comparison.estimate[i, column]:.{digits}f}"
+            error = f"{comparison.standard_error[i, column]:.{digits}f}"
+            cells = [names[i], f"{value} ± {error}", percent(float(comparison.p_best[i, column]))]
+            if i == first:
+                rows.append((*cells, "–", "–", "–"))
+                continue
+            one = comparison.between(comparison.models[first], comparison.models[i], metric)
+            low, high = one.confidence_interval
+            ends = f"{low:.{digits}f} … {high:.{digits}f}".replace("-", "−")
+            tested = shown_p(one.corrected_p, bare=True)
+            rows.append((*cells, f"{one.estimate:.{digits}f}".replace("-", "−"), ends, tested))
+        groups.append((metric, rows))
+    return head, groups
+
+
+def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
+    metric, first = comparison.metrics[0], leader(comparison, 0)
+    others = sorted((i for i in range(len(names)) if i != first),
+                    key=lambda i: comparison.estimate[i, 0])  # fmt: skip
+    series, rows = [], []
+    for at, i in enumerate(others):  # drawn from below: the closest rival on top
+        one = comparison.between(comparison.models[first], comparison.models[i], metric)
+        low, high = one.confidence_interval
+        series.append(
+            Series(
+                name=f"lead over {names[i]}",
+                kind="interval",
+                x=numbers([one.estimate]),
+                y=numbers([at]),
+                low=numbers([low]),
+                high=numbers([high]),
+                colour=i,
+                legend=names[i],
+            )
+        )
+        digits = decimals(one.standard_error)
+        ends = (f"{end:+.{digits}f}".replace("-", "−") for end in (one.estimate, low, high))
+        rows.append((names[i], *ends, shown_p(one.corrected_p, bare=True)))
+    told = [f"over {row[0]} {row[1]} ({row[2]} to {row[3]})" for row in reversed(rows)]
+    level = f"{100 * comparison.confidence_level:g} %"
+    return Figure(
+        name="differences",
+        section="comparison",
+        title=f"Lead of {names[first]} in {metric}",
+        reading=f"Points: by how much {names[first]} is ahead of each other model, with {level} "
+        "intervals. One that crosses zero could be chance.",
+        alternative=f"Points with intervals: the lead of {names[first]} in {metric} is "
+        f"{among(told)}.",
+        x=Axis(title="difference"),
+        y=Axis(title="", labels=tuple(f"over {short(names[i], 16)}" for i in others)),
+        series=tuple(series),
+        head=("over", "lead", "low", "high", "p, corrected"),
+        rows=tuple(reversed(rows)),
+    )
+
+
+def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
+    metrics = comparison.metrics[::-1]  # drawn from below
+    order = sorted(range(len(names)), key=lambda i: -comparison.estimate[i, 0])
+    at = [comparison.metrics.index(metric) for metric in metrics]
+    best = [
+        f"{metric}: {names[j]} {percent(float(comparison.p_best[j, i]))}"
+        for i, metric in enumerate(comparison.metrics)
+        for j in [leader(comparison, i)]
+    ]
+    return Figure(
+        name="winner",
+        section="comparison",
+        title="Probability of being the best",
+        reading="Each bar is certainty, shared out among the models: for users like these, and "
+        "counting no bias of the estimator.",
+        alternative=f"Stacked bars. Most likely the best: {'; '.join(best)}.",
+        x=Axis(title="probability", low=0.0, high=1.005, percent=True),
+        y=Axis(title="", labels=tuple(metrics)),
+        series=tuple(
+            Series(
+                name=names[i],
+                kind="bar",
+                x=numbers(comparison.p_best[i, at].tolist()),
+                y=numbers(range(len(metrics))),
+                colour=i,
+                legend=names[i],
+            )
+            for i in order
+        ),
+        head=("model", *comparison.metrics),
+        rows=tuple((names[i], *(percent(p) for p in comparison.p_best[i].tolist())) for i in order),
+    )

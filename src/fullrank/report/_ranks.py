@@ -1,0 +1,225 @@
+"""Figures of true ranks, of what a sample cannot tell, and of what its levels cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from fullrank.ranking import sampling_efficiency
+from fullrank.report._text import among, number
+from fullrank.report.figures import EXACT, Axis, Figure, Series, dash_of, numbers
+from fullrank.report.measurement import Measurement, distribution_of
+from fullrank.sampling import RankDistribution, RankSample
+
+_SPREAD = 1.5  # from the first model's whisker to the last one's, as a ratio of K
+
+
+def rank_figure(models: Sequence[Measurement]) -> Figure | None:
+    """The share of targets in ranks 1, 2-3, 4-7, 8-15, …; None where no model has one P(R)."""
+    series, black, columns = [], [], {}
+    many = len(models) > 2  # black outlines that nobody can tell apart
+    for place, model in enumerate(models):
+        found = _distribution(model)
+        if found is None:
+            continue
+        series.append(_outline(found, model.name, place, model.name))
+        columns[model.name] = found
+        known = distribution_of(model.exact) if model.sampled else None
+        if known is not None:
+            outline = _outline(known, f"{model.name}, exact", EXACT, "exact ranks")
+            black.append(replace(outline, hidden=many))
+            columns[f"{model.name}, exact"] = known
+    if not series:
+        return None
+    items = max(found.n_items for found in columns.values())
+    edges = _doublings(items)
+    shares = [_shares(found, edges) for found in columns.values()]
+    middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns.items()]
+    exact = (
+        ""
+        if not black
+        else " Dotted: exact ranks, which their button shows."
+        if many
+        else (" Dotted: exact ranks.")
+    )
+    return Figure(
+        name="ranks",
+        section="ranks",
+        title="Distribution of true ranks",
+        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on: every step is "
+        f"one doubling (the last is drawn as if it were one), and further left is better.{exact}",
+        alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
+        x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
+        y=Axis(title="share of held-out items", low=0.0, percent=True),
+        series=(*series, *black),
+        head=("ranks", *columns),
+        rows=tuple(
+            (_span(low, high), *(f"{100 * column[row]:.2f} %" for column in shares))
+            for row, (low, high) in enumerate(pairwise(edges))
+        ),
+    )
+
+
+def blind_figure(models: Sequence[Measurement]) -> Figure | None:
+    """Recall that the sample allows at some K, over the stretch that it cannot tell apart."""
+    bounded = [(place, model) for place, model in enumerate(models) if model.bounds is not None]
+    if not bounded:
+        return None
+    series, black, rows = [], [], []
+    for turn, (place, model) in enumerate(bounded):
+        aside = _SPREAD ** ((turn + 0.5) / len(bounded) - 0.5)
+        series.append(
+            Series(
+                name=model.name,
+                kind="whisker",
+                x=numbers(k * aside for k, _ in model.whiskers),
+                y=numbers(one.estimate for _, one in model.whiskers),
+                low=numbers(one.least for _, one in model.whiskers),
+                high=numbers(one.most for _, one in model.whiskers),
+                colour=place,
+                legend=model.name,
+            )
+        )
+        if model.exact:
+            black.append(
+                Series(
+                    name=f"{model.name}, exact",
+                    kind="points",
+                    x=numbers(k * aside for k, _ in model.whiskers),
+                    y=numbers(one.exact for _, one in model.whiskers),
+                    colour=EXACT,
+                    legend="exact ranks",
+                )
+            )
+        rows += [
+            (model.name, f"{k:,}", *map(number, (one.least, one.most, one.estimate, one.exact)))
+            for k, one in model.whiskers
+        ]
+    reach = [model.resolution for _, model in bounded]
+    blind = max(reach)
+    ranks = _span_of(reach)
+    level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
+    exact = " Strokes: exact values." if black else ""
+    seen = f"Rank 1 of the sample stands for about {ranks} ranks of the catalogue" + (
+        " (shaded)." if blind > 1.5 else ", so that nothing is hidden."
+    )
+    return Figure(
+        name="blind-spot",
+        section="blind",
+        title="What the sample allows",
+        reading=f"Whiskers: every recall@K that fits the sample, all at once at {100 * level:g} %, "
+        f"with no assumption on the ranks. Points: the estimates.{exact} {seen}",
+        alternative=f"Whiskers of the recall that the sample allows at several K. {seen}",
+        x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
+        y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
+        series=(*series, *black),
+        shade=(0.8, blind, "blind spot") if blind > 1.5 else None,
+        head=("model", "K", "at least", "at most", "estimate", "exact"),
+        rows=tuple(rows),
+    )
+
+
+def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
+    """What each level of an adaptive sample costs for each target that it settles."""
+    series, rows = [], []
+    for place, model in enumerate(models):
+        given = model.given
+        if not isinstance(given, RankSample) or not given.design.adaptive:
+            continue
+        found = sampling_efficiency(given)
+        costs = numbers(found.cost.tolist())
+        shares = found.level / found.n_items
+        series.append(
+            Series(
+                name=model.name,
+                kind="line",
+                x=numbers(shares.tolist()),
+                y=costs,
+                colour=place,
+                legend=model.name,
+            )
+        )
+        rows += [
+            (model.name, f"{level:,}", f"{share:.1%}", f"{reached:,}", f"{settled:,}",
+             number(cost, 1))
+            for level, share, reached, settled, cost in zip(
+                found.level, shares, found.n_reached, found.n_settled, costs, strict=True
+            )
+        ]  # fmt: skip
+    if not any(value is not None for one in series for value in one.y):
+        return None
+    last = [f"{one.name} {number(next(v for v in reversed(one.y) if v is not None), 0)}"
+            for one in series if any(v is not None for v in one.y)]  # fmt: skip
+    return Figure(
+        name="efficiency",
+        section="efficiency",
+        title="Items drawn for each target settled",
+        reading="An adaptive sample goes on with the targets still at the top. Where the curve "
+        "rises, one more settled target costs more items than before.",
+        alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
+        x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),
+        y=Axis(title="items for each target", log=True),
+        series=tuple(series),
+        head=("model", "level", "share of items", "reached", "settled", "items for each"),
+        rows=tuple(rows),
+    )
+
+
+def _distribution(model: Measurement) -> RankDistribution | None:
+    if model.estimate is not None:
+        return model.estimate.distribution
+    return distribution_of(model.given)
+
+
+def _doublings(items: int) -> list[int]:
+    """0, 1, 3, 7, …: the last ranks of stretches that double; the last ends with the catalogue.
+
+    It is a doubling within a factor of √2: what is left over is too little for one of its own.
+    """
+    edges = [0]
+    while 2**1.5 * (edges[-1] + 1) <= items + 1:
+        edges.append(2 * edges[-1] + 1)
+    return [*edges, items]
+
+
+def _shares(found: RankDistribution, edges: Sequence[int]) -> list[float]:
+    reach = np.minimum(np.asarray(edges[1:]), found.n_items)
+    share: list[float] = np.diff(found.cdf(reach), prepend=0.0).tolist()
+    return share
+
+
+def _outline(found: RankDistribution, name: str, colour: int | str, legend: str) -> Series:
+    edges = _doublings(found.n_items)
+    shares = _shares(found, edges)
+    # the last stretch is no whole doubling: drawn at the density that it has
+    shares[-1] /= np.log2((found.n_items + 1) / (edges[-2] + 1))
+    return Series(
+        name=name,
+        kind="step",
+        x=numbers([*(edge + 1 for edge in edges[:-1]), found.n_items]),
+        y=numbers([*shares, shares[-1]]),
+        colour=colour,
+        legend=legend,
+        dash=dash_of(colour),
+    )
+
+
+def _span(low: int, high: int) -> str:
+    return f"{high:,}" if high == low + 1 else f"{low + 1:,}–{high:,}"
+
+
+def _end(bounded: Sequence[tuple[int, Measurement]]) -> float:
+    return 1.6 * max(k for _, model in bounded for k, _ in model.whiskers)
+
+
+def _top(bounded: Sequence[tuple[int, Measurement]]) -> float:
+    seen = [one.most for _, model in bounded for _, one in model.whiskers if one.most is not None]
+    return min(1.0, 1.1 * max(seen))
+
+
+def _span_of(reach: Sequence[float]) -> str:
+    low, high = f"{min(reach):,.0f}", f"{max(reach):,.0f}"
+    return high if low == high else f"{low} to {high}"

@@ -1,0 +1,60 @@
+"""Text from users, made safe to print: in a page, in JSON within a page, in a figure."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+# control characters, those that turn the direction of what follows, and halves of surrogate pairs
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+_IN_SCRIPT = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028",
+              "\u2029": r"\u2029"}  # fmt: skip
+
+
+def clean(text: str) -> str:
+    """One line of printable text; what cannot be printed is shown as U+FFFD."""
+    return " ".join(_UNPRINTABLE.sub("\ufffd", text).split())
+
+
+def short(text: str, size: int = 28) -> str:
+    """The text, or its beginning where it would not fit beside a figure."""
+    return text if len(text) <= size else f"{text[: size - 1]}…"
+
+
+def figure_text(text: str) -> str:
+    """Text for plotly, which reads a little HTML and decodes entities: it finds none here."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def script_json(content: Any) -> str:
+    """JSON that can stand in a script element: no character in it can end that element."""
+    text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return "".join(_IN_SCRIPT.get(character, character) for character in text)
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number with so many digits after the point; a dash where there is none."""
+    return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
+
+
+def digits_for(standard_error: float | None) -> int:
+    """Digits that show two of the standard error's; four where there is none."""
+    if standard_error is None or not math.isfinite(standard_error) or standard_error <= 0.0:
+        return 4
+    return min(6, max(2, 1 - math.floor(math.log10(standard_error))))
+
+
+def percent(share: float) -> str:
+    """A probability in words that never say certain."""
+    if share > 0.99:
+        return "over 99 %"
+    return "under 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def among(names: list[str]) -> str:
+    """Names as a list in a sentence."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,176 @@
+"""The summary: what was measured, who wins, how sure that is, what the sample could not tell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fullrank.inference import Comparison
+from fullrank.metrics import Metric, parse
+from fullrank.ranking import ExactRanks
+from fullrank.report._compared import leader
+from fullrank.report._text import among, digits_for, number, percent
+from fullrank.report.measurement import Measurement
+from fullrank.sampling import RankSample
+
+_COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+
+def summary(
+    models: Sequence[Measurement], comparison: Comparison | None, metric: str, level: float
+) -> tuple[str, ...]:
+    """Two sentences or a few more, for a reader who reads nothing else."""
+    best = _best(models, comparison, metric)
+    sentences = [_measured(models), _winner(models, comparison, metric, level, best)]
+    sentences += _unseen(models, models[best], metric)
+    if comparison is not None and metric in comparison.naive_best:
+        named = comparison.models.index(comparison.naive_best[metric])
+        if named != best:
+            sentences.append(
+                f"The sampled {metric} as it reads would have named {models[named].name}."
+            )
+    sentences += _checked(models, metric, best)
+    return tuple(sentences)
+
+
+def _best(models: Sequence[Measurement], comparison: Comparison | None, metric: str) -> int:
+    if comparison is not None:
+        return leader(comparison, comparison.metrics.index(metric))
+    return int(np.argmax([model.values[metric].estimate for model in models]))
+
+
+def _measured(models: Sequence[Measurement]) -> str:
+    count = _COUNTS[len(models)] if len(models) < len(_COUNTS) else f"{len(models):,}"
+    what = f"{count} models were" if len(models) > 1 else f"{models[0].name} was"
+    ways = {_among(model.given): None for model in models}
+    sizes = {_users(model.given): None for model in models}
+    users = among(list(sizes)) if len(sizes) < 3 else "different numbers of users"
+    how = next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes)"
+    costs = [model.given.average_size for model in models
+             if isinstance(model.given, RankSample) and model.given.design.adaptive]  # fmt: skip
+    cost = ""
+    if costs and len(ways) == 1:
+        low, high = f"{min(costs):,.0f}", f"{max(costs):,.0f}"
+        cost = f" ({low} on average)" if low == high else f" ({low} to {high} on average)"
+    return f"{what} measured on {users}: each held-out item was ranked {how}{cost}."
+
+
+def _users(given: RankSample | ExactRanks) -> str:
+    users = int(given.n_users or 0)
+    targets = given.ranks.size if isinstance(given, ExactRanks) else given.n_targets
+    who = f"{users:,} user{'s' if users != 1 else ''}"
+    return who if targets == users else f"{who} with {targets:,} held-out items"
+
+
+def _among(given: RankSample | ExactRanks) -> str:
+    if isinstance(given, ExactRanks):
+        low, high = int(given.n_candidates.min()), int(given.n_candidates.max())
+        unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
+        span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
+        return f"among all {span}{unseen}"
+    if given.n_items is not None:
+        items = f"{given.n_items:,} items"
+    else:
+        items = "the items that the user had not seen"
+    if given.exhausted:
+        return f"among all of {items}" if given.n_items is None else f"among all {items}"
+    sizes = np.unique(given.sample_size)
+    if given.design.adaptive:
+        return f"among {sizes[0]:,} to {sizes[-1]:,} of {items}, more of them the better it stood"
+    drawn = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    return f"among {drawn} of {items}, drawn at random"
+
+
+def _winner(
+    models: Sequence[Measurement],
+    comparison: Comparison | None,
+    metric: str,
+    level: float,
+    best: int,
+) -> str:
+    value = models[best].values[metric]
+    digits = digits_for(value.standard_error)
+    shown = number(value.estimate, digits)
+    if np.isfinite(value.low):
+        ends = f"{number(value.low, digits)} to {number(value.high, digits)}"
+        shown += f" ({100 * level:g} % interval {ends})"
+    if len(models) == 1:
+        return f"Over the full catalogue, its {metric} is {shown}."
+    name = models[best].name
+    if comparison is None:
+        return (
+            f"Over the full catalogue, {name} has the highest {metric}, {shown}; how sure its lead "
+            "is cannot be said."
+        )
+    column = comparison.metrics.index(metric)
+    chance = percent(float(comparison.p_best[best, column]))
+    first = comparison.models[best]
+    order = np.argsort(-comparison.estimate[:, column], kind="stable")
+    second = next(int(i) for i in order if i != best)
+    lead = comparison.between(first, comparison.models[second], metric)
+    sure = "is more than chance" if lead.better == first else "could be chance"
+    return (
+        f"Over the full catalogue, {name} is most likely the best by {metric}, at {shown}: the "
+        f"probability is {chance}, and its lead over {models[second].name} {sure}."
+    )
+
+
+def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> list[str]:
+    """What the sample could not tell, of the model named."""
+    if model.estimate is None or not model.sampled:
+        who = "" if not any(one.sampled for one in models) else f" for {model.name}"
+        nothing = f"Every item was ranked{who}, so nothing had to be estimated"
+        return [f"{nothing}: the interval is for other users like these."]
+    value, found = model.values[metric], []
+    if value.naive is not None:
+        found.append(
+            f"Among the sampled candidates its {metric} reads {number(value.naive, 3)}, which is "
+            "not its value over the catalogue."
+        )
+    allowed = ""
+    if value.least is not None and value.most is not None:
+        allowed = f"the sample alone allows {value.least:.3f} to {value.most:.3f}."
+    if metric not in model.estimate.diagnosis.blind:
+        tail = f" Without any assumption, {allowed}" if allowed else ""
+        return [*found, f"{_seen(model.resolution, parse(metric))}{tail}"]
+    share = percent(model.estimate.blind_share)
+    tail = f": {allowed}" if allowed else "."
+    found.append(
+        f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "
+        f"items came out first), so this value leans on smoothness{tail}"
+    )
+    return found
+
+
+def _seen(ranks: float, metric: Metric) -> str:
+    if ranks < 1.5:
+        return "The sample tells every rank apart."
+    if metric.k is None:
+        return "The first ranks, which look alike in a sample, hardly matter to this metric."
+    return f"Rank 1 of the sample stands for about {ranks:,.0f} ranks, fewer than the cut-off."
+
+
+def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]:
+    """How the estimates did, where exact ranks are known beside them."""
+    known = {
+        place: model.values[metric]
+        for place, model in enumerate(models)
+        if model.sampled and model.values[metric].exact is not None
+    }
+    if not known:
+        return []
+    value = known.get(best)
+    parts = []
+    if value is not None and value.exact is not None:
+        where = "inside" if value.low <= value.exact <= value.high else "outside"
+        digits = digits_for(value.standard_error)
+        parts.append(f"give it {number(value.exact, digits)}, {where} the interval")
+    if len(models) > 1 and len(known) == len(models):
+        top = max(known, key=lambda place: known[place].exact or 0.0)
+        parts.append(
+            "name the same model" if top == best else f"name {models[top].name} as the best"
+        )
+    if not parts:
+        return []
+    return [f"Exact ranks, known here, {', and '.join(parts)}."]

@@ -1,0 +1,270 @@
+"""One model as the report shows it: estimated, exact and naive values, bounds, and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank.errors import InputError
+from fullrank.estimators.mapping import fit_beta
+from fullrank.inference import Bounds, Estimate, bounds, estimate, user_means
+from fullrank.metrics import Metric
+from fullrank.ranking import ExactRanks
+from fullrank.sampling import RankDistribution, RankGrid, RankSample
+
+Metrics = tuple[Metric, ...]
+
+_PER_DECADE = 12  # points of a curve
+_SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fits of its own
+
+_CONTRADICTED = (
+    "No bounds on what the sample allows: no distribution of ranks gives outcomes like these, so "
+    "that the candidates were not drawn as the sample says."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value:
+    """A metric of one model: NaN or None for what is not known.
+
+    Attributes
+    ----------
+    metric : its name
+    estimate, low, high, standard_error : on the full catalogue, with its interval
+    naive : as it reads among the sampled candidates
+    exact : from exact ranks of the same users
+    least, most : what the sample allows (see `fullrank.bounds`)
+    warnings : why the interval may miss more often than it says
+    """
+
+    metric: str
+    estimate: float
+    low: float
+    high: float
+    standard_error: float
+    naive: float | None = None
+    exact: float | None = None
+    least: float | None = None
+    most: float | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Measurement:
+    """One model.
+
+    Attributes
+    ----------
+    name : printable
+    given, exact : what was measured, and the exact ranks known beside it
+    values : metric name to Value, the metrics asked for
+    curve : recall at many K
+    whiskers : recall at a few K, with what the sample allows
+    mapped : the sampled curve in global coordinates, (K, recall); empty where there is none
+    mapping : the name of its mapping function
+    estimate, bounds : where the model was sampled, and where there are any
+    notes : what else should be known
+    """
+
+    name: str
+    given: RankSample | ExactRanks
+    exact: ExactRanks | RankSample | None
+    values: Mapping[str, Value]
+    curve: tuple[tuple[int, Value], ...]
+    whiskers: tuple[tuple[int, Value], ...]
+    mapped: tuple[tuple[float, float], ...]
+    mapping: str
+    estimate: Estimate | None
+    bounds: Bounds | None
+    notes: tuple[str, ...]
+
+    @property
+    def sampled(self) -> bool:
+        """Whether there was anything to estimate."""
+        return isinstance(self.given, RankSample) and not self.given.exhausted
+
+    @property
+    def n_items(self) -> int:
+        """Items of the catalogue; of the largest where users have their own."""
+        return n_items(self.given)
+
+    @property
+    def resolution(self) -> float:
+        """How many ranks rank 1 of the sample stands for; 1 for exact ranks."""
+        return self.estimate.resolution if self.sampled and self.estimate is not None else 1.0
+
+
+def n_items(given: RankSample | ExactRanks) -> int:
+    """Items of the catalogue; of the largest where users have their own."""
+    if isinstance(given, ExactRanks):
+        return int(given.n_candidates.max())
+    rows = given.rows
+    return given.n_items or int(given.pool.max() if rows is None else rows.n_items.max())
+
+
+def described(given: RankSample | ExactRanks) -> str:
+    """What was ranked among what, in a line."""
+    return str(given).splitlines()[0]
+
+
+def measure(
+    name: str,
+    given: RankSample | ExactRanks,
+    exact: ExactRanks | RankSample | None,
+    *,
+    metrics: Metrics,
+    cuts: tuple[int, ...],
+    method: str,
+    confidence_level: float,
+    with_bounds: bool,
+) -> Measurement:
+    """Everything about one model that the report shows."""
+    items = n_items(given)
+    several = isinstance(given, RankSample) and given.several
+    curve = tuple(k for k in (_SEVERAL if several else curve_cuts(items)) if k <= items)
+    few = tuple(k for k in cuts if k <= items)
+    recalls = unique(Metric("recall", k) for k in (*curve, *few))
+    found: Estimate | None = None
+    limits: Bounds | None = None
+    notes: tuple[str, ...] = ()
+    if isinstance(given, ExactRanks):
+        values = _of_ranks(given, metrics, confidence_level)
+        lines = _of_ranks(given, recalls, confidence_level)
+    else:
+        grid = RankGrid.for_metrics(int(given.pool.max()), metrics)
+        found = estimate(
+            given, metrics=metrics, method=method, grid=grid, confidence_level=confidence_level
+        )
+        # the grid of the metrics asked for serves the whole curve: one made for K near N would
+        # keep every rank for itself. With several targets every interval costs seconds.
+        level = None if several else confidence_level
+        drawn = estimate(given, metrics=recalls, method=method, grid=grid, confidence_level=level)
+        if with_bounds and not given.exhausted:
+            asked = unique((*metrics, *(Metric("recall", k) for k in few)))
+            limits, notes = _bounds(given, asked, grid, confidence_level)
+        known = found if given.exhausted else exact
+        values = _values(found, limits, _known(known, metrics))
+        lines = _values(drawn, limits, _known(drawn if given.exhausted else exact, recalls))
+    mapped, mapping = _mapped(given)
+    return Measurement(
+        name=name,
+        given=given,
+        exact=exact,
+        values=values,
+        curve=tuple((k, lines[Metric("recall", k).name]) for k in curve),
+        whiskers=tuple((k, lines[Metric("recall", k).name]) for k in few),
+        mapped=mapped,
+        mapping=mapping,
+        estimate=found,
+        bounds=limits,
+        notes=notes,
+    )
+
+
+def curve_cuts(items: int) -> tuple[int, ...]:
+    """Cut-offs from 1 to the number of items, evenly on a log axis."""
+    steps = int(np.ceil(_PER_DECADE * np.log10(max(items, 2)))) + 1
+    return tuple(np.unique(np.rint(np.geomspace(1, items, steps)).astype(int)).tolist())
+
+
+def distribution_of(ranks: ExactRanks | RankSample | None) -> RankDistribution | None:
+    """P(R) of exact ranks with one target for each user; half ranks count as the next."""
+    if isinstance(ranks, ExactRanks) and not (ranks.n_targets > 1).any():
+        items, whole = int(ranks.n_candidates.max()), np.ceil(ranks.ranks).astype(np.int64)
+        return RankDistribution.from_ranks(whole, n_items=items, weight=ranks.weight)
+    if isinstance(ranks, RankSample) and not ranks.several:
+        items = int(ranks.pool.max())
+        return RankDistribution.from_ranks(ranks.rank, n_items=items, weight=ranks.weight)
+    return None
+
+
+def unique(metrics: Iterable[Metric]) -> Metrics:
+    """Each metric once."""
+    return tuple({metric.name: metric for metric in metrics}.values())
+
+
+def _bounds(
+    sample: RankSample, metrics: Metrics, grid: RankGrid, confidence_level: float
+) -> tuple[Bounds | None, tuple[str, ...]]:
+    """The bounds, or why there are none."""
+    try:
+        found = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
+    except InputError as error:  # says what the sample must have, and why
+        needs = str(error).removeprefix("`sample` must have ").split(";")[0].split(":")[0]
+        return None, (f"No bounds on what the sample allows: they need {needs.rstrip('.')}.",)
+    if found.contradicted is not None:
+        return None, (_CONTRADICTED,)
+    return found, ()
+
+
+def _of_ranks(ranks: ExactRanks, metrics: Metrics, confidence_level: float) -> dict[str, Value]:
+    exact = ranks.metrics(metrics)
+    if ranks.n_users < 2:
+        return {
+            name: Value(metric=name, estimate=value, low=np.nan, high=np.nan,
+                        standard_error=np.nan, exact=value)
+            for name, value in exact.items()
+        }  # fmt: skip
+    means = user_means(ranks, metrics, confidence_level=confidence_level).means
+    return {
+        name: Value(
+            metric=name,
+            estimate=exact[name],
+            low=max(mean.confidence_interval.low, 0.0),
+            high=min(mean.confidence_interval.high, 1.0),
+            standard_error=mean.standard_error,
+            exact=exact[name],
+        )
+        for name, mean in means.items()
+    }
+
+
+def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
+    """Exact values where there are exact ranks."""
+    if exact is None:
+        return {}
+    if isinstance(exact, Estimate):
+        return exact.values
+    if isinstance(exact, ExactRanks):
+        return exact.metrics(metrics)
+    return estimate(exact, metrics=metrics, confidence_level=None).values
+
+
+def _values(found: Estimate, limits: Bounds | None, known: Mapping[str, float]) -> dict[str, Value]:
+    none: dict[str, float] = {}
+    naive = none if found.naive is None or found.sample.exhausted else found.naive
+    within = {} if limits is None else limits.intervals
+    return {
+        name: Value(
+            metric=name,
+            estimate=value,
+            low=found.confidence_interval[name].low,
+            high=found.confidence_interval[name].high,
+            standard_error=found.standard_error[name],
+            naive=naive.get(name),
+            exact=known.get(name),
+            least=within[name].low if name in within else None,
+            most=within[name].high if name in within else None,
+            warnings=found.diagnosis.warnings.get(name, ()),
+        )
+        for name, value in found.values.items()
+    }
+
+
+def _mapped(given: Any) -> tuple[tuple[tuple[float, float], ...], str]:
+    """The sampled curve in global coordinates, where there is one sampled K for each."""
+    if not isinstance(given, RankSample) or given.several or given.design.adaptive:
+        return (), ""
+    sizes = np.unique(given.sample_size)
+    if given.n_items is None or given.n_items < 2 or sizes.size > 1 or sizes[0] < 2:
+        return (), ""
+    if given.exhausted:
+        return (), ""
+    mapping = fit_beta(given)
+    places, shares = mapping.curve(given)
+    kept = np.array(curve_cuts(int(sizes[0]))) - 1
+    pairs = zip(places[kept].tolist(), shares[kept].tolist(), strict=True)
+    return tuple(pairs), str(mapping)

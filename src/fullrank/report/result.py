@@ -1,0 +1,189 @@
+"""The report: its sentences, its table, its figures, and the page made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullrank import _checks, _extras
+from fullrank._files import PathLike, replacing
+from fullrank.errors import InputError
+from fullrank.inference import Comparison, _tables
+from fullrank.report._text import digits_for, number
+from fullrank.report.figures import Figure
+from fullrank.report.measurement import Measurement, Value
+
+FORMATS = ("png", "svg", "pdf")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Report(_tables.Tabular):
+    """What was found about one model or several.
+
+    Attributes
+    ----------
+    title, summary : in words
+    models : a `Measurement` for each, in the order given
+    metrics, confidence_level : as asked for
+    comparison : of the models, where there are several that can be compared
+    figures : name to Figure; `plot` draws them
+    notes : what else should be known
+    measured : label to text, how it was measured
+    """
+
+    title: str
+    summary: tuple[str, ...]
+    models: tuple[Measurement, ...]
+    metrics: tuple[str, ...]
+    confidence_level: float
+    comparison: Comparison | None
+    figures: Mapping[str, Figure]
+    notes: tuple[str, ...]
+    measured: Mapping[str, str]
+
+    def to_html(self) -> str:
+        """The page: one file that needs nothing else, scripts included (about 5 MB)."""
+        from fullrank.report._page import render
+
+        return render(self)
+
+    def write_html(self, path: PathLike) -> None:
+        """Write the page, whole or not at all."""
+        with replacing(path) as temporary:
+            temporary.write_text(self.to_html(), encoding="utf-8")
+
+    def plot(self, figure: str, ax: Any = None) -> Any:
+        """Draw one of the figures with matplotlib. Returns the axes."""
+        from fullrank.report._matplotlib import draw
+
+        _checks.choice("figure", figure, tuple(self.figures))
+        return draw(self.figures[figure], ax)
+
+    def save_figures(self, folder: PathLike, format: str = "png") -> tuple[Path, ...]:
+        """Write every figure to a file of its own; returns their paths."""
+        _checks.choice("format", format, FORMATS)
+        target = Path(folder)
+        if target.exists() and not target.is_dir():
+            raise InputError(f"`folder` must be a folder; {target} is a file.")
+        pyplot = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        target.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name in self.figures:
+            axes = self.plot(name)
+            path = target / f"{name}.{format}"
+            with replacing(path) as temporary:
+                axes.figure.savefig(temporary, format=format, dpi=150, bbox_inches="tight")
+            pyplot.close(axes.figure)
+            paths.append(path)
+        return tuple(paths)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and text, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Report",
+            "title": self.title,
+            "summary": list(self.summary),
+            "confidence_level": self.confidence_level,
+            "models": [
+                {
+                    "model": model.name,
+                    "method": "exact" if model.estimate is None else model.estimate.method,
+                    "metrics": [_entry(one) for one in model.values.values()],
+                    "notes": list(self.notes_of(model)),
+                }
+                for model in self.models
+            ],
+            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
+            "notes": list(self.notes),
+            "measured": dict(self.measured),
+        }
+
+    def notes_of(self, model: Measurement) -> tuple[str, ...]:
+        """What should be known of one model's numbers."""
+        found = model.estimate
+        if found is None:
+            return model.notes
+        return f"{found.method}: {found.reason}.", *found.diagnosis.notes, *model.notes
+
+    def __str__(self) -> str:
+        lines = [self.title, "", *self.summary, "", *_tables.text(*self._table(), left=(0, 1))]
+        reasons = {why: None for model in self.models for one in model.values.values()
+                   for why in one.warnings}  # fmt: skip
+        return "\n".join([*lines, *(f"▲ {why}" for why in reasons), *self.notes])
+
+    def _title(self) -> str:
+        return self.title
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"model": model.name} | _entry(model.values[metric])
+            for metric in self.metrics
+            for model in self.models
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head, groups = self.columns(), self.groups()
+        rows = [
+            [metric if place == 0 else "", *cells]
+            for metric, members in groups
+            for place, cells in enumerate(members)
+        ]
+        return ["metric", *head], rows
+
+    def columns(self) -> list[str]:
+        """The columns of the table after the metric: those that some model has a number for."""
+        values = [one for model in self.models for one in model.values.values()]
+        head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % interval",
+                "what the sample allows", "exact"]  # fmt: skip
+        has = {
+            "naive": any(one.naive is not None for one in values),
+            "what the sample allows": any(one.least is not None for one in values),
+            "exact": any(model.sampled and one.exact is not None
+                         for model in self.models for one in model.values.values()),
+        }  # fmt: skip
+        return [name for name in head if has.get(name, True)]
+
+    def groups(self) -> list[tuple[str, list[list[str]]]]:
+        """For each metric the cells of each model's row."""
+        columns, found = self.columns(), []
+        for metric in self.metrics:
+            values = [model.values[metric] for model in self.models]
+            digits = min(digits_for(one.standard_error) for one in values)
+            rows = [
+                _cells(model.name, one, columns, digits)
+                for model, one in zip(self.models, values, strict=True)
+            ]
+            found.append((metric, rows))
+        return found
+
+
+def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
+    mark = " ▲" if one.warnings else ""
+    cells = {
+        "model": name,
+        "naive": number(one.naive, digits),
+        "full catalogue": number(one.estimate, digits),
+        "what the sample allows": _ends(one.least, one.most, 3),
+        "exact": number(one.exact, digits),
+    }
+    return [
+        cells[column] if column in cells else _ends(one.low, one.high, digits) + mark
+        for column in columns
+    ]
+
+
+def _ends(low: float | None, high: float | None, digits: int) -> str:
+    shown = number(low, digits), number(high, digits)
+    return "–" if "–" in shown else " … ".join(shown)
+
+
+def _entry(one: Value) -> dict[str, Any]:
+    names = ("naive", "estimate", "low", "high", "standard_error", "exact", "least", "most")
+    plain = {name: getattr(one, name) for name in names}
+    return {"metric": one.metric} | {
+        name: None if value is None or value != value else value for name, value in plain.items()
+    }

@@ -1,0 +1,193 @@
+"""Reports of every kind, and a browser that records what a page does."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.ranking import ExactRanks
+from fullrank.report import Report, build_report
+from fullrank.sampling import RankSample, simulate
+
+N_ITEMS = 2000
+HOSTILE = {
+    "script": "<script>alert(1)</script>",
+    "image": "</script><img src=x onerror=alert(1)>",
+    "markup": "<b>\"bold\"</b> & 'quoted' &lt;i&gt; %{y} ${x} {{ 7*7 }}",
+    "long": "unbroken" * 40,
+    "unicode": "ünïcödé 模型 🎬 \u202eright\x00\x07 to left",
+}
+
+
+def ranks_of(power: float, n: int = 400, seed: int = 0) -> np.ndarray:
+    """Ranks whose recall is (K/N)^(1/power)."""
+    share = np.random.default_rng(seed).random(n)
+    return np.ceil(N_ITEMS * share**power).astype(np.int64).clip(1)
+
+
+def exact_ranks(ranks: np.ndarray) -> ExactRanks:
+    """Exact ranks of one target for each user."""
+    ones = np.ones(ranks.size, np.int64)
+    return ExactRanks(
+        ranks=ranks,
+        n_greater=ranks - 1,
+        n_equal=0 * ones,
+        n_candidates=N_ITEMS * ones,
+        user_rows=np.arange(ranks.size),
+        item_rows=np.arange(ranks.size) % N_ITEMS,
+        n_targets=ones,
+        offset=0 * ones,
+        weight=np.ones(ranks.size),
+        ties="random",
+        precision="exact",
+        pool="all",
+    )
+
+
+def named(sample: RankSample) -> RankSample:
+    """The same sample with its users named as `exact_ranks` names them."""
+    rows, design = sample.rows, sample.design
+    assert rows is not None
+    return RankSample.from_ranks(
+        rows.rank,
+        sample_size=rows.sample_size,
+        n_items=rows.n_items,
+        replacement=design.replacement,
+        levels=design.levels,
+        user=np.arange(rows.rank.size),
+    )
+
+
+def several_targets(n_users: int = 60) -> RankSample:
+    """Users with one to three targets."""
+    random = np.random.default_rng(3)
+    rows = []
+    for user in range(n_users):
+        size = int(random.integers(1, 4))
+        above = np.sort((N_ITEMS * random.random(size) ** 3).astype(int)).clip(0, N_ITEMS - size)
+        for offset, z in enumerate(above):
+            drawn = random.hypergeometric(z, N_ITEMS - size - z, 99)
+            rows.append((1 + drawn, user, size, offset))
+    rank, user, n_targets, offset = np.array(rows).T
+    return RankSample.from_ranks(
+        rank, sample_size=100, n_items=N_ITEMS, replacement=False, user=user,
+        n_targets=n_targets, offset=offset,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def kit() -> SimpleNamespace:
+    """What makes ranks and samples."""
+    return SimpleNamespace(
+        n_items=N_ITEMS,
+        ranks_of=ranks_of,
+        exact_ranks=exact_ranks,
+        named=named,
+        several_targets=several_targets,
+        hostile_names=HOSTILE,
+    )
+
+
+@pytest.fixture(scope="session")
+def fixed() -> Report:
+    """Two models, sampled 100 of 2,000, exact ranks known."""
+    truth = {"old": ranks_of(2.5), "new": ranks_of(4.0)}
+    samples = {
+        name: named(simulate(ranks, n_items=N_ITEMS, sample_size=100, replacement=False, rng=1))
+        for name, ranks in truth.items()
+    }
+    exact = {name: exact_ranks(ranks) for name, ranks in truth.items()}
+    return build_report(samples, exact=exact, title="Old & new", measured={"seed": 1}, rng=0)
+
+
+@pytest.fixture(scope="session")
+def hostile() -> Report:
+    """Five adaptive models whose names would break a careless page, and a hostile title."""
+    samples = {
+        name: simulate(ranks_of(2.0 + place), n_items=N_ITEMS, levels=[25, 50, 100, 200], rng=place)
+        for place, name in enumerate(HOSTILE.values())
+    }
+    return build_report(
+        samples,
+        metrics="recall@10",
+        title=HOSTILE["image"],
+        measured={HOSTILE["script"]: HOSTILE["image"]},
+        rng=0,
+    )
+
+
+@dataclass
+class Opened:
+    """A page with what it said, what it asked for, and what went wrong."""
+
+    page: Any
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+    dialogs: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser(need: Callable[[str], Any]) -> Iterator[Any]:
+    """One Chromium for the tests of a module."""
+    sync_api = need("playwright.sync_api") if need("playwright") else None
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        pytest.skip("no chromium")
+    with sync_api.sync_playwright() as play:  # type: ignore[union-attr]
+        found = play.chromium.launch(
+            executable_path=program,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+        )
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
+    """``visit(path, color_scheme="dark")`` opens a page and waits until its figures are drawn."""
+    contexts = []
+
+    def go(path: Path, *, drawn: bool = True, **settings: Any) -> Opened:
+        context = browser.new_context(**({"viewport": {"width": 1200, "height": 900}} | settings))
+        contexts.append(context)
+        opened = Opened(context.new_page())
+
+        def route(one: Any) -> None:
+            url = one.request.url
+            if url.startswith(("data:", "blob:")) or url == path.as_uri():
+                one.continue_()
+            else:
+                opened.requests.append(url)
+                one.abort()
+
+        opened.page.route("**/*", route)
+        opened.page.on("console", lambda one: opened.console.append(f"{one.type}: {one.text}"))
+        opened.page.on("pageerror", lambda one: opened.console.append(f"error: {one}"))
+        opened.page.on("dialog", lambda one: (opened.dialogs.append(one.message), one.dismiss()))
+        opened.page.goto(path.as_uri())
+        if drawn:
+            opened.page.wait_for_selector("html[data-drawn]", timeout=30_000)
+        return opened
+
+    yield go
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def pages(
+    tmp_path_factory: pytest.TempPathFactory, fixed: Report, hostile: Report
+) -> dict[str, Path]:
+    """The reports as files."""
+    folder = tmp_path_factory.mktemp("reports")
+    paths = {"fixed": folder / "fixed.html", "hostile": folder / "hostile <b>&.html"}
+    fixed.write_html(paths["fixed"])
+    hostile.write_html(paths["hostile"])
+    return paths

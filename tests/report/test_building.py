@@ -1,0 +1,278 @@
+"""What a report holds, for every kind of ranks, and what it leaves out."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fullrank as fr
+from fullrank.errors import InputError
+from fullrank.report import Report, build_report, write_report
+from fullrank.sampling import RankSample, simulate
+
+ALL = {"metrics": "recall@10", "rng": 0}
+ONE = ALL | {"bounds": False}
+
+
+def test_sampled_models_with_exact_ranks_have_every_part(fixed: Report) -> None:
+    assert list(fixed.figures) == [
+        "recall", "recall-1", "recall-2", "ranks", "blind-spot", "differences", "winner",
+    ]  # fmt: skip
+    names = [one.name for one in fixed.figures["recall-2"].series]
+    assert names[0] == "naive"
+    assert names[1].startswith("mapped by beta@")
+    assert names[2:] == ["new", "exact"]
+    assert fixed.columns() == [
+        "model", "naive", "full catalogue", "95 % interval", "what the sample allows", "exact",
+    ]  # fmt: skip
+
+
+def test_the_numbers_are_those_of_the_library(fixed: Report) -> None:
+    model = fixed.models[1]
+    sample = model.given
+    estimate = fr.estimate(sample, metrics=["recall@10", "ndcg@10", "ap@10"])
+    value = model.values["ndcg@10"]
+    assert value.estimate == estimate["ndcg@10"]
+    assert (value.low, value.high) == estimate.confidence_interval["ndcg@10"]
+    assert value.naive == sample.naive("ndcg@10")
+    assert value.exact == model.exact.metrics("ndcg@10")["ndcg@10"]
+    limits = fr.bounds(sample, ["recall@10"])["recall@10"]
+    # all bounds of the report hold at once and on a coarser grid: close, never much narrower
+    shown = model.values["recall@10"]
+    assert shown.least == pytest.approx(limits.low, abs=0.02)
+    assert shown.most == pytest.approx(limits.high, abs=0.02)
+
+
+def test_the_curves_are_recall_at_their_k(fixed: Report) -> None:
+    model = fixed.models[0]
+    ks = dict(model.curve)
+    exact = model.exact.ranks
+    for k in (1, 10, model.n_items):
+        near = min(ks, key=lambda one: abs(one - k))
+        assert ks[near].exact == pytest.approx(np.mean(exact <= near))
+    assert ks[model.n_items].estimate == pytest.approx(1.0)
+    naive = next(one for one in fixed.figures["recall-1"].series if one.name == "naive")
+    assert max(naive.x) <= 100  # there is no k beyond the sample
+    assert naive.y[0] == pytest.approx(model.given.naive("recall@1"))
+
+
+def test_the_summary_speaks_of_users_winner_certainty_and_blindness(fixed: Report) -> None:
+    text = " ".join(fixed.summary)
+    assert text.startswith("Two models were measured on 400 users: each held-out item was ranked")
+    assert "among 100 of 2,000 items, drawn at random" in text
+    assert "new is most likely the best by recall@10" in text
+    chance = fixed.comparison.p_best[1, 0]
+    assert ("over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %") in text
+    assert "Ranks 1 to 20 look alike" in text
+    assert "Exact ranks, known here, give it" in text
+    assert "name the same model" in text
+
+
+def test_a_single_model_is_not_compared(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    report = build_report({"mine": sample}, **ALL)
+    assert list(report.figures) == ["recall", "ranks", "blind-spot"]
+    assert report.comparison is None
+    assert report.notes == ()
+    assert report.summary[1].startswith("Over the full catalogue, its recall@10 is 0.")
+
+
+def test_exact_ranks_alone_are_not_estimated(kit: Any) -> None:
+    ranks = {name: kit.exact_ranks(kit.ranks_of(p)) for name, p in (("a", 3.0), ("b", 2.0))}
+    report = build_report(ranks, **ONE)
+    assert list(report.figures) == ["recall", "ranks", "differences", "winner"]
+    assert report.columns() == ["model", "full catalogue", "95 % interval"]
+    assert report.models[0].values["recall@10"].estimate == pytest.approx(
+        np.mean(kit.ranks_of(3.0) <= 10)
+    )
+    assert "nothing had to be estimated" in " ".join(report.summary)
+
+
+def test_a_sample_of_every_item_is_exact(kit: Any) -> None:
+    ranks = kit.ranks_of(3.0)
+    whole = RankSample.from_ranks(
+        ranks, sample_size=kit.n_items, n_items=kit.n_items, replacement=False
+    )
+    report = build_report({"a": whole}, **ALL)
+    assert report.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
+    assert "blind-spot" not in report.figures
+    beside = simulate(ranks, n_items=kit.n_items, sample_size=100, replacement=False, rng=0)
+    both = build_report({"a": beside}, exact={"a": whole}, **ALL)
+    assert both.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
+
+
+def test_adaptive_samples_have_no_naive_metric_but_costs(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, levels=[25, 50, 100, 400], rng=0)
+    report = build_report({"mine": sample}, **ONE)
+    assert "naive" not in report.columns()
+    assert "stands for about 5 ranks, fewer than the cut-off" in " ".join(report.summary)
+    assert [one.name for one in report.figures["recall"].series] == ["mine"]
+    costs = report.figures["efficiency"]
+    assert costs.rows[0][:2] == ("mine", "25")
+    assert len(costs.rows) == 4
+
+
+@pytest.mark.slow
+def test_several_targets_have_no_single_distribution(kit: Any) -> None:
+    report = build_report({"mine": kit.several_targets()}, **ALL)
+    assert list(report.figures) == ["recall"]
+    assert "one target for each user" in " ".join(report.notes_of(report.models[0]))
+    assert "held-out items" in report.summary[0]
+
+
+def test_users_with_catalogues_of_their_own_have_no_mapping(kit: Any) -> None:
+    ranks = kit.ranks_of(3.0)
+    sizes = np.random.default_rng(0).integers(kit.n_items - 60, kit.n_items, ranks.size)
+    drawn = np.random.default_rng(1).hypergeometric(
+        np.minimum(ranks, sizes) - 1, sizes - np.minimum(ranks, sizes), 99
+    )
+    sample = RankSample.from_ranks(
+        1 + drawn, sample_size=100, n_items=sizes, replacement=False, pool="unseen"
+    )
+    report = build_report({"mine": sample}, **ALL)
+    assert list(report.figures) == ["recall", "ranks", "blind-spot"]
+    assert [one.name for one in report.figures["recall"].series] == ["naive", "mine"]
+    assert "items that the user had not seen" in report.summary[0]
+
+
+@pytest.mark.slow
+def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
+    samples = {
+        name: simulate(
+            kit.ranks_of(power), n_items=kit.n_items, sample_size=100, rng=0
+        ).without_rows()
+        for name, power in (("a", 2.0), ("b", 3.0))
+    }
+    report = build_report(samples, **ONE)
+    assert report.comparison is None
+    assert "winner" not in report.figures
+    assert "counts alone" in report.notes[0]
+    assert "cannot be said" in report.summary[1]
+
+
+def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
+    plain = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = RankSample.from_ranks(
+        plain.rows.rank, sample_size=100, n_items=kit.n_items, replacement=True, shared_draws=True
+    )
+    report = build_report({"mine": sample}, **ALL)
+    assert "blind-spot" not in report.figures
+    assert report.to_dict()["models"][0]["metrics"][0]["low"] is None
+    assert "interval" not in report.summary[1]
+
+
+def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    report = build_report({"mine": sample}, **ONE)
+    assert "blind-spot" not in report.figures
+    assert "what the sample allows" not in report.columns()
+
+
+@pytest.mark.slow
+def test_names_that_print_alike_are_numbered(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    report = build_report({"a": sample, "a\n": sample, "": sample}, **ONE)
+    assert [model.name for model in report.models] == ["a", "a #2", "(no name)"]
+
+
+def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    report = build_report({"mine": sample}, metrics=["auc", "auc", "ndcg"], rng=0)
+    assert report.metrics == ("auc", "ndcg")
+    assert "hardly matter to this metric" in " ".join(report.summary)
+    assert np.isfinite(report.models[0].values["auc"].estimate)
+
+
+def test_tiny_samples_make_a_report(kit: Any) -> None:
+    sample = RankSample.from_ranks([1], sample_size=2, n_items=3, replacement=False)
+    report = build_report({"mine": sample}, **ALL)
+    json.dumps(report.to_dict(), allow_nan=False)
+    single = build_report({"mine": kit.exact_ranks(np.array([7]))}, **ALL)
+    assert single.models[0].values["recall@10"].estimate == 1.0
+    assert np.isnan(single.models[0].values["recall@10"].low)
+
+
+def test_the_text_is_the_summary_and_the_table(fixed: Report) -> None:
+    lines = str(fixed).splitlines()
+    assert lines[0] == "Old & new"
+    assert lines[2] == fixed.summary[0]
+    head = next(line for line in lines if line.startswith("metric"))
+    assert head.split()[:3] == ["metric", "model", "naive"]
+    assert sum(line.startswith(("recall@10", "ndcg@10", "ap@10")) for line in lines) == 3
+
+
+def test_plain_numbers_and_tables(fixed: Report) -> None:
+    content = json.loads(json.dumps(fixed.to_dict(), allow_nan=False))
+    assert list(content)[:2] == ["format", "kind"]
+    first = content["models"][0]["metrics"][0]
+    assert set(first) >= {"metric", "naive", "estimate", "low", "high", "exact", "least", "most"}
+    assert content["figures"]["recall"]["series"][0]["x"][0] == 1.0
+    assert content["measured"]["seed"] == "1"
+    assert fixed.to_frame().shape[0] == 6
+    assert fixed.to_markdown().count("\n") == 7
+
+
+def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) -> None:
+    told = {"numpy": "of its own", "users": 3}
+    ranks = kit.exact_ranks(np.array([3, 7, 11]))
+    report = build_report({"a": ranks}, measured=told, **ONE)
+    assert list(report.measured)[:2] == ["numpy", "users"]
+    assert report.measured["numpy"] == "of its own"
+    assert report.measured["users"] == "3"
+    assert "exact ranks of 3 targets" in report.measured["what was ranked"]
+    assert report.measured["fullrank"] == fr.__version__
+
+
+@pytest.mark.slow
+def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
+    samples = {
+        name: simulate(kit.ranks_of(p, n=80), n_items=kit.n_items, sample_size=200, rng=0)
+        for name, p in (("a", 2.0), ("b", 2.1))
+    }
+    first, second = (build_report(samples, **ONE).to_dict() for _ in range(2))
+    first.pop("measured"), second.pop("measured")
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"samples": {}}, "`samples` must map the name of a model"),
+        ({"samples": {3: None}}, "`samples` must name its models by text, not 3."),
+        ({"samples": {"a": [1, 2]}}, "`samples` must hold RankSample or ExactRanks; a is a list."),
+        ({"exact": [1]}, "`exact` must map names of models to their exact ranks."),
+        ({"exact": {"b": None}}, "`exact` must name models of `samples`; 'b' is none."),
+        ({"exact": {"a": "x"}}, "`exact` must hold ExactRanks, or samples of every item; a is"),
+        ({"metrics": "hitz"}, "`metric` must be one of"),
+        ({"confidence_level": 2}, "`confidence_level` must lie between 0 and 1"),
+        ({"bounds": "yes"}, "`bounds` must be True or False, not 'yes'."),
+        ({"method": "magic"}, "`method` must be one of"),
+    ],
+)
+def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) -> None:
+    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, sample_size=100, rng=0)
+    arguments: dict[str, Any] = {"samples": {"a": sample}} | change
+    with pytest.raises(InputError) as caught:
+        build_report(arguments.pop("samples"), **arguments)
+    assert says in str(caught.value)
+
+
+def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
+    sample = simulate([3, 5], n_items=100, sample_size=10, rng=0)
+    with pytest.raises(InputError, match="a has 2,000 items there and 100 in its sample"):
+        build_report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
+
+
+def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> None:
+    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, sample_size=100, rng=0)
+    path = tmp_path / "report.html"
+    report = write_report({"a": sample}, path, **ONE)
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.raises(InputError, match="is a folder"):
+        report.write_html(tmp_path)
+    with pytest.raises(InputError, match="must be writable"):
+        report.write_html(tmp_path / "nowhere" / "report.html")
+    assert [one.name for one in tmp_path.iterdir()] == ["report.html"]

@@ -1,0 +1,135 @@
+"""The page as text: self-contained, escaped, in order."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from fullrank.report import Report, build_report
+from fullrank.sampling import simulate
+
+
+class Reader(HTMLParser):
+    """The elements, their attributes and the text outside scripts and styles."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.text: list[str] = []
+        self.raw: dict[str, list[str]] = {"script": [], "style": []}
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in ("meta", "br", "img", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        here = self.open[-1] if self.open else ""
+        self.raw[here].append(data) if here in self.raw else self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def pages(fixed: Report, hostile: Report, need: Any) -> dict[str, Reader]:
+    need("plotly")
+    need("jinja2")
+    return {"fixed": Reader(fixed.to_html()), "hostile": Reader(hostile.to_html())}
+
+
+@pytest.mark.parametrize("name", ["fixed", "hostile"])
+def test_nothing_is_loaded_from_anywhere(pages: dict[str, Reader], name: str) -> None:
+    page = pages[name]
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base")
+        assert "src" not in attributes
+        assert attributes.get("href", "#").startswith("#")
+        assert not any(key.startswith("on") for key in attributes)
+    assert "url(" not in "".join(page.raw["style"])
+    policy = next(a["content"] for t, a in page.tags if "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert page.open == []  # every element is closed
+
+
+def test_the_elements_do_not_depend_on_names(pages: dict[str, Reader]) -> None:
+    tags = [tag for tag, _ in pages["hostile"].tags]
+    assert tags.count("script") == 3
+    assert tags.count("b") == tags.count("i") == 0
+
+
+def test_names_are_shown_as_they_are(pages: dict[str, Reader], hostile: Report) -> None:
+    text = " ".join(pages["hostile"].text)
+    for model in hostile.models:
+        assert model.name in text
+    assert "49" not in hostile.models[2].name  # {{ 7*7 }} is no template
+    assert "\ufffdright\ufffd\ufffd to left" in text  # nothing that turns or ends a text
+
+
+def test_figures_travel_as_json_that_cannot_end_its_script(
+    pages: dict[str, Reader], hostile: Report
+) -> None:
+    text = pages["hostile"].raw["script"][0]
+    assert not re.search(r"[<>&]", text)
+    figures = json.loads(text)
+    assert [one["name"] for one in figures] == list(hostile.figures)
+    assert figures[0]["legend"][0]["label"] == hostile.models[0].name
+
+
+def test_headings_are_in_order_and_sections_named(pages: dict[str, Reader]) -> None:
+    for page in pages.values():
+        levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(b <= a + 1 for a, b in pairwise(levels))
+        ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+        for tag, attributes in page.tags:
+            if tag == "section":
+                assert attributes["aria-labelledby"] in ids
+            if tag == "a":
+                assert attributes["href"][1:] in ids
+    tags = [tag for tag, _ in pages["fixed"].tags]
+    assert [tags.count(tag) for tag in ("header", "nav", "main", "footer")] == [1, 1, 1, 1]
+
+
+def test_every_figure_has_words_and_a_table(pages: dict[str, Reader], fixed: Report) -> None:
+    page = pages["fixed"]
+    alternatives = [a["aria-label"] for _, a in page.tags if a.get("role") == "img"]
+    assert alternatives == [figure.alternative for figure in fixed.figures.values()]
+    assert all(len(one) > 30 for one in alternatives)
+    tags = [tag for tag, _ in page.tags]
+    assert tags.count("caption") == tags.count("table")
+    # the metrics, the comparison, and one for each figure
+    assert tags.count("table") == len(fixed.figures) + 2
+    assert all("scope" in a for tag, a in page.tags if tag == "th")
+
+
+def test_parts_that_do_not_apply_leave_no_trace(kit: Any, need: Any) -> None:
+    need("plotly")
+    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, sample_size=100, rng=0)
+    report = build_report({"mine": sample}, metrics="recall@10", bounds=False)
+    page = Reader(report.to_html())
+    ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
+    assert not ids & {"comparison", "blind", "efficiency", "figure-winner"}
+    assert {"summary", "metrics", "recall", "ranks", "measured"} <= ids
+
+
+def test_the_page_says_how_it_was_measured_and_how_to_cite(
+    pages: dict[str, Reader], fixed: Report
+) -> None:
+    text = " ".join(pages["fixed"].text)
+    for label, value in fixed.measured.items():
+        assert label in text
+        assert value in text
+    assert "@software{fullrank," in text
+    assert "author  = {{The fullrank contributors}}" in text
+    assert "On sampling top-K recommendation evaluation" in text  # the mapping is shown
+    assert "Towards reliable item sampling" not in text  # nothing adaptive here
+    assert "Towards reliable item sampling" in " ".join(pages["hostile"].text)
