@@ -37,7 +37,7 @@ format: $(VENV)/.installed-test
 	$(RUN) -m ruff format
 
 docs: $(VENV)/.installed-test
-	$(RUN) -m mkdocs build --strict --site-dir out/site
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir out/site
 
 bench: $(VENV)/.installed-test
 	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(RUN) "$$script" || exit; done
@@ -56,7 +56,7 @@ $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
-	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,docs,test]"
+	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,ray,docs,test]"
 	@touch $@ $(VENV)/.installed-demo
 
 # Where Debian's python3-venv is missing, the pip that is there can serve the new environment.

@@ -47,6 +47,7 @@ def _quick(study: str, folder: Path) -> dict[str, Any]:
 def test_there_are_studies() -> None:
     assert STUDIES == [
         "bounds",
+        "demo_models",
         "gowalla_ease",
         "gowalla_models",
         "intervals",
@@ -142,6 +143,7 @@ def test_plan(tmp_path: Path) -> None:
     "study",
     [
         "bounds",
+        "demo_models",
         "gowalla_ease",
         "gowalla_models",
         "ml1m_ials",

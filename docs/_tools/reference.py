@@ -1,0 +1,242 @@
+"""Reference pages made from the code itself, so that they cannot fall behind it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+_ROOT = Path(__file__).parents[2]
+_MARKUP = re.compile(r"\[/?(?:bold|dim|italic|green|cyan|yellow)\]|\x08")
+PACKAGES = {
+    "inference": "Estimates, intervals, bounds, comparisons and plans",
+    "estimators": "Estimators by themselves",
+    "ranking": "From scores to ranks",
+    "sampling": "Samples, designs, distributions and expected metrics",
+    "metrics": "Metrics",
+    "data": "Interactions, splits and data sets",
+    "models": "Models",
+    "evaluation": "Whole evaluations",
+    "report": "Reports",
+    "engines": "Where the work is done",
+    "testing": "Contracts for models and estimators of your own",
+    "errors": "Errors and warnings",
+}
+
+_RESULTS = """\
+Results of `inference` print as small tables and have `to_dict()` (plain numbers, with a format
+version), `to_arrow()`, `to_frame()` (pandas), `to_markdown()`, `to_latex()` and, where a picture
+helps, `plot(ax=None)`."""
+# what every result inherits is told once, on the first page
+_OPTIONS = dict.fromkeys(
+    ("inference", "report"), ("    options:", "      inherited_members: false")
+)
+
+
+def pages() -> dict[str, str]:
+    """Path to Markdown."""
+    made = {f"reference/{name}.md": text for name in present() if (text := _package(name))}
+    made["reference/index.md"] = _index()
+    made["reference/cli.md"] = _commands()
+    made["changelog.md"] = (_ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    return made
+
+
+def studies() -> dict[str, str]:
+    """The pages of the studies and their titles."""
+    pages = sorted((_ROOT / "docs" / "studies").glob("*.md"))
+    return {f"studies/{page.name}": page.read_text("utf-8").split("\n")[0][2:] for page in pages}
+
+
+def listed() -> dict[str, str]:
+    """The pages of the packages by name, then those beside the index by title."""
+    beside = sorted((_ROOT / "docs").glob("*.md"))
+    return {f"reference/{name}.md": name for name in present()} | {
+        page.name: page.read_text("utf-8").split("\n")[0][2:] for page in beside
+    }
+
+
+def present() -> list[str]:
+    """The packages that are there."""
+    specs = {name: importlib.util.find_spec(f"fullrank.{name}") for name in PACKAGES}
+    return [name for name, spec in specs.items() if spec is not None and spec.origin is not None]
+
+
+def public(name: str) -> dict[str, Any]:
+    """The public names of a package and what they stand for."""
+    module = importlib.import_module(f"fullrank.{name}")
+    names = getattr(module, "__all__", None)
+    if names is None:
+        names = [n for n, value in vars(module).items() if inspect.isclass(value)]
+    return {one: getattr(module, one) for one in names if not one.startswith("__")}
+
+
+def _index() -> str:
+    import fullrank
+
+    rows = []
+    for name in sorted(fullrank.__all__, key=str.lower):
+        value = getattr(fullrank, name)
+        if inspect.ismodule(value) or name.startswith("__"):
+            continue
+        home = next(package for package in present() if public(package).get(name) is value)
+        rows.append(f"| [`fr.{name}`]({home}.md#{_path(value, home, name)}) | {_first(value)} |")
+    packages = [f"| [`fr.{name}`]({name}.md) | {PACKAGES[name]} |" for name in present()]
+    return "\n".join(
+        [
+            "# Python\n\n*Every public name, from its docstring.* Ranks are 1-based everywhere.\n",
+            "The names at the top, as in `import fullrank as fr`:\n",
+            "| name | what it does |\n| --- | --- |",
+            *rows,
+            "\nand the packages behind them:\n",
+            "| package | what is in it |\n| --- | --- |",
+            *packages,
+            f"\n{_RESULTS}\n\nThe [command line](cli.md) has a page of its own.\n",
+        ]
+    )
+
+
+def _package(name: str) -> str:
+    parts = [f"# fullrank.{name}", "", f"*{PACKAGES[name]}.*", ""]
+    data = []
+    for one, value in sorted(public(name).items(), key=lambda item: item[0].lower()):
+        if inspect.ismodule(value):
+            continue
+        if inspect.isclass(value) or inspect.isfunction(value):
+            parts += [f"::: {_path(value, name, one)}", *_OPTIONS.get(name, ()), ""]
+        else:
+            data += [f"## `{one}` {{ #fullrank.{name}.{one} }}", "", _mapping(value), ""]
+    return "\n".join([*parts, *data])
+
+
+def _path(value: Any, package: str, name: str) -> str:
+    module = getattr(value, "__module__", None)
+    return f"{module}.{value.__qualname__}" if module else f"fullrank.{package}.{name}"
+
+
+def _mapping(value: Any) -> str:
+    """Registries, name by name."""
+    if not hasattr(value, "items"):
+        return ", ".join(f"`{one}`" for one in value)
+    rows = [f"| `{key}` | {_says(one)} |" for key, one in value.items()]
+    return "\n".join(["| name | |", "| --- | --- |", *rows])
+
+
+def _says(value: Any) -> str:
+    for attribute in ("says", "title", "description"):
+        if isinstance(text := getattr(value, attribute, None), str):
+            return _cell(text)
+    return _first(value) if callable(value) else _cell(str(value).partition(": ")[2] or str(value))
+
+
+def _first(value: Any) -> str:
+    return _cell((inspect.getdoc(value) or "").split("\n\n")[0].replace("\n", " "))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+# ---- the command line ----
+
+_EXITS = """\
+Exit codes: 0 for success; 2 for what you can put right (an option, a file, a missing extra); 1 for
+a run that failed. Errors are one sentence on stderr; with `FULLRANK_TRACEBACK=1` in the environment
+the traceback follows."""
+
+
+def commands() -> dict[str, Any]:
+    """Every command and the function behind it."""
+    from fullrank.cli._app import app
+
+    return {one.name: one.callback for one in app.registered_commands}
+
+
+def _commands() -> str:
+    found = commands()
+    parts = [
+        "# The command line",
+        "",
+        "*Every command with its arguments and options.* `fullrank COMMAND --help` says the same.",
+        "",
+        _EXITS,
+        "",
+        "| command | what it does |\n| --- | --- |",
+        *(f"| [`{name}`](#{name}) | {_short(one)} |" for name, one in found.items()),
+        "",
+    ]
+    for name, function in found.items():
+        parts += _command(name, function)
+    return "\n".join(parts)
+
+
+def _command(name: str, function: Any) -> list[str]:
+    """A command by its signature: typer's own objects change from version to version."""
+    hints = get_type_hints(function, include_extras=True)
+    arguments, options = [], []
+    for parameter in inspect.signature(function).parameters.values():
+        kind, info = get_args(hints[parameter.name])[:2]
+        if type(info).__name__ == "ArgumentInfo":
+            optional = parameter.default is not inspect.Parameter.empty
+            shown = info.metavar or parameter.name.upper()
+            shown += "..." if "list" in str(kind) and not shown.endswith("...") else ""
+            arguments.append((f"[{shown}]" if optional else shown, info))
+        elif not info.hidden:
+            options.append(f"| {_flags(parameter, kind, info)} | {_described(parameter, info)} |")
+    usage = " ".join(["fullrank", name, "[OPTIONS]", *(shown for shown, _ in arguments)])
+    text, examples = _help(inspect.getdoc(function) or "")
+    parts = [f"## {name} {{ #{name} }}", "", text, "", "```text", usage, "```", ""]
+    if examples:
+        parts += ["```console", *(f"$ {one}" for one in examples), "```", ""]
+    if arguments:
+        rows = [f"| `{shown}` | {_plain(info.help)} |" for shown, info in arguments]
+        parts += ["| argument | |\n| --- | --- |", *rows, ""]
+    return [*parts, "| option | |\n| --- | --- |", *options, ""]
+
+
+def _help(text: str) -> tuple[str, list[str]]:
+    """The words of a help text, and its example lines."""
+    words, examples = [], []
+    for paragraph in _MARKUP.sub("", text).split("\n\n"):
+        rest = re.sub(r"^[^:\n]{,40}:\s*(?=fullrank )", "", paragraph.strip())
+        if rest.lstrip().startswith("fullrank "):
+            examples += [" ".join(one.split()) for one in re.split(r"\n\s*(?=fullrank )", rest)]
+        else:
+            words.append(rest)
+    return "\n\n".join(words).strip(), examples
+
+
+def _short(function: Any) -> str:
+    return _cell(_help(inspect.getdoc(function) or "")[0].split("\n\n")[0].replace("\n", " "))
+
+
+def _flags(parameter: inspect.Parameter, kind: Any, info: Any) -> str:
+    # inside Annotated typer keeps the first name where a default would be
+    given = [one for one in (info.default, *(info.param_decls or ())) if isinstance(one, str)]
+    names = given or [f"--{parameter.name.replace('_', '-')}"]
+    shown = ", ".join(f"`{one}`" for one in names)
+    if bool in (kind, *get_args(kind)):
+        return shown.replace("/", "`, `")
+    classes = [one for one in (get_args(kind) or (kind,)) if one is not type(None)]
+    value = info.metavar or re.sub(r"^list\[(.*)\]$", r"\1", _name(classes[0])).upper()
+    return f"{shown} `{_cell(value)}`"
+
+
+def _name(kind: Any) -> str:
+    return str(kind) if get_args(kind) else getattr(kind, "__name__", str(kind))
+
+
+def _described(parameter: inspect.Parameter, info: Any) -> str:
+    default = parameter.default
+    if default is inspect.Parameter.empty:
+        return f"{_plain(info.help)} Required."
+    default = getattr(default, "value", default)
+    shown = default is not None and not isinstance(default, bool)
+    return f"{_plain(info.help)} Default: `{default}`." if shown else _plain(info.help)
+
+
+def _plain(text: str | None) -> str:
+    return _cell(_MARKUP.sub("", text or ""))

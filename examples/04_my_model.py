@@ -1,0 +1,29 @@
+"""A model of your own: factors, a function, and one that only scores pairs; ranked and compared.
+
+python examples/04_my_model.py
+"""
+
+import numpy as np
+
+import fullrank
+from fullrank import datasets
+from fullrank.ranking import CallableScorer
+
+split = datasets.load("simulated").split("leave-one-out", rng=0)
+
+# Factors from anywhere: here the singular vectors of the training matrix.
+matrix = split.train.matrix().toarray()
+left, size, right = np.linalg.svd(matrix, full_matrices=False)
+factors = fullrank.FactorScorer(left[:, :20] * size[:20], right[:20].T)
+
+# Anything that can be called: here the items that most users have.
+counts = split.train.item_counts().astype(float)
+popular = CallableScorer(
+    lambda users: np.tile(counts, (len(users), 1)), n_users=matrix.shape[0], n_items=counts.size
+)
+
+ranks = {
+    name: fullrank.rank(scorer, split.test, exclude=split.train)
+    for name, scorer in {"factors": factors, "popular": popular}.items()
+}
+print(fullrank.compare(ranks, "recall@10, ndcg@10", rng=0))

@@ -1,0 +1,110 @@
+"""What turns the pages into a site: failing code fails the build, formulas are set."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+TOOLS = Path(__file__).parents[2] / "docs" / "_tools"
+
+
+@pytest.fixture
+def tool(
+    need: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Any]:
+    """One of the modules in docs/_tools."""
+    for module in ("mkdocs", "griffe", "latex2mathml"):
+        need(module)
+    monkeypatch.syspath_prepend(str(TOOLS))
+    return importlib.import_module
+
+
+@pytest.fixture
+def run(tool: Callable[[str], Any]) -> Iterator[Callable[..., str]]:
+    """Run the blocks of a page."""
+    blocks = tool("blocks")
+    yield lambda *fences: blocks.run("\n\n".join(fences), "page.md")
+    blocks.stop()
+
+
+def fence(kind: str, code: str) -> str:
+    return f"```{kind}\n{code}\n```"
+
+
+def test_output_is_shown_and_blocks_share_names(run: Callable[..., str]) -> None:
+    shown = run(fence("python run hide", "x = 3"), fence("python run", "print(x * 2)"))
+    assert shown.strip() == ("```python\nprint(x * 2)\n```\n\n``` { .text .output }\n6\n```")
+
+
+def test_what_is_not_marked_is_left_alone(run: Callable[..., str]) -> None:
+    text = fence("python", "raise SystemExit")
+    assert run(text) == text
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "says"),
+    [
+        ("python run", "1 / 0", "ZeroDivisionError"),
+        ("python run", "import warnings\nwarnings.warn('careful')", "UserWarning: careful"),
+        ("console run", "$ fullrank estimate nowhere.csv", "ended with 2, not 0"),
+        ("console run exit=2", "$ fullrank --version", "ended with 0, not 2"),
+        ("console run", "$ rm -r folder", "rm is not run here"),
+    ],
+)
+def test_what_fails_fails_the_build(
+    run: Callable[..., str], kind: str, code: str, says: str
+) -> None:
+    from mkdocs.exceptions import PluginError
+
+    with pytest.raises(PluginError, match=r"block of page\.md failed") as caught:
+        run(fence(kind, code))
+    assert says in str(caught.value)
+
+
+def test_commands_stand_before_what_they_print(run: Callable[..., str]) -> None:
+    shown = run(fence("console run", "$ fullrank \\\n    --version"))
+    assert shown.startswith("```console\n$ fullrank \\\n    --version\nfullrank 0.")
+
+
+def test_formulas(tool: Callable[[str], Any]) -> None:
+    render = tool("maths").render
+    inline = render(r'<p>a <span class="arithmatex">\(x &lt; y_1\)</span> b</p>')
+    assert inline.startswith(
+        '<p>a <math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">'
+    )
+    assert "<mo>&#x0003C;</mo>" in inline
+    assert "<msub><mi>y</mi><mn>1</mn></msub>" in inline
+    block = render('<div class="arithmatex">\\[\n\\frac{a}{b}\n\\]</div>')
+    assert block.startswith('<div class="formula" tabindex="0"')
+    assert "<mfrac>" in block
+
+
+def test_short_lines_of_docstrings(tool: Callable[[str], Any], tmp_path: Path) -> None:
+    import griffe
+
+    text = '''def f(a, b, c):
+    """Do.
+
+    Parameters
+    ----------
+    a : words that go on
+        in the next line
+    b : int, optional
+        A sentence of its own.
+    c : words alone
+    """
+'''
+    extensions = griffe.load_extensions(tool("docstrings").ShortLines)
+    tmp_path.joinpath("a_module.py").write_text(text)
+    module = griffe.load("a_module", search_paths=[tmp_path], extensions=extensions)
+    parsed = module["f"].docstring.parsed
+    found = {one.name: (one.annotation, one.description) for one in parsed[1].value}
+    assert found["a"] == (None, "words that go on in the next line")
+    assert str(found["b"][0]) == "int"
+    assert found["b"][1] == "A sentence of its own."
+    assert found["c"] == (None, "words alone")
