@@ -7,9 +7,11 @@ layer beside OpenBLAS is slower than either, so the parallelism is here and nowh
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from fullrank import _checks
@@ -17,6 +19,7 @@ from fullrank.errors import InputError
 
 Block = TypeVar("Block")
 Progress = Callable[[int, int], Any]
+_BRING_BLAS = ("numpy", "scipy.linalg", "torch")  # a wheel of each has its own
 Crew = Callable[[Callable[[Any], Any], Sequence[Any]], None]
 
 
@@ -27,6 +30,21 @@ def n_threads(n_jobs: int | None) -> int:
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
     return _checks.integer("n_jobs", n_jobs, low=1)
+
+
+def one_blas_thread() -> Any:
+    """A context in which BLAS has one thread: that of numpy, and SciPy's and torch's if loaded."""
+    return _controller(*(name in sys.modules for name in _BRING_BLAS)).limit(
+        limits=1, user_api="blas"
+    )
+
+
+@lru_cache
+def _controller(*loaded: bool) -> Any:
+    """What finds the libraries takes milliseconds: once for each set of modules that bring one."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def run(
@@ -46,12 +64,10 @@ def run(
         raise InputError(
             f"`progress` must be a function of (done, total) or None, not {progress!r}."
         )
-    from threadpoolctl import threadpool_limits
-
     threads = min(n_threads(n_jobs), max(len(blocks), 1))
     counts = [1] * len(blocks) if sizes is None else list(sizes)
     done, total = 0, sum(counts)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         if threads == 1:
             for block, count in zip(blocks, counts, strict=True):
                 work(block)
@@ -79,14 +95,9 @@ def run(
 
 @contextmanager
 def crew(n_jobs: int | None = None) -> Iterator[Crew]:
-    """Threads for many short passes: gives a function of (work, blocks) that does one of them.
-
-    Holding BLAS to one thread takes milliseconds to set up, here once for all passes.
-    """
-    from threadpoolctl import threadpool_limits
-
+    """Threads for many short passes: gives a function of (work, blocks) that does one of them."""
     threads = n_threads(n_jobs)
-    with threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         if threads == 1:
             yield _in_line
             return

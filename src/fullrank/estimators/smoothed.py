@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _threads
 from fullrank.errors import InputError
 from fullrank.estimators._system import (
     Sensitivity,
@@ -126,12 +126,13 @@ def looser(ranks: float) -> float:
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:
     """The fit of the given penalty, or of the one with the largest marginal likelihood."""
-    if penalty is not None:
-        return fit_path(system, np.array([float(penalty)]))[0]
-    coarse = fit_path(system, _PENALTIES[::2])
-    best = max(coarse, key=lambda fit: fit.evidence)
-    step = float(_PENALTIES[0] / _PENALTIES[1])
-    near = [refit(system, best.penalty * ratio, best) for ratio in (step, 1.0 / step)]
+    with _threads.one_blas_thread():  # more only get in each other's way on matrices so small
+        if penalty is not None:
+            return fit_path(system, np.array([float(penalty)]))[0]
+        coarse = fit_path(system, _PENALTIES[::2])
+        best = max(coarse, key=lambda fit: fit.evidence)
+        step = float(_PENALTIES[0] / _PENALTIES[1])
+        near = [refit(system, best.penalty * ratio, best) for ratio in (step, 1.0 / step)]
     inside = [fit for fit in near if fit.penalty >= _PENALTIES[-1] * 0.999]
     return max([best, *inside], key=lambda fit: fit.evidence)
 
@@ -282,12 +283,11 @@ def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
 
 def _solve(curvature: Floats, right: Floats) -> Floats | None:
     """By Cholesky's factors; None where the curvature is not positive."""
-    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+    from scipy.linalg.lapack import dposv
 
-    try:
-        return np.asarray(cho_solve(cho_factor(curvature), right))
-    except LinAlgError:
-        return None
+    # hundreds of these make an estimate: the checks of scipy.linalg cost as much as the solution
+    _, solution, failed = dposv(curvature, right)
+    return None if failed else np.asarray(solution)
 
 
 def _spline(grid: RankGrid) -> tuple[Floats, Floats]:

@@ -28,7 +28,7 @@ X_c ~ Binomial(n, (c - 1/2)/(N - 1)). Narrow bins are summed rank by rank instea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -42,6 +42,7 @@ Ints = NDArray[np.int64]
 
 _SUMMED = 64  # widest bin whose binomial kernel is summed rank by rank
 _CELLS = 500_000  # table cells computed at a time: about 40 MB
+_KEPT, _KEPT_CELLS = 128, 65_536  # tables kept for the next sample, each of half a MB at most
 
 
 def kernel(
@@ -88,14 +89,32 @@ def kernel_averages(
     """
     n_items, n = check_sizes(n_items, sample_size, replacement)
     r = _checks.integers("ranks", ranks, low=1, high=n, hint="Ranks are 1-based.")
+    # samples of one design ask for few ranks of the same tables again and again: models, draws
+    top = min(n, 1 << int(r.max(initial=1) - 1).bit_length())
+    if top * grid.widths.size > _KEPT_CELLS:
+        return _averages(grid.edges, r, n, n_items, replacement)
+    return _first_columns(grid.edges.tobytes(), top, n, n_items, replacement)[:, r - 1]
+
+
+@lru_cache(_KEPT)
+def _first_columns(edges: bytes, top: int, n: int, n_items: int, replacement: bool) -> Floats:
+    """The averages of the ranks 1..top, of a grid whose edges are these bytes."""
+    ranks = np.arange(1, top + 1)
+    return _averages(np.frombuffer(edges, np.int64), ranks, n, n_items, replacement)
+
+
+def _averages(grid_edges: Ints, r: Ints, n: int, n_items: int, replacement: bool) -> Floats:
     # a bin that reaches into the first or last ranks is cut there: the corrections of Euler
     # and Maclaurin fail where the kernel falls to 0 within a few ranks
     cuts = [_SUMMED, n_items - _SUMMED] if replacement else []
-    edges = np.unique(np.concatenate([grid.edges, cuts]).clip(0, n_items).astype(np.int64))
+    edges = np.unique(np.concatenate([grid_edges, cuts]).clip(0, n_items).astype(np.int64))
     sums = _bin_sums(edges, r, n, n_items, replacement)
-    ends = np.searchsorted(edges, np.minimum(grid.edges, n_items))
-    running = [sums[low:high].sum(axis=0) for low, high in pairwise(ends)]
-    return np.asarray(running) / grid.widths[:, None]
+    ends = np.searchsorted(edges, np.minimum(grid_edges, n_items))
+    widths = np.diff(grid_edges)
+    filled = np.flatnonzero(np.diff(ends))  # a bin beyond the last item has no sums
+    averages = np.zeros((widths.size, r.size))
+    averages[filled] = np.add.reduceat(sums, ends[filled]) / widths[filled, None]
+    return averages
 
 
 def _bin_sums(edges: Ints, r: Ints, n: int, n_items: int, replacement: bool) -> Floats:
