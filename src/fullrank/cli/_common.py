@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -71,5 +72,9 @@ def writable(path: Path | None, option: str) -> None:
         return
     if path.is_dir():
         raise InputError(f"`{option}` must name a file; {path} is a folder.")
+    if path.exists() and not path.is_file():
+        raise InputError(f"`{option}` must name a file; {path} is a device or a pipe.")
     if not path.parent.is_dir():
         raise InputError(f"`{option}` must lie in a folder that is there; {path.parent} is not.")
+    if not os.access(path.parent, os.W_OK):
+        raise InputError(f"`{option}` must be writable; the folder {path.parent} is not.")

@@ -7,6 +7,7 @@ from fullrank.inference.comparison import Comparison, Difference
 from fullrank.inference.diagnosis import Diagnosis
 from fullrank.inference.dominance import dominance as dominance
 from fullrank.inference.estimates import Estimate, estimate
+from fullrank.inference.explaining import Explanation, explain
 from fullrank.inference.influence import PseudoValues, pseudo_values
 from fullrank.inference.interval import Interval
 from fullrank.inference.means import mean_interval
@@ -24,6 +25,7 @@ __all__ = [
     "Diagnosis",
     "Difference",
     "Estimate",
+    "Explanation",
     "Interval",
     "Option",
     "Plan",
@@ -33,6 +35,7 @@ __all__ = [
     "compare",
     "dominance",
     "estimate",
+    "explain",
     "hoeffding",
     "mean_interval",
     "paired_test",

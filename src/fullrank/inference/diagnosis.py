@@ -35,6 +35,7 @@ class Diagnosis:
         smoothed fit at the centre of the interval; 0 where they are the same
     warnings : metric name to why its interval may miss more often than it says; empty if not
     notes : what else should be known, for all metrics
+    blind : the metrics that look below what rank 1 of the sample stands for
     """
 
     blind_share: float
@@ -43,6 +44,7 @@ class Diagnosis:
     leans: Mapping[str, float]
     warnings: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
+    blind: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -52,6 +54,7 @@ class Diagnosis:
             "leans": {name: None if np.isnan(x) else x for name, x in self.leans.items()},
             "warnings": {name: list(why) for name, why in self.warnings.items() if why},
             "notes": list(self.notes),
+            "blind": list(self.blind),
         }
 
     def lines(self) -> list[str]:
@@ -75,6 +78,7 @@ def diagnose(
     counts_smoothing: bool = True,
 ) -> Diagnosis:
     """Look at the sample's size, its resolution, and how far the estimate leans on smoothing."""
+    below = _below(sample, metrics)
     known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
@@ -96,10 +100,11 @@ def diagnose(
         leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
         warnings=MappingProxyType(warnings),
         notes=(
-            *_blind(sample, metrics, blind),
+            *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
             *found.notes.get(target, ()),
         ),
+        blind=below,
     )
 
 
@@ -155,17 +160,24 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
     return [says]
 
 
-def _blind(sample: RankSample, metrics: tuple[Metric, ...], share: float) -> list[str]:
-    """What rank 1 of the sample stands for, where some K is below that."""
+def _below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
+    """The metrics that look at fewer ranks than rank 1 of the sample stands for."""
     ranks = round(resolution(sample))
-    below = [
+    if sample.exhausted:
+        return ()
+    return tuple(
         metric.name
         for metric in metrics
         if (metric.k is not None and metric.k < ranks)
         or (metric.k is None and ranks > 1 and _looks_at_the_top(metric, ranks))
-    ]
-    if not below or sample.exhausted:
+    )
+
+
+def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str]:
+    """What rank 1 of the sample stands for, where some K is below that."""
+    if not below:
         return []
+    ranks = round(resolution(sample))
     says = (
         f"{share:.0%} of the targets are at rank 1 of their sample, which stands for ranks "
         f"1–{ranks:,}: below K = {ranks:,} the estimate leans on smoothness "

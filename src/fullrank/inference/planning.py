@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank import _checks, _extras
+from fullrank._progress import Progress, reporter
 from fullrank.errors import InputError
 from fullrank.inference import _tables
 from fullrank.inference._predicted import Candidate, Predicted, Predictor
@@ -161,6 +162,7 @@ def plan(
     designs: Iterable[int | Sequence[int] | str] | None = None,
     target: str = "users",
     confidence_level: float = 0.95,
+    progress: bool | Progress | None = None,
 ) -> Plan:
     """How many users and items are needed, for every kind of design, and which is cheapest.
 
@@ -182,6 +184,7 @@ def plan(
     target : "users": the interval is for the metric of all `n_users`; "population": for all
         users like them
     confidence_level : of the interval
+    progress : True for a line on stderr, or a function of (done, total); of the designs
 
     Notes
     -----
@@ -215,10 +218,12 @@ def plan(
     goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation)
     gain = truth.grid.averages(wanted)
     population = users if target == "users" else None
-    options = [
-        _option(candidate, truth, gain, value, goal, users, population)
-        for candidate in _candidates(designs, truth.n_items)
-    ]
+    report = reporter(progress, "designs")
+    candidates, options = _candidates(designs, truth.n_items), []
+    for done, candidate in enumerate(candidates, start=1):
+        options.append(_option(candidate, truth, gain, value, goal, users, population))
+        if report is not None:
+            report(done, len(candidates))
     cheap = "error" if budget is not None else "scored"
     options.sort(key=lambda one: (one.n_users is None, getattr(one, cheap), one.items_per_user))
     return Plan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,15 @@ import numpy as np
 
 from fullrank import _checks, _files
 from fullrank.errors import InputError
+from fullrank.sampling import _pieces
 from fullrank.sampling.design import Design
+from fullrank.sampling.foreign import read_ranks, samples_of, tally_of
 from fullrank.sampling.sample import RankSample
 
 FORMAT = 1
 _KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "rank", "sample_size", "n_items", "weight", "n_targets", "offset")
+_SIZES = ("rank", "sample_size", "n_items")
 _COUNT_COLUMNS = ("rank", "sample_size", "pool", "count", "weight")
 
 
@@ -32,9 +35,10 @@ def to_arrow(sample: RankSample) -> Any:
 
 def from_arrow(table: Any) -> RankSample:
     """The sample that `to_arrow` packed."""
-    head = _head(table.schema)
-    if head is None:
+    metadata = table.schema.metadata or {}
+    if _KEY not in metadata:
         raise InputError("`table` must be one that fullrank wrote; it carries no design.")
+    head = _head(metadata)
     return _unpacked(head, {name: _numpy(table, name) for name in table.column_names})
 
 
@@ -70,19 +74,20 @@ def write(sample: RankSample, path: _files.PathLike) -> None:
 
 
 def read(path: _files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-    """Read one sample from a ``.parquet``, ``.csv`` or ``.json`` file.
+    """Read one sample from a ``.parquet``, ``.csv``, ``.tsv``, ``.inter`` or ``.json`` file.
 
     A file that fullrank wrote carries its design. Any other needs a column ``rank`` and may
     have ``sample_size``, ``n_items``, ``weight``, ``user``, ``n_targets``, ``offset`` and
     ``model``; what it has no column for is given as an argument, as in
-    `RankSample.from_ranks`.
+    `RankSample.from_ranks`. `fullrank.sampling.foreign.read_ranks` asks for less and infers more.
 
     Parameters
     ----------
     path : the file
     model : which model to take where the file holds several
     settings : ``replacement`` and whatever else `RankSample.from_ranks` takes; and
-        ``rows=False`` to keep counts alone, reading the file piece by piece
+        ``rows=False`` to keep counts alone, reading the file piece by piece (None: where they
+        say as much as the rows)
 
     Examples
     --------
@@ -105,117 +110,51 @@ def read(path: _files.PathLike, *, model: str | None = None, **settings: Any) ->
     return next(iter(samples.values()))
 
 
-def read_all(path: _files.PathLike, *, rows: bool = True, **settings: Any) -> dict[str, RankSample]:
-    """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
-    suffix = _suffix(path, (".parquet", ".csv", ".json"))
-    source = _files.existing(path)
-    if suffix == ".json":
-        _no_settings(settings, source)
-        try:
-            text = source.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise InputError(f"`path` must be a JSON file; {source} is not text.") from error
-        sample = from_json(text)
-        return {"": sample if rows else sample.without_rows()}
-    schema, pieces = _open_csv(source) if suffix == ".csv" else _open_parquet(source)
-    head = _head(schema)
-    if head is not None:
-        _no_settings(settings, source)
-        import pyarrow as pa
-
-        sample = from_arrow(pa.Table.from_batches(list(pieces), schema))
-        return {"": sample if rows else sample.without_rows()}
-    return _foreign(source, schema, pieces, rows, settings)
-
-
-def _foreign(
-    source: Path, schema: Any, pieces: Iterator[Any], rows: bool, settings: dict[str, Any]
+def read_all(
+    path: _files.PathLike, *, rows: bool | None = True, **settings: Any
 ) -> dict[str, RankSample]:
-    names = [name for name in (*_ROW_COLUMNS, "model") if name in schema.names]
-    if "rank" not in names:
-        raise InputError(
-            f"`path` must have a column rank; {source} has {', '.join(schema.names) or 'none'}."
-        )
+    """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
+    own = read_own(path, rows=rows)
+    if own is not None:
+        _no_settings(settings, path)
+        return {"": own}
     if "replacement" not in settings:
         raise InputError(
             "`replacement` must be given, True or False: the file does not say whether the "
             "candidates were drawn with replacement."
         )
-    for name in ("sample_size", "n_items"):
-        if name not in names and name not in settings:
-            raise InputError(f"`{name}` must be given: {source} has no such column.")
-        if name in names and name in settings:
-            raise InputError(f"`{name}` must not be given twice: {source} has such a column.")
-    if not rows:  # users cannot be told apart from counts alone
-        names = [name for name in names if name != "user"]
-    parts: dict[str, Any] = {}
+    design = "fixed" if settings.get("levels") is None else "adaptive"
+    return dict(read_ranks(path, rows=rows, design=design, **settings).samples)
+
+
+def read_own(path: _files.PathLike, *, rows: bool | None = True) -> RankSample | None:
+    """The sample in a file that fullrank wrote; None if someone else wrote the file.
+
+    `rows` as in `read_ranks`: None keeps counts alone where they say as much.
+    """
+    suffix = _suffix(path, (*_pieces.TABLES, ".json"))
+    source = _files.existing(path)
+    if suffix == ".json":
+        try:
+            sample = from_json(source.read_text(encoding="utf-8"))
+        except UnicodeDecodeError as error:
+            raise InputError(f"`path` must be a JSON file; {source} is not text.") from error
+        return sample.without_rows() if rows is False else sample
+    table = _pieces.open_table(source)
+    if _KEY not in table.metadata:
+        return None
+    head = _head(table.metadata)
+    names = {name: name for name in table.names}
+    if rows is not True and head["content"] == "rows" and set(_SIZES) <= set(names):
+        tally = tally_of(table, names, {})
+        if rows is False or not tally.needs_rows:
+            found = samples_of(table, names, {}, tally, _design(head), rows)
+            return next(iter(found.values()))
     import pyarrow as pa
 
-    whole = [pa.Table.from_batches(list(pieces), schema)] if rows else pieces
-    for piece in whole:
-        columns = {name: _numpy(piece, name, source) for name in names}
-        for model, part in _by_model(columns):
-            if part["rank"].size == 0:
-                continue
-            sample = RankSample.from_ranks(**{**settings, **part})
-            if not rows:
-                sample = sample.without_rows()
-            parts[model] = parts[model] + sample if model in parts else sample
-    if not parts:
-        raise InputError(f"`path` must hold at least one rank; {source} is empty.")
-    return parts
-
-
-def _by_model(columns: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    models = columns.pop("model", None)
-    if models is None:
-        yield "", columns
-        return
-    for model in np.unique(models):
-        here = models == model
-        yield str(model), {name: values[here] for name, values in columns.items()}
-
-
-def _open_parquet(source: Path) -> tuple[Any, Iterator[Any]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        file = pq.ParquetFile(source)
-        return file.schema_arrow, file.iter_batches(batch_size=1 << 20)
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"`path` must be a Parquet file; {source} is not: {error}.") from error
-
-
-def _open_csv(source: Path) -> tuple[Any, Iterator[Any]]:
-    import pyarrow as pa
-    import pyarrow.csv as csv
-
-    try:
-        # users and models are names, even where they look like numbers
-        types = {"user": pa.string(), "model": pa.string()}
-        reader = csv.open_csv(
-            source,
-            read_options=csv.ReadOptions(block_size=1 << 24),
-            convert_options=csv.ConvertOptions(column_types=types),
-        )
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"`path` must be a CSV file; {source} is not: {error}.") from error
-    return reader.schema, iter(reader)
-
-
-def _numpy(table: Any, name: str, source: Path | None = None) -> Any:
-    column = table[name] if source is None else table.column(name)
-    if column.null_count:
-        first = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-        raise InputError(
-            f"`{name}` must have no missing values; {column.null_count} of {len(column)} are "
-            f"missing, the first in row {first + 1}."
-        )
-    values = column.to_numpy(zero_copy_only=False) if source else column.to_numpy()
-    if values.dtype.kind == "O":
-        values = np.asarray([str(value) for value in values])
-    return values
+    whole = pa.concat_tables(list(table.pieces(names)))
+    sample = _unpacked(head, {name: _numpy(whole, name) for name in names})
+    return sample.without_rows() if rows is False else sample
 
 
 def _packed(sample: RankSample) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -248,13 +187,20 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample:
     return replace(sample, design=Design(**settings), n_items=n_items)
 
 
-def _head(schema: Any) -> dict[str, Any] | None:
-    text = (schema.metadata or {}).get(_KEY)
-    if text is None:
-        return None
+def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
     try:
-        return _checked_head(json.loads(text))
-    except json.JSONDecodeError as error:
+        return _checked_head(json.loads(metadata[_KEY]))
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
+
+
+def _design(head: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a sample that say how it was drawn."""
+    try:
+        return Design(**head["design"]).to_dict()
+    except TypeError as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
 
 
@@ -274,14 +220,24 @@ def _checked_head(content: Any) -> dict[str, Any]:
 
 
 def _suffix(path: _files.PathLike, known: tuple[str, ...]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = _pieces.kind(Path(path))
     if suffix not in known:
         raise InputError(f"`path` must end in {' or '.join(known)}, not {suffix!r}.")
     return suffix
 
 
-def _no_settings(settings: dict[str, Any], source: Path) -> None:
+def _no_settings(settings: dict[str, Any], source: _files.PathLike) -> None:
     if settings:
         raise InputError(
             f"`{next(iter(settings))}` must not be given: {source} carries its own design."
         )
+
+
+def _numpy(table: Any, name: str) -> Any:
+    column = table.column(name)
+    if column.null_count:
+        raise InputError(f"`{name}` must have no missing values; {column.null_count:,} are.")
+    values = column.to_numpy()
+    if values.dtype.kind == "O":
+        values = np.asarray([str(value) for value in values])
+    return values

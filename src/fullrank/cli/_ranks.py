@@ -1,0 +1,284 @@
+"""How the commands read ranks: the options they share, and the files these describe."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import shlex
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullrank.errors import InputError
+
+if TYPE_CHECKING:
+    from fullrank.sampling import RankSample
+    from fullrank.sampling.foreign import Ranks
+
+_PANEL = "How the ranks were made"
+_FILE = "What the file looks like"
+_POPULAR = """\
+`--negatives` must be uniform: popular items crowd candidates drawn by popularity, by how much \
+depends on the target, and no rank among them tells the rank among all items. Draw them uniformly.\
+"""
+
+
+def _option(names: str, says: str, panel: str = _PANEL, **more: Any) -> Any:
+    return typer.Option(*names.split(), help=says, rich_help_panel=panel, **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """The options that say what a file of ranks holds; a command takes them by `takes_ranks`."""
+
+    sample_size: Annotated[
+        str | None,
+        _option("--sample-size", "Candidates, the target counted; or its column.", metavar="N"),
+    ] = None
+    n_items: Annotated[
+        str | None,
+        _option(
+            "--n-items",
+            "Items a target could be ranked among, itself counted; or its column.",
+            metavar="N",
+        ),
+    ] = None
+    replacement: Annotated[
+        bool | None,
+        _option(
+            "--replacement/--no-replacement",
+            "Whether an item could be drawn twice for a target; with, if nothing is said.",
+        ),
+    ] = None
+    design: Annotated[
+        str,
+        _option(
+            "--design",
+            "fixed, adaptive or auto: adaptive if rank 1 occurs only at the largest of several "
+            "sample sizes.",
+            metavar="KIND",
+        ),
+    ] = "auto"
+    levels: Annotated[
+        str | None,
+        _option(
+            "--levels", "Of an adaptive design: 25,50,100; else the sizes found.", metavar="N,N"
+        ),
+    ] = None
+    stop_rank: Annotated[
+        int, _option("--stop-rank", "An adaptive design goes on up to this rank.", metavar="R")
+    ] = 1
+    negatives: Annotated[
+        str,
+        _option(
+            "--negatives",
+            "How candidates were drawn: uniform; popularity is refused.",
+            metavar="KIND",
+        ),
+    ] = "uniform"
+    truth: Annotated[
+        Path | None,
+        _option(
+            "--truth --qrels",
+            "Targets among scored candidates: TREC qrels, NCF .test.negative or .test.rating, "
+            "RecBole .inter, CSV or Parquet.",
+            _FILE,
+            metavar="FILE",
+            readable=False,  # said in our own words
+        ),
+    ] = None
+    ties: Annotated[
+        str,
+        _option(
+            "--ties",
+            "random, best or worst: a target among candidates of its score.",
+            _FILE,
+            metavar="KIND",
+        ),
+    ] = "random"
+    rank_column: Annotated[
+        str | None, _option("--rank-column", "If not rank.", _FILE, metavar="NAME")
+    ] = None
+    model_column: Annotated[
+        str | None, _option("--model-column", "If not model.", _FILE, metavar="NAME")
+    ] = None
+    user_column: Annotated[
+        str | None, _option("--user-column", "If not user.", _FILE, metavar="NAME")
+    ] = None
+    leave_out: Annotated[
+        list[str] | None,
+        _option("--leave-out", "A column to read as if it were not there.", _FILE, metavar="NAME"),
+    ] = None
+
+    def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:
+        """The samples in a file by model, and what was assumed; unnamed ones take its name."""
+        from fullrank import _checks, _files
+
+        if _checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
+            raise InputError(_POPULAR)
+        from fullrank.sampling import files, foreign
+
+        for one in (path, self.truth):
+            if one is not None and not os.access(_files.existing(one), os.R_OK):
+                raise InputError(f"`path` must be readable; {one} is not.")
+        source = Path(path)
+        scored = self._scored(source)
+        own = None if scored else files.read_own(source, rows=rows)
+        if own is not None:
+            self._check_against(own, source)
+            found = foreign.Ranks(samples={"": own}, notes=())
+        elif scored:
+            from fullrank.ranking.candidates import read_candidates
+
+            found = read_candidates(
+                source, self.truth, **self._design(), ties=self.ties, rng=seed,
+                sample_size=whole_number("--sample-size", self.sample_size),
+                n_items=_needed(whole_number("--n-items", self.n_items)),
+            )  # fmt: skip
+        else:
+            sizes, columns = self._columns()
+            found = foreign.read_ranks(
+                source, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
+                **self._design(),
+            )  # fmt: skip
+        samples = {name or stem(source): one for name, one in found.samples.items()}
+        return foreign.Ranks(samples=samples, notes=found.notes)
+
+    def shown(self, path: Path) -> str:
+        """The file and these options as they are typed."""
+        words = [str(path)]
+        for one in fields(self):
+            value = getattr(self, one.name)
+            flag = f"--{one.name.replace('_', '-')}"
+            if one.name == "replacement" and value is not None:
+                words.append("--replacement" if value else "--no-replacement")
+            elif isinstance(value, list):
+                words += [word for each in value for word in (flag, each)]
+            elif value is not None and value != one.default:
+                words += [flag, str(value)]
+        return shlex.join(words)
+
+    def _scored(self, source: Path) -> bool:
+        from fullrank.ranking._candidate_files import has_scores
+        from fullrank.sampling.foreign import is_table
+
+        if self.truth is not None or source.suffix.lower() == ".json":
+            return self.truth is not None
+        if not is_table(source):
+            raise InputError(
+                f"`--truth` must be given for {source}: it is no table of ranks (.csv, .tsv, "
+                ".inter, .parquet, or our .json), and a TREC run needs qrels beside it."
+            )
+        return has_scores(source)
+
+    def _design(self) -> dict[str, Any]:
+        levels = None
+        if self.levels is not None:
+            levels = [whole_number("--levels", one) for one in self.levels.split(",")]
+        return {
+            "replacement": self.replacement,
+            "design": self.design,
+            "levels": levels,
+            "stop_rank": self.stop_rank,
+        }
+
+    def _columns(self) -> tuple[dict[str, Any], dict[str, str]]:
+        """Sizes that are numbers, and the columns that hold the rest."""
+        named = {"rank": self.rank_column, "model": self.model_column, "user": self.user_column}
+        columns = {role: name for role, name in named.items() if name is not None}
+        sizes: dict[str, Any] = {}
+        for role, text in (("sample_size", self.sample_size), ("n_items", self.n_items)):
+            sizes[role] = _whole(text)
+            if text is not None and sizes[role] is None:
+                columns[role] = text
+        return sizes, columns
+
+    def _check_against(self, own: RankSample, source: Path) -> None:
+        """A file of ours carries its design: what is said of it again must agree."""
+        size = int(own.sample_size.max())
+        carried = {"n_items": own.n_items, "replacement": own.design.replacement}
+        carried |= {"sample_size": None if (own.sample_size != size).any() else size}
+        for one in fields(self):
+            said = getattr(self, one.name)
+            if said in (one.default, None):
+                continue
+            said = _whole(said) if one.name in ("n_items", "sample_size") else said
+            if one.name not in carried or said is None or said != carried[one.name]:
+                raise InputError(
+                    f"`--{one.name.replace('_', '-')}` must not be given, or agree: {source} was "
+                    f"written by fullrank and carries its design, {own}."
+                )
+
+
+def takes_ranks(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Reading` behind its own; it gets them as `reading`."""
+    own = list(inspect.signature(command, eval_str=True).parameters.values())
+    shared = list(inspect.signature(Reading, eval_str=True).parameters.values())
+    every = [one for one in own if one.name != "reading"] + shared
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        reading = Reading(**{one.name: given.pop(one.name) for one in shared})
+        command(reading=reading, **given)
+
+    del called.__wrapped__
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in every]
+    )
+    called.__annotations__ = {one.name: one.annotation for one in every}
+    return called
+
+
+def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
+    """Every model in files and in folders that `fullrank evaluate` wrote, with its rows."""
+    from fullrank.sampling.foreign import Ranks
+
+    found: dict[str, RankSample] = {}
+    notes: dict[str, None] = {}
+    for path in paths:
+        one = _run(path) if path.is_dir() else reading.read(path, rows=True, seed=seed)
+        for name, sample in one.samples.items():
+            if name in found:
+                raise InputError(
+                    f"`FILES` must name each model once; {name!r} is in {path} and before it."
+                )
+            found[name] = sample
+        notes |= dict.fromkeys(one.notes)
+    return Ranks(samples=found, notes=tuple(notes))
+
+
+def _run(folder: Path) -> Ranks:
+    """The models of a folder that `fullrank evaluate` wrote."""
+    from fullrank.evaluation.result import Evaluation
+    from fullrank.sampling.foreign import Ranks
+
+    return Ranks(samples=Evaluation.read(folder).samples, notes=())
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its kind."""
+    return path.name.split(".")[0] or path.name
+
+
+def _whole(text: str | None) -> int | None:
+    """26744, 26_744 and 26,744 as a number; None for anything else."""
+    plain = (text or "").replace("_", "").replace(",", "").strip()
+    return int(plain) if plain.isascii() and plain.isdigit() else None
+
+
+def whole_number(option: str, text: str | None) -> int | None:
+    """A whole number as people type it."""
+    number = _whole(text)
+    if text is not None and number is None:
+        raise InputError(f"`{option}` must be a whole number here, not {text!r}.")
+    return number
+
+
+def _needed(n_items: int | None) -> int:
+    if n_items is None:
+        raise InputError("`--n-items` must be given with scored candidates, which do not tell it.")
+    return n_items

@@ -1,0 +1,74 @@
+"""``fullrank bounds``: what a sample does not rule out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullrank.cli import _common
+from fullrank.cli._ranks import Reading, takes_ranks
+
+PANEL = _common.HAVE_RANKS
+
+
+@takes_ranks
+def bounds(
+    ranks: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
+            metavar="RANKS",
+            readable=False,  # said in our own words
+            show_default=False,
+        ),
+    ],
+    reading: Reading,
+    metric: _common.Metrics = None,
+    level: _common.Level = 0.95,
+    target: Annotated[
+        str,
+        typer.Option("--target", help="population: for all users like these; or users: for these."),
+    ] = "population",
+    shape: Annotated[
+        str | None,
+        typer.Option(
+            "--shape", help="decreasing: assume that no rank is likelier than a better one."
+        ),
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option("--until", help="The last rank for which the shape is assumed.")
+    ] = None,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Bound the metrics of the full catalogue: the least and the most that the ranks allow.
+
+    Nothing is assumed but how the candidates were drawn. Wide bounds mean
+    that the sample cannot tell, whatever an estimate says.
+
+    Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
+    """
+    from fullrank.inference import bounds as bound
+    from fullrank.inference.bounding import METRICS
+    from fullrank.metrics import parse_all
+
+    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    found = reading.read(ranks, seed=seed)
+    results = {
+        model: bound(
+            sample, metrics, shape=shape, until=until, target=target, confidence_level=level
+        )
+        for model, sample in found.samples.items()
+    }
+    if as_json:
+        models = [{"model": model} | one.to_dict() for model, one in results.items()]
+        rest = models[0] if len(models) == 1 else {"kind": "Bounds", "models": models}
+        _common.say_json({"format": 1} | rest | {"assumed": list(found.notes)})
+        return
+    blocks = []
+    for model, one in results.items():
+        blocks.append(f"{model}: {one}" if len(results) > 1 else str(one))
+    sample = next(iter(found.samples.values()))
+    _common.say("\n".join([str(sample), *found.notes, "", "\n\n".join(blocks)]))

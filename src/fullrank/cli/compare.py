@@ -1,0 +1,81 @@
+"""``fullrank compare``: which model is better, and how sure that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullrank.cli import _common
+from fullrank.cli._ranks import Reading, read_models, takes_ranks
+
+PANEL = _common.HAVE_RANKS
+
+
+@takes_ranks
+def compare(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Files of ranks, and folders that `fullrank evaluate` wrote.",
+            metavar="FILES...",
+            readable=False,  # said in our own words
+            show_default=False,
+        ),
+    ],
+    reading: Reading,
+    metric: _common.Metrics = None,
+    test: Annotated[
+        str,
+        typer.Option("--test", help="t, z, bootstrap, randomization, sign or wilcoxon."),
+    ] = "t",
+    correction: Annotated[
+        str, typer.Option("--correction", help="For many tests: holm, bonferroni, bh or none.")
+    ] = "holm",
+    baseline: Annotated[
+        str | None, typer.Option("--baseline", help="Compare every model with this one alone.")
+    ] = None,
+    method: Annotated[
+        str, typer.Option("--method", help="The estimator for samples; naive for sampled metrics.")
+    ] = "auto",
+    paired: Annotated[
+        bool | None,
+        typer.Option(
+            "--paired/--unpaired", help="Take the users as the same; as they are named, if unsaid."
+        ),
+    ] = None,
+    level: _common.Level = 0.95,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Compare models on the same users: differences, tests, and the probability of being best.
+
+    Models come from several files, or from one with a column model. A column
+    user pairs them; without one, row i is taken for the same user.
+
+    Example: fullrank compare runs/ease runs/ials -m ndcg@10 -m recall@20
+
+    Or: fullrank compare ease.csv ials.csv --sample-size 100 --n-items 26744
+    """
+    from fullrank.inference import compare as contrast
+    from fullrank.inference.comparing import METRICS
+    from fullrank.metrics import parse_all
+
+    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    found = read_models(reading, files, seed=seed)
+    result = contrast(
+        found.samples,
+        metrics,
+        test=test,
+        correction=None if correction == "none" else correction,
+        confidence_level=level,
+        baseline=baseline,
+        method=method,
+        paired=paired,
+        rng=seed,
+    )
+    if as_json:
+        _common.say_json(result.to_dict() | {"assumed": list(found.notes)})
+    else:
+        _common.say("\n".join([str(result), *found.notes]))

@@ -1,0 +1,263 @@
+"""``fullrank estimate``: from ranks among sampled candidates to metrics of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullrank import __version__
+from fullrank.cli import _common
+from fullrank.cli._ranks import Reading, takes_ranks
+
+if TYPE_CHECKING:
+    from fullrank.inference import Bounds, Estimate
+    from fullrank.sampling.foreign import Ranks
+
+PANEL = _common.HAVE_RANKS
+
+
+@takes_ranks
+def estimate(
+    ranks: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
+            metavar="RANKS",
+            readable=False,  # said in our own words
+            show_default=False,
+        ),
+    ],
+    reading: Reading,
+    metric: _common.Metrics = None,
+    method: Annotated[
+        str, typer.Option("--method", help="auto, or an estimator's name, such as MLE or BV_MES.")
+    ] = "auto",
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Add what the sample allows, assuming nothing.")
+    ] = False,
+    level: _common.Level = 0.95,
+    target: Annotated[
+        str,
+        typer.Option(
+            "--target", help="population: intervals for all users like these; or users: for these."
+        ),
+    ] = "population",
+    procedure: Annotated[
+        str, typer.Option("--procedure", help="Standard errors by influence or bootstrap.")
+    ] = "influence",
+    resamples: Annotated[int, typer.Option("--resamples", help="Refits of the bootstrap.")] = 500,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", help="Write a page to look at.", metavar="FILE.html", readable=False
+        ),
+    ] = None,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Estimate the metrics of the full catalogue from ranks among sampled candidates.
+
+    Naive metrics, corrected ones with intervals, and what the sample cannot
+    tell, for each model in a column model. Where a column user names users
+    more than once, n_targets and offset say how their targets stand.
+
+    Example: fullrank estimate ranks.csv --sample-size 100 --n-items 26744
+
+    A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
+    """
+    _common.writable(report, "--report")
+    from fullrank.inference import bounds as bound
+    from fullrank.inference import estimate as fit
+    from fullrank.inference.estimates import METRICS
+    from fullrank.metrics import parse_all
+
+    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    found = reading.read(ranks, seed=seed)
+    with _common.progress("refits") as refits:
+        estimates = {
+            model: fit(
+                sample,
+                metrics=metrics,
+                method=method,
+                confidence_level=level,
+                target=target,
+                procedure=procedure,
+                n_resamples=resamples,
+                progress=refits,
+                rng=seed,
+            )
+            for model, sample in found.samples.items()
+        }
+    allowed: dict[str, Bounds] = {}
+    if bounds:
+        allowed = {
+            model: bound(sample, metrics, target=target, confidence_level=level)
+            for model, sample in found.samples.items()
+        }
+    if report is not None:
+        _write(report, ranks, reading, found, metrics, method, level, seed)
+    if as_json:
+        _common.say_json(_content(estimates, allowed, found.notes))
+    else:
+        _common.say("\n".join(_page(estimates, allowed, found.notes, reading, ranks)))
+        if report is not None:
+            _common.say(f"\nReport: {report}")
+
+
+def _write(
+    report: Path,
+    ranks: Path,
+    reading: Reading,
+    found: Ranks,
+    metrics: list[Any],
+    method: str,
+    level: float,
+    seed: int,
+) -> None:
+    from fullrank.report import write_report
+
+    samples: Mapping[str, Any] = found.samples
+    if len(samples) > 1 and any(one.rows is None for one in samples.values()):
+        samples = reading.read(ranks, rows=True, seed=seed).samples  # models are paired by user
+    measured = {"ranks": ranks.name, "seed": str(seed)}
+    measured |= {"assumed": " ".join(found.notes)} if found.notes else {}
+    write_report(
+        samples,
+        report,
+        metrics=metrics,
+        measured=measured,
+        method=method,
+        confidence_level=level,
+        rng=seed,
+    )
+
+
+def _content(
+    estimates: Mapping[str, Estimate], allowed: Mapping[str, Bounds], notes: tuple[str, ...]
+) -> dict[str, Any]:
+    """One object for one model; for several, a list of such objects under "models"."""
+    models = []
+    for model, one in estimates.items():
+        rest = {k: v for k, v in one.to_dict().items() if k not in ("format", "kind", "metrics")}
+        entries = [
+            entry | {"naive": entry["naive"] if _is_told(one, entry["metric"]) else None}
+            for entry in one.to_dict()["metrics"]
+        ]
+        if model in allowed:
+            bounds = allowed[model].to_dict()
+            for entry, ends in zip(entries, bounds["metrics"], strict=True):
+                entry |= {"bound_low": ends["low"], "bound_high": ends["high"]}
+            rest["contradicted"] = bounds["contradicted"]
+        rest["stands_for"] = _stands_for(one)
+        rest["design"] = one.sample.design.to_dict()
+        models.append({"metrics": entries, "model": model, **rest})
+    if len(models) == 1:
+        return {"format": 1, **models[0], "assumed": list(notes)}
+    return {"format": 1, "models": models, "assumed": list(notes)}
+
+
+def _page(
+    estimates: Mapping[str, Estimate],
+    allowed: Mapping[str, Bounds],
+    notes: tuple[str, ...],
+    reading: Reading,
+    ranks: Path,
+) -> Iterator[str]:
+    several = len(estimates) > 1
+    samples = {model: str(one.sample) for model, one in estimates.items()}
+    yield f"fullrank {__version__} · {next(iter(samples.values()))}"
+    if len(set(samples.values())) > 1:
+        yield from (f"{model}: {text}" for model, text in list(samples.items())[1:])
+    yield from notes
+    yield ""
+    yield from _table(estimates, allowed)
+    yield ""
+    lines: dict[str, list[str]] = {}
+    for model, one in estimates.items():
+        for line in _lines(one, allowed.get(model)):
+            lines.setdefault(line, []).append(model)
+    own = {line: models for line, models in lines.items() if len(models) < len(estimates)}
+    yield from (line for line in lines if line not in own)
+    yield from (f"{', '.join(models)}: {line}" for line, models in own.items())
+    blind = next((name for one in estimates.values() for name in one.diagnosis.blind), None)
+    if blind is not None and not several:
+        one = next(iter(estimates.values()))
+        if one.distribution is not None:
+            yield (
+                f"To see what would pin {blind} down: fullrank plan --metric {blind} --margin 5% "
+                f"--users {one.n_users} --pilot {reading.shown(ranks)}"
+            )
+
+
+def _table(estimates: Mapping[str, Estimate], allowed: Mapping[str, Bounds]) -> list[str]:
+    from fullrank.inference import _tables
+
+    several = len(estimates) > 1
+    first = next(iter(estimates.values()))
+    head, _ = first._table()
+    head = (["model"] if several else []) + head + (["what the sample allows"] if allowed else [])
+    head[-1] += "  "
+    rows = []
+    for model, one in estimates.items():
+        _, body = one._table()
+        for place, row in enumerate(body):
+            name = row[0]
+            row[1] = row[1] if _is_told(one, name) else "–"
+            row[-1] = row[-1].removesuffix(" ▲")
+            if allowed:
+                _, low, high = allowed[model]._table()[1][place]
+                row.append(f"{low} … {high}" if low != "–" else "–")
+            mark = name in one.diagnosis.blind or one.diagnosis.warnings.get(name)
+            row[-1] += " ▲" if mark else "  "
+            rows.append(([model if place == 0 else ""] if several else []) + row)
+    return _tables.text(head, rows, left=(0, 1) if several else (0,))
+
+
+def _lines(one: Estimate, allowed: Bounds | None) -> Iterator[str]:
+    """What to know about a model's numbers, the most useful first."""
+    for name, stands in _stands_for(one).items():
+        yield f"Your {name} among {stands['sample_size']:,} stands for about {stands['text']}."
+    yield f"Estimated by {one.method}: {one.reason}."
+    blind = one.diagnosis.blind
+    for place, note in enumerate(one.diagnosis.lines()):
+        yield f"▲ {note}" if place == 0 and blind else note
+    if allowed is not None and allowed.contradicted is not None:
+        yield str(allowed).splitlines()[-1]
+
+
+def _stands_for(one: Estimate) -> dict[str, dict[str, Any]]:
+    """The catalogue's cut-off of every hit rate, where the design has a mapping function."""
+    import numpy as np
+
+    from fullrank.estimators.mapping import fit_beta
+    from fullrank.inference.explaining import MAPPED
+    from fullrank.metrics import parse
+
+    sample = one.sample
+    same = np.unique(sample.sample_size).size == 1 and sample.n_items is not None
+    if sample.design.adaptive or sample.several or sample.exhausted or not same:
+        return {}
+    mapping = fit_beta(sample) if int(sample.sample_size[0]) > 1 else None
+    found = {}
+    for name in one.values:
+        metric = parse(name)
+        if mapping and metric.k and metric.k < mapping.sample_size and metric.kind in MAPPED:
+            place = mapping(metric.k)
+            found[name] = {
+                "k": place,
+                "mapping": str(mapping),
+                "sample_size": mapping.sample_size,
+                "text": f"{metric.kind}@{round(place):,} in the catalogue ({mapping})",
+            }
+    return found
+
+
+def _is_told(one: Estimate, name: str) -> bool:
+    """Whether the naive value says anything: among n candidates everything is in the top n."""
+    from fullrank.metrics import parse
+
+    cut = parse(name).k
+    return cut is None or cut < int(one.sample.sample_size.max())

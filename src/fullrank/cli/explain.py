@@ -1,0 +1,65 @@
+"""``fullrank explain``: what a sampled metric stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullrank.cli import _common
+from fullrank.cli._ranks import Reading, takes_ranks, whole_number
+
+PANEL = _common.HAVE_RANKS
+
+
+@takes_ranks
+def explain(
+    reading: Reading,
+    metric: _common.Metrics = None,
+    ranks: Annotated[
+        Path | None,
+        typer.Option(
+            "--ranks",
+            help="Ranks to fit the mapping function to.",
+            metavar="FILE",
+            readable=False,  # said in our own words
+        ),
+    ] = None,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Explain what metrics among sampled candidates stand for in the full catalogue.
+
+    Which K of the catalogue your sampled hit rate at 10 is about; what a
+    target of each true rank scores on average; and how many ranks of the
+    catalogue rank 1 of the sample stands for.
+
+    Example: fullrank explain --sample-size 100 --n-items 26744 --metric hr@10
+    """
+    from fullrank.inference import explain as say_what
+    from fullrank.inference.explaining import METRICS
+    from fullrank.metrics import parse_all
+
+    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    if ranks is None:
+        result = say_what(
+            metrics=metrics,
+            sample_size=whole_number("--sample-size", reading.sample_size),
+            n_items=whole_number("--n-items", reading.n_items),
+            replacement=reading.replacement,
+        )
+        found = {"": result}
+    else:
+        samples = reading.read(ranks, seed=seed).samples
+        found = {model: say_what(sample, metrics) for model, sample in samples.items()}
+    if as_json:
+        models = [
+            one.to_dict() | ({"model": model} if model else {}) for model, one in found.items()
+        ]
+        _common.say_json(models[0] if len(models) == 1 else {"format": 1, "models": models})
+        return
+    many = len(found) > 1
+    _common.say(
+        "\n\n".join(f"{model}: {one}" if many else str(one) for model, one in found.items())
+    )

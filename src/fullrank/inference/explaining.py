@@ -1,0 +1,238 @@
+"""What a sampled metric stands for: the catalogue's cut-off, and what ranks look like."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.estimators import mapping
+from fullrank.inference import _tables
+from fullrank.metrics import Metric, parse_all
+from fullrank.sampling import RankSample, expected_metric
+
+Floats = NDArray[np.float64]
+
+METRICS = ("hit_rate@10",)
+MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
+_SAYS = {
+    "linear": "the rank whose sampled rank is {k} on average",
+    "bound": "the rank that is about as likely in the sampled top {k} as not",
+    "beta": "if good ranks are the likelier, P(R) falling as R^{power:.2g}",
+    "fitted": "the same, fitted to the ranks given",
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explanation(_tables.Tabular):
+    """What a metric among `sample_size` candidates says about a catalogue of `n_items`.
+
+    Attributes
+    ----------
+    metrics : names
+    sample_size, n_items, replacement : of the sample, the target counted
+    resolution : how many ranks of the catalogue rank 1 stands for, about: N / n
+    stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
+    true_rank : ranks R that the table shows
+    exact, expected : metric to its value for a target of each rank, in the catalogue and on
+        average among the candidates
+    needed : metric to the candidates of which the first stands for no more than the top K
+    sampled : metric to its value in the sample that was given; None without one
+    """
+
+    metrics: tuple[str, ...]
+    sample_size: int
+    n_items: int
+    replacement: bool
+    resolution: float
+    stands_for: Mapping[str, Mapping[str, float]]
+    true_rank: NDArray[np.int64]
+    exact: Mapping[str, Floats]
+    expected: Mapping[str, Floats]
+    needed: Mapping[str, int]
+    sampled: Mapping[str, float] | None
+    _why: Mapping[str, tuple[str, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {
+            "format": 1,
+            "kind": "Explanation",
+            "sample_size": self.sample_size,
+            "n_items": self.n_items,
+            "replacement": self.replacement,
+            "resolution": self.resolution,
+            "metrics": [
+                {
+                    "metric": name,
+                    "sampled": None if self.sampled is None else self.sampled[name],
+                    "stands_for": dict(self.stands_for.get(name, {})) or None,
+                    "candidates_needed": self.needed.get(name),
+                    "true_rank": self.true_rank.tolist(),
+                    "exact": self.exact[name].tolist(),
+                    "expected": self.expected[name].tolist(),
+                }
+                for name in self.metrics
+            ],
+        }
+
+    def __str__(self) -> str:
+        lines = [self._title(), ""]
+        for name, places in self.stands_for.items():
+            kind = name.split("@")[0]
+            shown = [f"{kind}@{round(place):,}" for place in places.values()]
+            width = max(map(len, shown))
+            now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
+            lines.append(f"{name} among {self.sample_size:,}{now} stands for about")
+            lines += [
+                f"  {one:<{width}}  {how}: {why}"
+                for one, how, why in zip(shown, places, self._why[name], strict=True)
+            ]
+            lines.append("")
+        lines.append("What a target scores by its rank in the catalogue, there and on average here")
+        lines += [*_tables.text(*self._table(), left=()), "", *self._advice()]
+        return "\n".join(lines)
+
+    def _title(self) -> str:
+        how = "with" if self.replacement else "without"
+        return (
+            f"A target ranked among {self.sample_size:,} candidates, itself counted, drawn from "
+            f"{self.n_items:,} items ({how} replacement)"
+        )
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"metric": name, "true_rank": int(r), "exact": float(w), "expected": float(e)}
+            for name in self.metrics
+            for r, w, e in zip(self.true_rank, self.exact[name], self.expected[name], strict=True)
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        head = ["rank"]
+        for name in self.metrics:
+            head += [name, f"among {self.sample_size:,}"]
+        rows = []
+        for place, rank in enumerate(self.true_rank):
+            row = [f"{rank:,}"]
+            for name in self.metrics:
+                row += [f"{self.exact[name][place]:.4f}", f"{self.expected[name][place]:.4f}"]
+            rows.append(row)
+        return head, rows
+
+    def _advice(self) -> list[str]:
+        n, ranks = self.sample_size, round(self.resolution)
+        if ranks <= 1:
+            return [f"Rank 1 of {n:,} stands for rank 1 of the catalogue."]
+        lines = [f"Rank 1 of {n:,} stands for about the first {ranks:,} ranks: they look alike."]
+        if n == 2:
+            lines.append("With one item drawn every metric is AUC under another name.")
+        for size in dict.fromkeys(one for one in self.needed.values() if one > n):
+            names = ", ".join(name for name, one in self.needed.items() if one == size)
+            lines.append(f"To see {names}: about {size:,} candidates a user, or adaptive sampling.")
+        return lines
+
+
+def explain(
+    sample: RankSample | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    *,
+    sample_size: int | None = None,
+    n_items: int | None = None,
+    replacement: bool | None = None,
+) -> Explanation:
+    """Say what metrics of ranks among sampled candidates stand for in the catalogue.
+
+    Parameters
+    ----------
+    sample : ranks, to which the mapping function beta@a is fitted; optional
+    metrics : names such as ``"hr@10"``, computed among the candidates
+    sample_size, n_items : without a sample: candidates, and items they are drawn from, the target
+        counted in both
+    replacement : without a sample: whether an item can be drawn twice; True if left out
+
+    Notes
+    -----
+    Only the hit rate (with one target, recall) at k has a cut-off that it stands for: SHR@k ≈
+    HR@f(k) with the mapping functions of Li et al. 2020. For other metrics there is the mean of
+    the sampled metric at each true rank (Rendle 2019).
+
+    Examples
+    --------
+    >>> said = explain(metrics="hr@10", sample_size=100, n_items=10_000)
+    >>> {how: round(place) for how, place in said.stands_for["hit_rate@10"].items()}
+    {'linear': 910, 'bound': 960, 'beta@0.5': 979}
+    >>> said.expected["hit_rate@10"][said.true_rank == 500].round(2)
+    array([0.97])
+    """
+    wanted = parse_all(metrics)
+    fitted = None
+    if sample is not None:
+        for name, value in (
+            ("sample_size", sample_size),
+            ("n_items", n_items),
+            ("replacement", replacement),
+        ):
+            if value is not None:
+                raise InputError(f"`{name}` must not be given: the sample carries it.")
+        fitted = mapping.fit_beta(sample)
+        n, items, replaced = fitted.sample_size, fitted.n_items, sample.design.replacement
+    else:
+        n = _checks.integer("sample_size", sample_size, low=2)
+        items = _checks.integer("n_items", n_items, low=2)
+        replaced = True if replacement is None else _checks.flag("replacement", replacement)
+    true = _shown_ranks(items)
+    expected = {m.name: expected_metric(m, true, n, items, replaced) for m in wanted}
+    stands, why = _stands_for(wanted, n, items, fitted)
+    return Explanation(
+        metrics=tuple(metric.name for metric in wanted),
+        sample_size=n,
+        n_items=items,
+        replacement=replaced,
+        resolution=items / n,
+        stands_for=stands,
+        true_rank=_checks.frozen(true),
+        exact=MappingProxyType({m.name: _checks.frozen(m.weights(true, items)) for m in wanted}),
+        expected=MappingProxyType({m: _checks.frozen(values) for m, values in expected.items()}),
+        needed=MappingProxyType(
+            {m.name: math.ceil(items / m.k) for m in wanted if m.k is not None and m.k <= items}
+        ),
+        sampled=None
+        if sample is None
+        else MappingProxyType({metric.name: sample.naive(metric) for metric in wanted}),
+        _why=why,
+    )
+
+
+def _stands_for(
+    metrics: tuple[Metric, ...], n: int, items: int, fitted: mapping.Mapping | None
+) -> tuple[dict[str, dict[str, float]], dict[str, tuple[str, ...]]]:
+    functions = [mapping.Mapping(kind=kind, sample_size=n, n_items=items) for kind in mapping.KINDS]
+    if fitted is not None:
+        functions.append(fitted)
+    stands: dict[str, dict[str, float]] = {}
+    why = {}
+    for metric in metrics:
+        if metric.kind not in MAPPED or metric.k is None or metric.k >= n:
+            continue
+        says = []
+        stands[metric.name] = {}
+        for one in functions:
+            label = f"{one} (fitted)" if one is fitted else str(one)
+            stands[metric.name][label] = one(metric.k)
+            said = _SAYS["fitted" if one is fitted else one.kind]
+            says.append(said.format(k=metric.k, power=one.a - 1.0))
+        why[metric.name] = tuple(says)
+    return stands, why
+
+
+def _shown_ranks(n_items: int) -> NDArray[np.int64]:
+    """1, 2, 5, 10, … and the last."""
+    steps = [d * 10**e for e in range(19) for d in (1, 2, 5) if d * 10**e < n_items]
+    return np.array([*steps, n_items], dtype=np.int64)

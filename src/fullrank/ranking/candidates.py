@@ -1,0 +1,195 @@
+"""Ranks from scored candidates that another system wrote: TREC runs, RecBole, NCF, plain tables.
+
+Such a file lists candidates with their scores; which of them are targets is said by a column
+``label`` or by a second file. A target that is not listed has no rank that could be known: the
+list was cut, and its rank lies somewhere beyond.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks
+from fullrank._files import PathLike, existing
+from fullrank._rng import RandomState, generator
+from fullrank.errors import InputError
+from fullrank.ranking._candidate_files import read_scored, read_truth
+from fullrank.sampling import RankSample
+from fullrank.sampling.foreign import Ranks, assumed_replacement, infer_levels
+
+Ints = NDArray[np.int64]
+TIES = ("random", "best", "worst")
+
+
+def read_candidates(
+    path: PathLike,
+    truth: PathLike | None = None,
+    *,
+    n_items: int,
+    sample_size: int | None = None,
+    replacement: bool | None = None,
+    design: str = "auto",
+    levels: ArrayLike | None = None,
+    stop_rank: int = 1,
+    ties: str = "random",
+    rng: RandomState = None,
+) -> Ranks:
+    """Read scored candidates and the targets among them, and rank these.
+
+    Parameters
+    ----------
+    path : a TREC run (``query Q0 document rank score tag``; order is by score, the rank column is
+        not looked at); or a CSV, TSV, RecBole ``.inter`` or Parquet table with columns for user,
+        item and score, and perhaps ``label``
+    truth : the targets, where no label says so: TREC qrels (``query 0 document relevance``, a
+        target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
+        for user and item
+    n_items : catalogue size N
+    sample_size : candidates of each target, itself counted; the listed ones if left out. Larger
+        than the list where that was cut below every target
+    replacement, design, levels, stop_rank : as in `fullrank.sampling.foreign.read_ranks`
+    ties : {"random", "best", "worst"}
+        Where a target stands among candidates of its score
+    rng : of ties="random"
+
+    Returns
+    -------
+    Ranks
+        Users with several targets keep the offsets that their estimate needs.
+
+    Examples
+    --------
+    >>> read_candidates("run.trec", "qrels.txt", n_items=26_744)  # doctest: +SKIP
+    """
+    _checks.choice("ties", ties, TIES)
+    items = _checks.integer("n_items", n_items, low=1)
+    scored = read_scored(existing(path), items=truth is not None)
+    told = None if truth is None else read_truth(existing(truth))
+    scored, again = _once(scored, told)
+    user, names, relevant, notes = _labelled(scored, told, path, truth)
+    if again:
+        notes += (f"{again:,} candidates are a target of their user again: left out.",)
+    score = np.asarray(scored["score"])
+    _checks.reject("score", score, np.isnan(score), "be numbers")
+    keys = {"random": generator(rng).random(score.size), "best": ~relevant, "worst": relevant}
+    rank, offset, owner, n_listed, tied = _placed(user, score, relevant, keys[ties])
+    if tied and ties == "random":
+        share = f"{tied:,} of {rank.size:,} targets share their score with other candidates"
+        notes += (f"{share}; ties are broken at random.",)
+    targets = np.bincount(owner, minlength=len(names))[owner]
+    size = n_listed - targets + 1
+    if sample_size is not None:
+        asked = _checks.integer("sample_size", sample_size, low=1)
+        if (size > asked).any():
+            raise InputError(
+                f"`sample_size` must be at least the {int(size.max()):,} candidates that are "
+                f"listed, not {asked:,}."
+            )
+        size = np.full(rank.size, asked)
+    pool = np.full(rank.size, items) - targets + 1
+    replaced, more = assumed_replacement(replacement, size, pool)
+    found, told_design = infer_levels(rank, size, pool, design=design, levels=levels)
+    sample = RankSample.from_ranks(
+        rank,
+        sample_size=size,
+        n_items=items,
+        replacement=replaced,
+        levels=found,
+        stop_rank=stop_rank,
+        ties=ties,
+        user=names[owner],
+        n_targets=targets,
+        offset=offset,
+    )
+    return Ranks(samples={"": sample}, notes=(*notes, *more, *told_design))
+
+
+def _once(scored: Any, told: Any) -> tuple[Any, int]:
+    """Every target once: NCF's negatives hold some again, which are no candidates beside it."""
+    if told is None:
+        return scored, 0
+    pairs = set(zip(told["user"].tolist(), told["item"].tolist(), strict=True))
+    keep = np.ones(scored["user"].size, bool)
+    seen = set()
+    for place, pair in enumerate(
+        zip(scored["user"].tolist(), scored["item"].tolist(), strict=True)
+    ):
+        if pair in pairs:
+            keep[place] = pair not in seen
+            seen.add(pair)
+    if keep.all():
+        return scored, 0
+    return {name: column[keep] for name, column in scored.items()}, int((~keep).sum())
+
+
+def _labelled(
+    scored: Any, told: Any, path: PathLike, truth: PathLike | None
+) -> tuple[Ints, NDArray[Any], NDArray[np.bool_], tuple[str, ...]]:
+    """For every candidate its user and whether it is a target; users without targets are out."""
+    names, user = np.unique(scored["user"], return_inverse=True)
+    if told is None:
+        if "label" not in scored:
+            raise InputError(
+                f"`truth` must be given: {path} has no column label that says which candidates "
+                "are targets."
+            )
+        relevant = scored["label"] > 0
+        missing = 0
+    else:
+        relevant, missing = _found(scored, told, set(names.tolist()), path)
+    has = np.bincount(user, relevant, names.size) > 0
+    notes = []
+    if not has.any():
+        where = "label" if truth is None else str(truth)
+        raise InputError(f"`path` must list a target; none of {path} is one by {where}.")
+    if not has.all():
+        notes.append(f"{int((~has).sum()):,} of {has.size:,} users have no target: left out.")
+    if missing:
+        notes.append(f"{missing:,} users with targets have no candidates: left out.")
+    # users without a target keep their candidates: nothing is asked about them
+    return user, names, relevant, tuple(notes)
+
+
+def _found(
+    scored: Any, told: Any, users: set[Any], path: PathLike
+) -> tuple[NDArray[np.bool_], int]:
+    """Which candidates are targets by the truth; every target of a listed user must be there."""
+    pairs = set(zip(told["user"].tolist(), told["item"].tolist(), strict=True))
+    listed = list(zip(scored["user"].tolist(), scored["item"].tolist(), strict=True))
+    relevant = np.fromiter((pair in pairs for pair in listed), bool, len(listed))
+    hit = [pair for pair, one in zip(listed, relevant.tolist(), strict=True) if one]
+    once = set(hit)
+    lost = [pair for pair in pairs if pair[0] in users and pair not in once]
+    if lost:
+        first = min(lost)
+        depth = int(np.median(np.unique(scored["user"], return_counts=True)[1]))
+        raise InputError(
+            f"`path` must list every target; {len(lost):,} of {len(lost) + len(hit):,} are not in "
+            f"{path}, the first being {first[1]} of user {first[0]}: their ranks are only known to "
+            f"lie beyond the listed candidates (about {depth:,} a user). Write the whole list of "
+            "candidates."
+        )
+    return relevant, len({user for user, _ in pairs} - users)
+
+
+def _placed(
+    user: Ints, score: NDArray[np.float64], relevant: NDArray[np.bool_], key: NDArray[Any]
+) -> tuple[Ints, Ints, Ints, Ints, int]:
+    """Of every target: rank among non-targets, targets above, user, candidates listed, and ties."""
+    order = np.lexsort((key, -score, user))
+    u, s, hit = user[order], score[order], relevant[order]
+    others = np.cumsum(~hit)  # non-targets up to here
+    start = np.searchsorted(u, np.arange(int(u.max()) + 1))
+    before = np.concatenate([[0], others])[start]
+    above = np.concatenate([[0], np.cumsum(hit)])[start]
+    at = np.flatnonzero(hit)
+    owner = u[at]
+    rank = 1 + others[at] - before[owner]
+    offset = np.cumsum(hit)[at] - 1 - above[owner]
+    new = np.concatenate([[True], (np.diff(u) != 0) | (np.diff(s) != 0)])
+    run = np.cumsum(new) - 1
+    tied = int((np.bincount(run, ~hit)[run[at]] > 0).sum())
+    return rank, offset, owner, np.bincount(u)[owner], tied

@@ -1,0 +1,254 @@
+"""Ranks from anyone's pipeline: read from a table, the design inferred where it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from fullrank import _checks, _files
+from fullrank.errors import InputError
+from fullrank.sampling import _pieces
+from fullrank.sampling._tally import SEVERAL, Tally, present
+from fullrank.sampling.sample import RankSample
+
+Ints = NDArray[np.int64]
+
+ROLES = ("user", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
+DESIGNS = ("auto", "fixed", "adaptive")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranks:
+    """What a file held.
+
+    Attributes
+    ----------
+    samples : the sample of each model, in the order of their names; "" where the file names none
+    notes : what was assumed or inferred about the design
+    """
+
+    samples: Mapping[str, RankSample]
+    notes: tuple[str, ...]
+
+
+def read_ranks(
+    path: _files.PathLike,
+    *,
+    sample_size: int | None = None,
+    n_items: int | None = None,
+    replacement: bool | None = None,
+    design: str = "auto",
+    levels: ArrayLike | None = None,
+    stop_rank: int = 1,
+    columns: Mapping[str, str] | None = None,
+    leave_out: Iterable[str] = (),
+    rows: bool | None = None,
+    **settings: Any,
+) -> Ranks:
+    """Read the ranks of one model or several from a CSV, TSV, RecBole or Parquet file.
+
+    Parameters
+    ----------
+    path : a table with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
+        ``user``, ``weight``, ``n_targets`` and ``offset``
+    sample_size, n_items : where there is no such column: candidates, and items they are drawn
+        from, the target counted in both
+    replacement : whether an item could be drawn twice; if left out, True is assumed, or False
+        where targets were ranked among all items
+    design : "fixed"; "adaptive"; or "auto": adaptive if rank 1 occurs only at the largest of
+        several sample sizes
+    levels, stop_rank : of an adaptive design; the sample sizes that occur, if left out
+    columns : what the file calls a column, as ``{"rank": "position"}``
+    leave_out : columns that are to be read as if they were not there
+    rows : True to keep the ranks one by one; None to keep counts alone where they say as much:
+        the file is then read piece by piece, in little memory
+    settings : whatever else `RankSample.from_ranks` takes
+
+    Examples
+    --------
+    >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
+    ('Candidates are taken to be drawn with replacement.',)
+    """
+    table = _pieces.open_table(_files.existing(path))
+    wanted = _wanted(table, columns or {}, tuple(leave_out))
+    given = _given(table, wanted, sample_size=sample_size, n_items=n_items)
+    tally = tally_of(table, wanted, given)
+    rank, size, items = (
+        tally.outcomes[name].to_numpy() for name in ("rank", "sample_size", "n_items")
+    )
+    replaced, notes = assumed_replacement(replacement, size, items)
+    found, more = infer_levels(rank, size, items, design=design, levels=levels)
+    settings |= {"replacement": replaced, "levels": found, "stop_rank": stop_rank}
+    samples = samples_of(table, wanted, given, tally, settings, rows)
+    return Ranks(samples=samples, notes=(*notes, *more))
+
+
+def tally_of(table: _pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
+    """The outcomes of a file, counted."""
+    tally = Tally()
+    for piece in table.pieces(wanted):
+        tally.add(piece, given)
+    return tally.finish(table.path)
+
+
+def samples_of(
+    table: _pieces.Table,
+    wanted: Mapping[str, str],
+    given: Mapping[str, int],
+    tally: Tally,
+    settings: Mapping[str, Any],
+    rows: bool | None,
+) -> dict[str, RankSample]:
+    """The sample of each model: of the counts, or read again with the rows."""
+    own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
+    if rows or (rows is None and (tally.needs_rows or own)):
+        return _with_rows(table, wanted, given, settings)
+    if tally.needs_rows == SEVERAL:
+        raise InputError("`rows` must be kept where users have several targets.")
+    return _counted(tally, settings)
+
+
+def infer_levels(
+    rank: Ints,
+    sample_size: Ints,
+    n_items: Ints,
+    *,
+    design: str = "auto",
+    levels: ArrayLike | None = None,
+) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
+    """The levels of an adaptive design, None of a fixed one, and how it was told.
+
+    An adaptive design goes on from rank 1, so that it leaves rank 1 only at its largest size (or
+    where a user's items were all drawn); a fixed design of several sizes leaves it at any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> infer_levels(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
+    (25, 50)
+    """
+    _checks.choice("design", design, DESIGNS)
+    if levels is not None:
+        if design == "fixed":
+            raise InputError('`levels` must not be given with design="fixed", which has none.')
+        asked = _checks.integers("levels", np.atleast_1d(np.asarray(levels)), low=1)
+        return tuple(asked.tolist()), ()
+    last = (sample_size == sample_size.max()) | (sample_size == n_items)
+    sizes = np.union1d(sample_size[~last], sample_size.max())
+    shown = ", ".join(f"{size:,}" for size in sizes[:12]) + (", …" if sizes.size > 12 else "")
+    early = bool(((rank == 1) & ~last).any())
+    if design == "adaptive":
+        if sizes.size == 1:
+            raise InputError(
+                f"`levels` must be given: all targets have the sample size {sizes[0]:,}, which "
+                "tells no levels."
+            )
+        return tuple(sizes.tolist()), (f"Levels taken from the sample sizes: {shown}.",)
+    if design == "fixed" or sizes.size == 1:
+        return None, ()
+    if early:
+        return None, (f"Fixed design: rank 1 occurs at other sizes than the largest ({shown}).",)
+    told = (
+        f"Adaptive design, levels {shown}: rank 1 occurs only at the largest of the sample sizes."
+    )
+    return tuple(sizes.tolist()), (told,)
+
+
+def assumed_replacement(
+    replacement: bool | None, size: Ints, items: Ints
+) -> tuple[bool, tuple[str, ...]]:
+    """As said; or with replacement, unless some were ranked among all items."""
+    if replacement is not None:
+        return replacement, ()
+    if (size > items).any():
+        at = int(np.argmax(size > items))
+        raise InputError(
+            f"`n_items` must be at least the sample size; it is {items[at]:,} where {size[at]:,} "
+            "candidates were drawn. Are the two exchanged?"
+        )
+    if (size == items).any():
+        return False, ("Candidates are taken to be drawn without replacement: some were all.",)
+    return True, ("Candidates are taken to be drawn with replacement.",)
+
+
+def _wanted(
+    table: _pieces.Table, columns: Mapping[str, str], leave_out: tuple[str, ...]
+) -> dict[str, str]:
+    """What each role is called in the file; "rank" must be there, and what was named."""
+    for role in columns:
+        _checks.choice("columns", role, ROLES)
+    for name in leave_out:
+        table.find("leave_out", name)
+    wanted = {role: role for role in ROLES if role in table.names and role not in columns}
+    wanted |= {role: table.find(role, name) for role, name in columns.items()}
+    wanted = {role: name for role, name in wanted.items() if name not in leave_out}
+    if "rank" not in wanted:
+        table.find("rank", "rank")
+        raise InputError("`leave_out` must not name the column of the ranks.")
+    return wanted
+
+
+def _given(table: _pieces.Table, wanted: Mapping[str, str], **sizes: int | None) -> dict[str, int]:
+    given = {}
+    for name, value in sizes.items():
+        if value is None and name not in wanted:
+            raise InputError(f"`{name}` must be given: {table.path} has no such column.")
+        if value is not None and name in wanted:
+            raise InputError(f"`{name}` must not be given twice: {table.path} has such a column.")
+        if value is not None:
+            given[name] = _checks.integer(name, value, low=1)
+    return given
+
+
+def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]:
+    columns = {
+        name: tally.outcomes[name].to_numpy()
+        for name in ("rank", "sample_size", "n_items", "count", "weight")
+    }
+    place = tally.outcomes["model"].to_numpy()
+    return {
+        model: RankSample.from_counts(
+            **{name: values[place == at] for name, values in columns.items()}, **settings
+        )
+        for model, at in sorted(tally.models.items())
+    }
+
+
+def _with_rows(
+    table: _pieces.Table,
+    wanted: Mapping[str, str],
+    given: Mapping[str, Any],
+    settings: Mapping[str, Any],
+) -> dict[str, RankSample]:
+    import pyarrow as pa
+
+    whole = pa.concat_tables(list(table.pieces(wanted))).unify_dictionaries()
+    columns = {role: _values(role, whole.column(role)) for role in wanted}
+    models = columns.pop("model", np.zeros(len(whole), "U1"))
+    return {
+        str(model): RankSample.from_ranks(
+            **{name: values[models == model] for name, values in columns.items()},
+            **given,
+            **settings,
+        )
+        for model in np.unique(models)
+    }
+
+
+def _values(role: str, column: Any) -> Any:
+    if role not in ("user", "model"):
+        return _pieces.numbers(role, column)
+    values = present(role, column).to_numpy()
+    if role == "model" or values.dtype.kind not in "iu":  # NumPy's own text takes less memory
+        values = np.asarray([str(one) for one in values.tolist()])
+    return values
+
+
+def is_table(path: _files.PathLike) -> bool:
+    """Whether a file's name says that it is a table."""
+    return _pieces.kind(Path(path)) in _pieces.TABLES

@@ -1,0 +1,175 @@
+"""Every mistake: one sentence, exit code 2, and nothing written; and what all commands share."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyarrow")
+typer = pytest.importorskip("typer")
+
+from fullrank.cli import _app  # noqa: E402 (it needs typer)
+
+SIZES = ("--sample-size", "10", "--n-items", "50")
+READERS = {
+    "estimate": ("estimate", "FILE"),
+    "bounds": ("bounds", "FILE"),
+    "compare": ("compare", "FILE", "FILE"),
+    "explain": ("explain", "--ranks", "FILE"),
+    "plan": ("plan", "--pilot", "FILE"),
+}
+MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
+    "missing file": (None, SIZES, r"`path` must name a file; .*ranks\.csv does not exist\."),
+    "wrong column": (
+        "rnak,user\n1,a\n",
+        SIZES,
+        r"`rank` must name a column of .*ranks\.csv; 'rank' is none of them: 'rnak', 'user'\. Is "
+        r"it 'rnak'\?",
+    ),
+    "zero-based ranks": (
+        "rank\n3\n0\n0\n",
+        SIZES,
+        r"`rank` must be at least 1; 2 of 3 are not, the first being rank\[1\] = 0\. Ranks are "
+        r"1-based, the target counted among the candidates\.",
+    ),
+    "rank too large": (
+        "rank\n11\n",
+        SIZES,
+        r"`rank` must be at most the sample size; 1 of 1 is not, the first being rank\[0\] = 11.*",
+    ),
+    "no ranks": ("rank\n", SIZES, r"`path` must hold at least one rank; .* is empty\."),
+    "no table": ("", SIZES, r"`path` must be a CSV file; .* is not: .*"),
+    "no sample size": (
+        "rank\n1\n",
+        SIZES[2:],
+        r"`sample_size` must be given: .*ranks\.csv has no such column\.",
+    ),
+    "sizes exchanged": (
+        "rank\n1\n",
+        ("--sample-size", "50", "--n-items", "10"),
+        r"`n_items` must be at least the sample size; it is 10 where 50 .* Are the two exchanged\?",
+    ),
+    "popularity": (
+        "rank\n1\n",
+        (*SIZES, "--negatives", "popularity"),
+        r"`--negatives` must be uniform: .*",
+    ),
+    "other negatives": (
+        "rank\n1\n",
+        (*SIZES, "--negatives", "hard"),
+        r"`--negatives` must be one of 'uniform', 'popularity', not 'hard'\.",
+    ),
+    "unknown design": (
+        "rank\n1\n",
+        (*SIZES, "--design", "other"),
+        r"`design` must be one of 'auto', 'fixed', 'adaptive', not 'other'\.",
+    ),
+    "levels that are words": (
+        "rank\n1\n",
+        (*SIZES, "--levels", "a,b"),
+        r"`--levels` must be a whole number here, not 'a'\.",
+    ),
+    "unknown metric": (
+        "rank\n1\n2\n",
+        (*SIZES, "--metric", "fame@10"),
+        r"`metric` must be one of recall, .*, not 'fame@10'\.",
+    ),
+}
+
+
+def told(done: Any, says: str) -> None:
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(says + r"\n", done.err), done.err
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+@pytest.mark.parametrize("command", READERS)
+def test_a_mistake_is_one_sentence(
+    fullrank: Any, tmp_path: Path, command: str, mistake: str
+) -> None:
+    text, words, says = MISTAKES[mistake]
+    path = tmp_path / "ranks.csv"
+    if text is not None:
+        path.write_text(text)
+    before = sorted(tmp_path.iterdir())
+    told(fullrank(*(path if one == "FILE" else one for one in READERS[command]), *words), says)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize("command", ["estimate", "compare"])
+def test_unknown_method(fullrank: Any, tmp_path: Path, command: str) -> None:
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("rank\n" + "1\n2\n3\n" * 20)
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"][: 1 + (command == "compare")]
+    done = fullrank(command, *files, *SIZES, "--method", "guess")
+    told(done, r"`method` must be one of 'auto', 'exact', .*, not 'guess'\.")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--level", "95"), r"`confidence_level` must lie between 0 and 1, as 0\.95, not 95\."),
+        (("--target", "me"), r"`target` must be one of 'population', 'users', not 'me'\."),
+        (("--procedure", "x"), r"`procedure` must be one of 'influence', 'bootstrap', not 'x'\."),
+    ],
+)
+def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: str) -> None:
+    (tmp_path / "a.csv").write_text("rank\n1\n2\n")
+    told(fullrank("estimate", tmp_path / "a.csv", *SIZES, *words), says)
+
+
+def test_unwritable_output_is_told_before_the_work(
+    fullrank: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fullrank.sampling import foreign
+
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("the file was read first")
+
+    monkeypatch.setattr(foreign, "read_ranks", never)
+    (tmp_path / "a.csv").write_text("rank\n1\n2\n")
+    words = ("estimate", tmp_path / "a.csv", *SIZES, "--report")
+    nowhere = tmp_path / "nowhere" / "page.html"
+    told(fullrank(*words, nowhere), r"`--report` must lie in a folder that is there; .* is not\.")
+    told(fullrank(*words, tmp_path), rf"`--report` must name a file; {tmp_path} is a folder\.")
+    told(fullrank(*words, "/dev/null"), r"`--report` must name a file; /dev/null is a device or .*")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # for root everything is writable
+    told(fullrank(*words, tmp_path / "p.html"), r"`--report` must be writable; the folder .*")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_file_that_may_not_be_read(
+    fullrank: Any, tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "ranks.csv"
+    path.write_text("rank\n1\n")
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
+    words = (path if one == "FILE" else one for one in READERS[command])
+    told(fullrank(*words, *SIZES), r"`path` must be readable; .*ranks\.csv is not\.")
+
+
+COMMANDS = sorted(command.name or "" for command in _app.app.registered_commands)
+
+
+def test_every_command_is_looked_at() -> None:
+    assert set(READERS) < set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_json_and_a_seed(fullrank: Any, name: str) -> None:
+    done = fullrank(name, "--help")
+    assert (done.code, done.err) == (0, "")
+    assert re.search(rf"fullrank {name}\b.*", done.out.partition("Example")[2]), done.out
+    for option in ("--json", "--seed", "--help"):
+        assert option in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_refuses_an_unknown_option(fullrank: Any, name: str) -> None:
+    done = fullrank(name, "--no-such-option")
+    assert done.code == 2
+    assert "Traceback" not in done.err
+    assert "no-such-option" in done.err

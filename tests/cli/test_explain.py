@@ -1,0 +1,47 @@
+"""`fullrank explain`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank.inference import explain
+
+SIZES = ("--sample-size", "100", "--n-items", "26_744")
+
+
+def test_text_and_json_are_the_library_s(fullrank: Any) -> None:
+    expected = explain(metrics=["hr@10", "ndcg@10"], sample_size=100, n_items=26_744)
+    words = ("explain", *SIZES, "-m", "hr@10", "-m", "ndcg@10")
+    assert fullrank(*words).out == f"{expected}\n"
+    assert json.loads(fullrank(*words, "--json").out) == expected.to_dict()
+
+
+def test_without_replacement(fullrank: Any) -> None:
+    assert "(without replacement)" in fullrank("explain", *SIZES, "--no-replacement").out
+
+
+def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "two.csv"
+    path.write_text("model,rank\n" + "".join(f"{m},{r}\n" for m in "ab" for r in (1, 2, 3, 9, 40)))
+    done = fullrank("explain", "--ranks", path, *SIZES)
+    assert done.code == 0
+    assert done.out.count("(fitted): ") == 2
+    assert done.out.startswith("a: A target ranked among 100")
+    content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
+    assert [one["model"] for one in content["models"]] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--n-items", "100"), "`sample_size` must be a whole number, not None.\n"),
+        (("--sample-size", "n", "--n-items", "9"), "`--sample-size` must be a whole number here, "),
+    ],
+)
+def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
+    done = fullrank("explain", *words)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(says)

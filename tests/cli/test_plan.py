@@ -1,0 +1,91 @@
+"""`fullrank plan`."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.inference import plan
+from fullrank.sampling import simulate
+
+pytest.importorskip("pyarrow")
+
+TRY = ("--try", "100", "--try", "25,50,100,200,400,800", "--try", "exact")
+DESIGNS = [100, [25, 50, 100, 200, 400, 800], "exact"]
+TRUE = np.random.default_rng(0).integers(1, 45, 400) ** 2
+PILOT = simulate(TRUE, n_items=2000, sample_size=300, replacement=True, rng=0)
+
+
+@pytest.fixture
+def pilot(tmp_path: Path) -> Path:
+    path = tmp_path / "pilot.parquet"
+    PILOT.write(path)
+    return path
+
+
+def test_from_a_pilot(fullrank: Any, pilot: Path) -> None:
+    words = ("plan", "--pilot", pilot, "--n-items", "2_000", "--users", "5_000", "-m", "recall@20")
+    words = (*words, *TRY)
+    expected = plan("recall@20", pilot=PILOT, n_users=5000, margin="10%", designs=DESIGNS)
+    done = fullrank(*words, "--margin", "10%")
+    assert done.out == f"{expected}\n"
+    content = json.loads(fullrank(*words, "--margin", "10%", "--json").out)
+    assert content == {**expected.to_dict(), "assumed": []}
+    other = fullrank(*words[:3], "--n-items", "2_001")
+    assert other.code == 2
+    assert other.err.startswith("`--n-items` must not be given, or agree: ")
+
+
+def test_the_users_of_the_pilot_if_nothing_is_said(fullrank: Any, pilot: Path) -> None:
+    content = json.loads(fullrank("plan", "--pilot", pilot, "--margin", "20%", "--json", *TRY).out)
+    assert content["n_users"] == 400
+
+
+def test_an_assumed_shape_is_told(fullrank: Any) -> None:
+    words = ("plan", "--n-items", "2_000", "--users", "500", "-m", "recall@20", *TRY)
+    words = (*words, "--margin", "0.02")
+    done = fullrank(*words)
+    assert done.out.startswith("No pilot: Recall@K = (K/N)^0.35 is assumed ")
+    assert "recall@20 is about 0.2; wanted to ± 0.02 at 95 %" in done.out
+    assert "(K/N)^0.5 is assumed" in fullrank(*words, "--shape", "0.5").out
+
+
+def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    assert PILOT.rows is not None
+    worse = np.minimum(PILOT.rows.rank + 20, 300)
+    lines = [f"a,{u},{r}" for u, r in enumerate(PILOT.rows.rank)]
+    lines += [f"b,{u},{r}" for u, r in enumerate(worse)]
+    path.write_text("model,user,rank\n" + "\n".join(lines) + "\n")
+    words = ("--sample-size", "300", "--n-items", "2_000", "-m", "recall@100", *TRY)
+    done = fullrank("plan", "--pilot", path, *words)
+    assert done.code == 0, done.err
+    assert "to be found with power 0.8" in done.out
+    third = tmp_path / "third.csv"
+    third.write_text(path.read_text() + "c,0,1\nc,1,1\n")
+    many = fullrank("plan", "--pilot", third, *words)
+    assert (many.code, many.err) == (2, "`--pilot` must hold one model or two; there are 3.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--n-items", "100"), "`--users` must be given without a pilot.\n"),
+        (("--users", "9"), "`n_items` must be given with `shape`.\n"),
+        (("--users", "9", "--try", "some"), "`--try` must be a whole number here, not 'some'.\n"),
+        (("--users", "x"), "`--users` must be a whole number here, not 'x'.\n"),
+        (
+            ("--users", "9", "--n-items", "100", "--margin", "x"),
+            "`--margin` must be a number, or a share as 2%, not 'x'.\n",
+        ),
+        (
+            ("--users", "9", "--n-items", "100", "--margin", "2%", "--budget", "9"),
+            "`margin` must be given, or `budget`, or `difference`: one of the three.\n",
+        ),
+    ],
+)
+def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
+    done = fullrank("plan", *words)
+    assert (done.code, done.out, done.err) == (2, "", says)

@@ -1,0 +1,264 @@
+"""Tables of ranks: what is counted, what needs the rows, and what is inferred."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import RankSample, _pieces, _tally, files
+from fullrank.sampling.foreign import infer_levels, read_ranks
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+SIZES: dict[str, Any] = {"sample_size": 10, "n_items": 50}
+
+
+def write(path: Path, **columns: Any) -> Path:
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def csv(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_pieces, "_ROWS", 7)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_counts_are_those_of_the_rows(tmp_path: Path, wide: bool, weighted: bool) -> None:
+    rng = np.random.default_rng(0)
+    n = 300
+    size = rng.choice([20, 40_000] if wide else [20, 40], n)
+    columns = {
+        "rank": rng.integers(1, size + 1),
+        "sample_size": size,
+        "n_items": np.full(n, 50_000),
+        "model": rng.choice(["b", "a", "ä"], n),
+        "user": np.arange(n),
+    }
+    columns |= {"weight": np.full(n, 2.5)} if weighted else {}
+    path = write(tmp_path / "r.parquet", **columns)
+    counted = read_ranks(path, design="fixed").samples
+    kept = read_ranks(path, design="fixed", rows=True).samples
+    assert list(counted) == list(kept) == ["a", "b", "ä"]
+    for model, sample in counted.items():
+        assert sample.rows is None
+        assert kept[model].rows is not None
+        for name in ("rank", "sample_size", "pool", "count", "weight"):
+            assert np.array_equal(getattr(sample, name), getattr(kept[model], name))
+
+
+def test_a_user_may_occur_in_every_model(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", rank=[1, 2], user=["u", "u"], model=["a", "b"])
+    assert all(one.rows is None for one in read_ranks(path, **SIZES).samples.values())
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize("users", [[*range(9), 3], [*map(str, range(9)), "3"]])
+def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any]) -> None:
+    path = write(tmp_path / "r.parquet", rank=[1] * 10, user=users)
+    says = r"`user` must have as many rows as `n_targets` says; user 3 has 2 rows and n_targets 1"
+    with pytest.raises(InputError, match=says):
+        read_ranks(path, **SIZES)
+    assert read_ranks(path, leave_out=["user"], **SIZES).samples[""].n_targets == 10
+
+
+def test_equal_keys_of_different_users_cost_time_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_tally, "_keys", lambda column: np.zeros(len(column), np.uint64))
+    path = write(tmp_path / "r.parquet", rank=[1, 2], user=["a", "b"])
+    sample = read_ranks(path, **SIZES).samples[""]
+    assert sample.rows is not None
+    assert sample.count.tolist() == [1, 1]
+
+
+def test_keys_tell_texts_apart() -> None:
+    texts = ["", "a", "b", "ab", "ba", "aa", "a" * 300, "a" * 299 + "b", "ä", "u1", "u10"]
+    texts += [f"user{i}" for i in range(50_000)]
+    keys = _tally._keys(pa.chunked_array([texts[:20_000], texts[20_000:]]))
+    assert np.unique(keys).size == len(texts)
+    assert np.array_equal(keys[5:], _tally._keys(pa.chunked_array([pa.array(texts)[5:]])))
+
+
+def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
+    several = write(
+        tmp_path / "s.parquet",
+        weight=[1.0, 1.0, 2.0],
+        rank=[1, 2, 3],
+        user=[1, 1, 2],
+        n_targets=[2, 2, 1],
+        offset=[0, 1, 0],
+    )
+    assert read_ranks(several, **SIZES).samples[""].several
+    with pytest.raises(InputError, match=r"^`rows` must be kept where users have several targets"):
+        read_ranks(several, rows=False, **SIZES)
+    weights = write(tmp_path / "w.parquet", rank=[1, 1], weight=[1.0, 2.0])
+    assert read_ranks(weights, **SIZES).samples[""].rows is not None
+    own = write(tmp_path / "o.parquet", rank=[1, 2], n_items=[50, 60])
+    assert read_ranks(own, sample_size=10).samples[""].rows is not None
+
+
+def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
+    ours = RankSample.from_ranks(
+        [2, 1, 2], sample_size=[10, 20, 20], n_items=50, replacement=False, levels=[10, 20],
+        ties="best",
+    )  # fmt: skip
+    ours.write(tmp_path / "a.parquet")
+    back = files.read_own(tmp_path / "a.parquet", rows=None)
+    assert back is not None
+    assert back.rows is None
+    assert back.design == ours.design
+    assert np.array_equal(back.rank, ours.rank)
+    assert np.array_equal(back.count, ours.count)
+    weighed = RankSample.from_ranks([2, 1], **SIZES, replacement=True, weight=[1.0, 3.0])
+    weighed.write(tmp_path / "b.parquet")
+    again = files.read_own(tmp_path / "b.parquet", rows=None)
+    assert again is not None
+    assert again.rows is not None
+
+
+@pytest.mark.parametrize(
+    ("rank", "size", "pool", "levels"),
+    [
+        ([2, 9, 1, 3], [10, 10, 20, 20], 90, (10, 20)),
+        ([2, 1, 1, 3], [10, 10, 20, 20], 90, None),  # rank 1 below the largest
+        ([2, 9, 3, 3], [10, 10, 20, 20], 90, (10, 20)),  # no rank 1 at all
+        ([2, 1, 1, 3], [10, 10, 10, 10], 90, None),  # one size
+        ([2, 1, 1], [10, 15, 20], [90, 15, 90], (10, 20)),  # all items of a user were drawn
+    ],
+)
+def test_levels_are_inferred(rank: Any, size: Any, pool: Any, levels: Any) -> None:
+    pools = np.broadcast_to(np.asarray(pool), len(rank))
+    found, notes = infer_levels(np.array(rank), np.array(size), pools)
+    assert found == levels
+    assert any("Adaptive design, levels 10, 20" in note for note in notes) == (levels is not None)
+
+
+def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", rank=[2, 1], sample_size=[10, 20])
+    adaptive = read_ranks(path, n_items=50)
+    assert adaptive.samples[""].design.levels == (10, 20)
+    assert read_ranks(path, n_items=50, design="fixed").samples[""].design.levels is None
+    finer = read_ranks(path, n_items=50, levels=[10, 15, 20]).samples[""]
+    assert finer.design.levels == (10, 15, 20)
+    with pytest.raises(InputError, match=r'`levels` must not be given with design="fixed"'):
+        read_ranks(path, n_items=50, design="fixed", levels=[10, 20])
+    with pytest.raises(InputError, match=r"`design` must be one of 'auto', 'fixed', 'adaptive'"):
+        read_ranks(path, n_items=50, design="other")
+    with pytest.raises(InputError, match=r"^`levels` must be given: all targets have the sample"):
+        read_ranks(csv(tmp_path / "r.csv", "rank\n2\n"), design="adaptive", **SIZES)
+
+
+def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
+    path = csv(tmp_path / "r.csv", "rank\n2\n")
+    found = read_ranks(path, **SIZES)
+    assert found.samples[""].design.replacement
+    assert found.notes == ("Candidates are taken to be drawn with replacement.",)
+    said = read_ranks(path, replacement=False, **SIZES)
+    assert (said.samples[""].design.replacement, said.notes) == (False, ())
+    exact = read_ranks(path, sample_size=50, n_items=50)
+    assert exact.samples[""].exhausted
+    assert "without replacement" in exact.notes[0]
+    says = r"`n_items` must be at least the sample size; it is 10 where 50 candidates were drawn"
+    with pytest.raises(InputError, match=says):
+        read_ranks(path, sample_size=50, n_items=10)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("r.csv", "rank,user\n1,a\n3,b\n"),
+        ("r.csv", "rank;user\n1;a\n3;b\n"),
+        ("r.tsv", "rank\tuser\n1\ta\n3\tb\n"),
+        ("r.inter", "rank:float\tuser:token\n1\ta\n3\tb\n"),
+    ],
+)
+def test_kinds_of_text(tmp_path: Path, name: str, text: str) -> None:
+    sample = read_ranks(csv(tmp_path / name, text), rows=True, **SIZES).samples[""]
+    assert sample.rank.tolist() == [1, 3]
+    assert sample.rows is not None
+    assert sample.rows.user is not None
+    assert sample.rows.user.tolist() == ["a", "b"]
+
+
+def test_packed_text(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv.gz"
+    path.write_bytes(gzip.compress(b"rank\n1\n3\n"))
+    assert read_ranks(path, **SIZES).samples[""].rank.tolist() == [1, 3]
+
+
+def test_columns_by_other_names(tmp_path: Path) -> None:
+    path = csv(tmp_path / "r.csv", "Rank,n,who\n1,10,a\n3,10,b\n")
+    found = read_ranks(path, columns={"rank": "Rank", "sample_size": "n"}, n_items=50)
+    assert found.samples[""].sample_size.tolist() == [10, 10]
+    says = r"^`rank` must name a column of .*; 'rank' is none of them: 'Rank', 'n', 'who'\. Is it"
+    with pytest.raises(InputError, match=says):
+        read_ranks(path, **SIZES)
+    with pytest.raises(InputError, match=r"^`leave_out` must name a column of .*; 'x' is none"):
+        read_ranks(path, leave_out=["x"], **SIZES)
+    with pytest.raises(InputError, match=r"^`columns` must be one of 'user', .*, not 'colour'"):
+        read_ranks(path, columns={"colour": "n"}, **SIZES)
+    with pytest.raises(InputError, match=r"'3'\. The first line must name the columns\.$"):
+        read_ranks(csv(tmp_path / "bare.csv", "3\n1\n"), **SIZES)
+    with pytest.raises(InputError, match=r"^`leave_out` must not name the column of the ranks"):
+        read_ranks(csv(path, "rank\n1\n"), leave_out=["rank"], **SIZES)
+
+
+@pytest.mark.usefixtures("small_pieces")
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (
+            {"rank": [1] * 9 + [0, 5, 0]},
+            r"^`rank` must be at least 1; 2 of 12 are not, the first being rank\[9\] = 0\. Ranks "
+            r"are 1-based, the target counted among the candidates\.$",
+        ),
+        (
+            {"rank": [1] * 9 + [11]},
+            r"^`rank` must be at most the sample size; 1 of 10 is not, the first being rank\[9\] "
+            r"= 11\.",
+        ),
+        ({"rank": [1.0] * 9 + [1.5]}, r"^`rank` must hold whole numbers; rank\[9\] = 1\.5\.$"),
+        (
+            {"rank": [1] * 9 + [None]},
+            r"^`rank` must have no missing values; 1 of 3 are missing, the first in row 10\.$",
+        ),
+        ({"rank": [1, 2], "user": ["a", None]}, "^`user` must have no missing values; 1 are"),
+        ({"rank": [1, 2], "model": ["a", None]}, "^`model` must have no missing values; 1 are"),
+        ({"rank": [1, 2], "weight": ["a", "b"]}, r"^`weight` must hold numbers, not string"),
+        ({"rank": [1, 2], "weight": [-1.0, -1.0]}, r"^`weight` must be at least 0"),
+    ],
+)
+def test_bad_columns(tmp_path: Path, columns: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        read_ranks(write(tmp_path / "r.parquet", **columns), **SIZES)
+
+
+def test_a_column_of_users_is_no_column_of_models(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", rank=[1] * 10_001, user=list(range(10_001)))
+    with pytest.raises(InputError, match=r"^`model` must name models; .* more than 10,000 differ"):
+        read_ranks(path, columns={"model": "user"}, **SIZES)
+
+
+def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
+    late = csv(tmp_path / "late.csv", "rank\n" + "1\n" * 9_000_000 + "first\n")
+    with pytest.raises(InputError, match=r"^`path` must be a CSV file; .*late\.csv is not: "):
+        read_ranks(late, **SIZES)
+    twice = csv(tmp_path / "twice.csv", "rank,rank\n1,2\n")
+    with pytest.raises(InputError, match=r"^`path` must name each column once; .* has 'rank'"):
+        read_ranks(twice, **SIZES)
+    cut = write(tmp_path / "cut.parquet", rank=np.arange(10_000))
+    cut.write_bytes(cut.read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .*cut\.parquet is not"):
+        read_ranks(cut, **SIZES)
