@@ -1,0 +1,115 @@
+"""Ranks counted in shards, as a cluster counts them, are the ranks counted at once."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.sampling import RankSample, simulate
+
+RECIPE = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "spark_ranks.py"))
+FIXED: dict[str, Any] = {"sample_size": 100, "n_items": 5_000, "replacement": False}
+
+
+def equal(a: RankSample, b: RankSample) -> bool:
+    columns = ("rank", "sample_size", "pool", "count", "weight")
+    same = all(np.array_equal(getattr(a, name), getattr(b, name)) for name in columns)
+    return same and (a.design, a.n_items, a.rows) == (b.design, b.n_items, b.rows)
+
+
+def shards(columns: dict[str, Any], sizes: list[int]) -> Iterator[list[pa.RecordBatch]]:
+    """Partitions of the table, each of them in batches of 37 rows."""
+    table = pa.table(columns)
+    edges = np.cumsum([0, *sizes])
+    assert edges[-1] == table.num_rows
+    for start, size in zip(edges, sizes, strict=False):
+        part = table.slice(start, size)
+        yield part.to_batches(max_chunksize=37)
+
+
+def by_recipe(columns: dict[str, Any], sizes: list[int], **design: Any) -> RankSample:
+    counted = [
+        batch
+        for partition in shards(columns, sizes)
+        for batch in RECIPE["count_batches"](iter(partition), **design)
+    ]
+    sample = RECIPE["add_counts"](counted, **design)
+    assert isinstance(sample, RankSample)
+    return sample
+
+
+@pytest.mark.parametrize("sizes", [[1_000], [500, 500], [400, 0, 599, 1], [10] * 100])
+def test_a_fixed_design(sizes: list[int]) -> None:
+    rank = np.random.default_rng(0).integers(1, 101, 1_000)
+    found = by_recipe({"rank": rank}, sizes, **FIXED)
+    assert equal(found, RankSample.from_ranks(rank, **FIXED).without_rows())
+
+
+def test_an_adaptive_design() -> None:
+    truth = np.random.default_rng(1).geometric(0.01, 2_000)
+    whole = simulate(truth, n_items=5_000, levels=[25, 50, 100], rng=1)
+    assert whole.rows is not None
+    columns = {"rank": whole.rows.rank, "sample_size": whole.rows.sample_size}
+    design = {"n_items": 5_000, "replacement": False, "levels": [25, 50, 100]}
+    found = by_recipe(columns, [700, 700, 600], **design)
+    assert equal(found, RankSample.from_ranks(**columns, **design).without_rows())
+
+
+def test_catalogues_of_the_users_own_and_weights() -> None:
+    rng = np.random.default_rng(2)
+    columns = {
+        "rank": rng.integers(1, 21, 900),
+        "n_items": rng.integers(4_000, 4_003, 900),
+        "weight": rng.integers(1, 9, 900) / 8.0,  # sums of eighths are exact in any order
+    }
+    design = {"sample_size": 20, "replacement": True, "pool": "unseen"}
+    found = by_recipe(columns, [450, 450], **design)
+    assert equal(found, RankSample.from_ranks(**columns, **design).without_rows())
+
+
+def test_a_partition_sends_one_row_for_each_outcome() -> None:
+    columns = {"rank": np.tile([1, 7, 3], 10_000)}
+    (partition,) = shards(columns, [30_000])
+    (batch,) = RECIPE["count_batches"](partition, **FIXED)
+    assert batch.schema.names == [field.split()[0] for field in RECIPE["COUNTS"].split(", ")]
+    assert batch["rank"].to_pylist() == [1, 3, 7]
+    assert batch["count"].to_pylist() == [10_000] * 3
+
+
+def test_an_empty_partition_sends_nothing() -> None:
+    assert list(RECIPE["count_batches"]([], **FIXED)) == []
+    empty = pa.record_batch({"rank": pa.array([], pa.int64())})
+    assert list(RECIPE["count_batches"]([empty], **FIXED)) == []
+    with pytest.raises(ValueError, match="There is no rank in the table"):
+        RECIPE["add_counts"]([], **FIXED)
+
+
+def test_a_missing_rank_is_refused() -> None:
+    batch = pa.record_batch({"rank": pa.array([1, None, 3])})
+    with pytest.raises(InputError, match="`rank` must"):
+        list(RECIPE["count_batches"]([batch], **FIXED))
+
+
+def test_catalogues_that_differ_need_their_pool_named() -> None:
+    columns = {"rank": [1, 2, 3, 4], "n_items": [50, 50, 60, 60]}
+    with pytest.raises(InputError, match="Samples add only if their catalogues agree"):
+        by_recipe(columns, [2, 2], sample_size=10, replacement=False)
+
+
+def test_counts_may_come_in_any_order_and_more_than_once() -> None:
+    rank = np.random.default_rng(3).integers(1, 101, 500)
+    whole = RankSample.from_ranks(rank, **FIXED).without_rows()
+    ones = RankSample.from_counts(rank, np.ones(500, np.int64), **FIXED)
+    assert equal(ones, whole)
+    backwards = RankSample.from_counts(whole.rank[::-1], whole.count[::-1], **FIXED)
+    assert equal(backwards, whole)
+    weighed = RankSample.from_counts([7, 2, 7], [1, 2, 3], weight=[0.5, 1.0, 0.25], **FIXED)
+    assert weighed.count.tolist() == [2, 4]
+    assert weighed.weight.tolist() == [1.0, 0.75]
