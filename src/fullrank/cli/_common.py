@@ -8,15 +8,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fullrank._progress import Progress
 from fullrank.errors import InputError
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 HAVE_RANKS = "You have ranks"
 HAVE_MODELS = "You have models or data"
@@ -41,13 +38,6 @@ def say(text: str) -> None:
 def say_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object; NaN, which JSON has not, would be an error here."""
     typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
-
-
-def console() -> Console:
-    """A rich console for tables; it wraps nothing and colours no numbers."""
-    from rich.console import Console
-
-    return Console(highlight=False, soft_wrap=True)
 
 
 @contextmanager
