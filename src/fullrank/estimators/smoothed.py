@@ -41,6 +41,7 @@ _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (be
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
+_LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
 # intervals, calibrated in docs/studies/intervals.md: samples that see less than every twentieth
 # item add a share of the expected squared bias
 _COARSE, _BIAS = 20.0, 0.2
@@ -180,14 +181,16 @@ class _Problem:
         return np.asarray(weight / weight.sum())
 
     def value(self, coefficients: Floats, penalty: float) -> float:
-        expected = np.maximum(self.mass(coefficients) @ self.system.table, 1e-300)
+        expected = np.maximum(self.mass(coefficients) @ self.system.table, _LEAST)
         likelihood = self.users * float(self.system.observed @ np.log(expected))
-        return likelihood - 0.5 * penalty * float(coefficients @ self.bending @ coefficients)
+        # rounding can take the bending of huge coefficients below 0, and the climb after it
+        bent = max(0.0, float(coefficients @ self.bending @ coefficients))
+        return likelihood - 0.5 * penalty * bent
 
     def slopes(self, coefficients: Floats, penalty: float) -> _Slopes:
         """The gradient and both curvatures, observed and expected."""
         system, mass = self.system, self.mass(coefficients)
-        expected = np.maximum(mass @ system.table, 1e-300)
+        expected = np.maximum(mass @ system.table, _LEAST)
         weighted = mass[:, None] * self.basis
         centre = weighted.sum(axis=0)
         jacobian = system.table.T @ weighted - np.outer(expected, centre)
@@ -262,8 +265,7 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
     toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
     step = _solve(slopes.observed, toward)
     if step is None:
-        step = _solve(slopes.expected, toward)
-    assert step is not None  # a grain is in the expected curvature
+        step = _solve_never_negative(slopes.expected, toward)
     return np.asarray(problem.users * (slopes.score @ step))
 
 
@@ -275,8 +277,8 @@ def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
     problem = _Problem(system)
     mass = problem.mass(fit.coefficients)
     toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
-    step = _solve(problem.slopes(fit.coefficients, fit.penalty).expected, toward)
-    assert step is not None  # a grain is in the expected curvature
+    expected = problem.slopes(fit.coefficients, fit.penalty).expected
+    step = _solve_never_negative(expected, toward)
     bent = np.einsum("ij,ij->j", step, problem.bending @ step)
     return np.asarray(fit.penalty * np.maximum(bent, 0.0))  # rounding could take it below
 
@@ -288,6 +290,14 @@ def _solve(curvature: Floats, right: Floats) -> Floats | None:
     # hundreds of these make an estimate: the checks of scipy.linalg cost as much as the solution
     _, solution, failed = dposv(curvature, right)
     return None if failed else np.asarray(solution)
+
+
+def _solve_never_negative(curvature: Floats, right: Floats) -> Floats:
+    """The same for a curvature that only rounding can have made negative somewhere."""
+    ridge, scale = 0.0, float(np.trace(curvature)) / len(curvature)
+    while (step := _solve(curvature + ridge * np.eye(len(curvature)), right)) is None:
+        ridge = max(1e-14 * scale, 10.0 * ridge)
+    return step
 
 
 def _spline(grid: RankGrid) -> tuple[Floats, Floats]:

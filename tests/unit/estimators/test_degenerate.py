@@ -92,3 +92,17 @@ def test_an_outcome_that_nested_levels_could_hardly_give() -> None:
     )
     found = mle(sample)
     assert abs(found.quantile(0.5) - 5000) < 500
+
+
+@pytest.mark.parametrize(("ranks", "n"), [([1, 2], 2), ([10], 10)])
+@pytest.mark.parametrize("n_items", [10**9, 10**12])
+def test_a_target_or_two_of_a_huge_catalogue_give_numbers(
+    ranks: list[int], n: int, n_items: int
+) -> None:
+    """Curvatures are singular to rounding here, and outcomes may have next to no probability."""
+    sample = RankSample.from_ranks(ranks, sample_size=n, n_items=n_items, replacement=True)
+    found = estimate(sample, method="smoothed", metrics="recall@10")
+    low, high = found.confidence_interval["recall@10"]
+    assert 0.0 <= low <= found["recall@10"] <= high <= 1.0
+    if max(ranks) > 1:  # one target at the end of its candidates is not at the top of the catalogue
+        assert found["recall@10"] < 0.5
