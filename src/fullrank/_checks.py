@@ -1,6 +1,7 @@
 """Input checks: each returns the cleaned value or raises one sentence.
 
-The sentence names the argument, what it must be, what it got and where, and a hint.
+The sentence names the argument, what it must be, what it got and where, and a hint. Whatever it
+quotes is printable: text from files and from callers goes through `printable` or `because`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from fullrank._text import because as because
+from fullrank._text import printable as printable
 from fullrank.errors import InputError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+LARGEST = 1e150  # of real numbers: their squares and the sums of those are still finite
 
 
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
@@ -24,8 +29,10 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
         number = operator.index(value)
     except TypeError:
         if isinstance(value, bool | np.bool_) or not _is_whole(value):
-            raise InputError(f"`{name}` must be a whole number, not {_shown(value)}.") from None
+            raise InputError(f"`{name}` must be a whole number, not {shown(value)}.") from None
         number = int(value)
+    if abs(number) >= 2**63:
+        raise InputError(f"`{name}` must lie below 2^63, not {shown(number)}.")
     if (low is not None and number < low) or (high is not None and number > high):
         raise InputError(f"`{name}` must {_range(low, high)}, not {number}.")
     return number
@@ -34,9 +41,13 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
 def real(name: str, value: Any, *, low: float | None = None, high: float | None = None) -> float:
     """A finite number."""
     try:
+        if isinstance(value, np.ndarray | np.generic) and not _is_number(value):
+            raise TypeError
         number = float(value)
+    except OverflowError:
+        raise InputError(f"`{name}` must be finite, not {shown(value)}.") from None
     except (TypeError, ValueError):
-        raise InputError(f"`{name}` must be a number, not {_shown(value)}.") from None
+        raise InputError(f"`{name}` must be a number, not {shown(value)}.") from None
     if not np.isfinite(number):
         raise InputError(f"`{name}` must be finite, not {number}.")
     if (low is not None and number < low) or (high is not None and number > high):
@@ -49,22 +60,19 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     if isinstance(value, str) and value in options:
         return value
     raise InputError(
-        f"`{name}` must be one of {', '.join(map(repr, options))}, not {_shown(value)}."
+        f"`{name}` must be one of {', '.join(map(repr, options))}, not {shown(value)}."
     )
 
 
 def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
-        raise InputError(f"`{name}` must be True or False, not {_shown(value)}.")
+        raise InputError(f"`{name}` must be True or False, not {shown(value)}.")
     return bool(value)
 
 
 def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[Any]:
     """A one-dimensional array of numbers; a scalar stands for `size` equal ones."""
-    try:
-        array = np.asarray(value)
-    except ValueError:
-        raise InputError(f"`{name}` must be a one-dimensional array of numbers.") from None
+    array = as_array(name, value)
     if array.dtype.kind not in "iuf":
         hint = " Text must be parsed first." if array.dtype.kind in "OUS" else ""
         raise InputError(f"`{name}` must hold numbers, not {array.dtype}.{hint}")
@@ -75,6 +83,20 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
     if size is not None and array.size != size:
         raise InputError(f"`{name}` must have {size} entries, not {array.size}.")
     return array
+
+
+def as_array(name: str, value: Any) -> NDArray[Any]:
+    """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
+    if np.ma.is_masked(value):
+        raise InputError(f"`{name}` must have no masked entries.")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(
+            f"`{name}` must be a one-dimensional array of numbers; its rows differ in length."
+            if isinstance(value, list | tuple)
+            else f"`{name}` must be a one-dimensional array of numbers, not {shown(value)}."
+        ) from None
 
 
 def integers(
@@ -89,6 +111,7 @@ def integers(
     """A vector of whole numbers within [low, high], as int64."""
     array = vector(name, value, size=size)
     if array.dtype.kind == "f":
+        array = _doubles(array)
         reject(name, array, ~np.isfinite(array), "be finite")
         reject(name, array, array != np.floor(array), "be whole numbers", hint)
         reject(name, array, np.abs(array) >= 2.0**63, "lie below 2^63")
@@ -113,26 +136,55 @@ def reals(
     hint: str = "",
 ) -> Floats:
     """A vector of finite numbers, none below `low`, as float64."""
-    array = vector(name, value, size=size).astype(np.float64)
+    array = _doubles(vector(name, value, size=size))
     reject(name, array, ~np.isfinite(array), "be finite")
+    reject(name, array, np.abs(array) > LARGEST, f"lie within ±{LARGEST:g}")
     if low is not None:
         reject(name, array, array < low, _range(low, None), hint)
+    return array
+
+
+def weights(name: str, value: ArrayLike, size: int) -> Floats:
+    """Weights: not negative, and not all 0."""
+    array = reals(name, value, size=size, low=0.0)
+    if not array.sum() > 0.0:
+        raise InputError(f"`{name}` must have a positive sum; all are 0.")
     return array
 
 
 def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     """A vector of names of one kind, numbers or text, `size` of them: one for `each`."""
     must = f"`{name}` must have one label for each {each}, {size} in all"
+    if np.ma.is_masked(value):
+        raise InputError(f"`{name}` must have no masked entries.")
     try:
         array = np.asarray(value)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         raise InputError(f"{must}, in one dimension.") from None
     if array.shape != (size,):
         raise InputError(f"{must}, not shape {array.shape}.")
     if array.dtype.kind == "f":
         reject(name, array, np.isnan(array), "be labels", "NaN is not one.")
-    if array.dtype.kind == "O" and not all(isinstance(one, str) for one in array):
+    text = array.dtype.kind == "O" and all(isinstance(one, str) for one in array)
+    if array.dtype.kind not in "biufUS" and not text:
         raise InputError(f"`{name}` must hold whole numbers throughout, or text throughout.")
+    return array
+
+
+def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:
+    """A vector of text that files can hold; bytes are read as UTF-8."""
+    try:
+        if array.dtype.kind == "S":
+            return np.char.decode(array, "utf-8")
+        array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
+        if array.dtype.itemsize:
+            halves = array.view(np.uint32)
+            if ((halves >= 0xD800) & (halves <= 0xDFFF)).any():
+                raise UnicodeError
+    except UnicodeError:
+        raise InputError(
+            f"`{name}` must hold text that UTF-8 can hold; some of it is no text."
+        ) from None
     return array
 
 
@@ -149,7 +201,7 @@ def reject(
     tail = f" {hint}" if hint else ""
     raise InputError(
         f"`{name}` must {must}; {n_bad} of {array.size} {verb} not, "
-        f"the first being {name}[{first}] = {array[first]}.{tail}"
+        f"the first being {name}[{first}] = {_cut(printable(array.flat[first]))}.{tail}"
     )
 
 
@@ -160,7 +212,19 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
+def _doubles(array: NDArray[Any]) -> Floats:
+    with np.errstate(over="ignore"):  # of longer floats; infinite ones are rejected next
+        return array.astype(np.float64)
+
+
+def _is_number(value: Any) -> bool:
+    """Whether what numpy holds is one number."""
+    return value.ndim == 0 and value.dtype.kind in "biuf" and not np.ma.is_masked(value)
+
+
 def _is_whole(value: Any) -> bool:
+    if isinstance(value, np.ndarray | np.generic) and not _is_number(value):
+        return False
     try:
         return bool(float(value) == int(value)) and not isinstance(value, str)
     except (TypeError, ValueError, OverflowError):
@@ -175,6 +239,14 @@ def _range(low: float | None, high: float | None) -> str:
     return f"be at most {high}"
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
+def shown(value: Any) -> str:
+    """A value as Python writes it, on one line and no longer than 60 characters."""
+    try:
+        text = repr(value)
+    except Exception:  # of an object of the caller's, or a number too long to be written out
+        text = f"this {type(value).__name__}"
+    return _cut(" ".join(printable(line.strip()) for line in text.splitlines()))
+
+
+def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -7,26 +7,36 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from fullrank.errors import InputError
+from fullrank._text import because, printable
+from fullrank.errors import FullrankError, InputError, WriteError
 
 PathLike = str | os.PathLike[str]
 
 
 @contextlib.contextmanager
 def replacing(path: PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block succeeds."""
-    target = Path(path)
-    if target.is_dir():
-        raise InputError(f"`path` must name a file; {target} is a folder.")
-    if target.exists() and not target.is_file():  # renaming would take a device's place
-        raise InputError(f"`path` must name a file; {target} is a device or a pipe.")
+    """A temporary path beside `path` that takes its place when the block succeeds.
+
+    Where `path` is a symbolic link, the link is replaced and what it points to is left alone: a
+    link that somebody else has put there cannot send the content to another place. Links among
+    the folders above are followed. What the system does not let be written, as on a full disk, is
+    a WriteError, and nothing is left behind.
+    """
+    target = _path(path)
+    shown = printable(target)
+    with _reachable(shown):
+        if target.is_dir():
+            raise InputError(f"`path` must name a file; {shown} is a folder.")
+        if target.exists() and not target.is_file():  # renaming would take a device's place
+            raise InputError(f"`path` must name a file; {shown} is a device or a pipe.")
     try:
         handle, name = tempfile.mkstemp(
-            dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".tmp"
+            dir=target.parent, prefix=f".{_short(target.name)}.", suffix=".tmp"
         )
-    except OSError as error:
-        raise InputError(f"`path` must be writable; {target} is not: {error.strerror}.") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"`path` must be writable; {shown} is not: {_reason(error)}.") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -34,18 +44,52 @@ def replacing(path: PathLike) -> Iterator[Path]:
         # mkstemp makes files private; give the result what open() would have given
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
+    except OSError as error:
+        if isinstance(error, FullrankError):
+            raise
+        raise WriteError(f"{shown} could not be written: {_reason(error)}.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            temporary.unlink(missing_ok=True)
 
 
 def existing(path: PathLike) -> Path:
     """The path of a file that is there and is a file."""
-    source = Path(path)
-    if not source.exists():
-        raise InputError(f"`path` must name a file; {source} does not exist.")
-    if not source.is_file():
-        raise InputError(f"`path` must name a file; {source} is not one.")
+    source = _path(path)
+    shown = printable(source)
+    with _reachable(shown):
+        if not source.exists():
+            raise InputError(f"`path` must name a file; {shown} does not exist.")
+        if not source.is_file():
+            raise InputError(f"`path` must name a file; {shown} is not one.")
     return source
+
+
+def _path(path: Any) -> Path:
+    try:
+        return Path(path)
+    except TypeError:
+        raise InputError(f"`path` must be text or a path, not {type(path).__name__}.") from None
+
+
+@contextlib.contextmanager
+def _reachable(shown: str) -> Iterator[None]:
+    """Names that are too long, and folders that may not be looked into."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            f"`path` must name a file that can be reached; {shown} is not: {_reason(error)}."
+        ) from error
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or because(error)
+
+
+def _short(name: str) -> str:
+    """So much of a name that what is added to it fits into 255 bytes."""
+    return os.fsencode(name)[:100].decode("utf-8", "ignore")
 
 
 def _umask() -> int:

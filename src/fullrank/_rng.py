@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank._checks import shown
 from fullrank.errors import InputError
 
 RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.Generator
@@ -13,13 +14,13 @@ RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.
 
 def generator(rng: RandomState = None) -> np.random.Generator:
     """A numpy Generator from None, an int, a SeedSequence or a Generator."""
-    if isinstance(rng, bool) or not (
+    if isinstance(rng, bool | np.timedelta64) or not (
         rng is None
         or isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator)
     ):
         raise InputError(
-            f"`rng` must be None, a whole number, a SeedSequence or a Generator, not {rng!r}."
+            f"`rng` must be None, a whole number, a SeedSequence or a Generator, not {shown(rng)}."
         )
     if isinstance(rng, int | np.integer) and rng < 0:
-        raise InputError(f"`rng` must be at least 0, not {rng}.")
+        raise InputError(f"`rng` must be at least 0, not {shown(rng)}.")
     return np.random.default_rng(rng)

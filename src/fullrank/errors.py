@@ -1,8 +1,13 @@
 """Every exception and warning of the library."""
 
+from fullrank._text import sentence
+
 
 class FullrankError(Exception):
     """The base of every error that fullrank raises on purpose."""
+
+    def __str__(self) -> str:
+        return sentence(super().__str__())  # it may quote a file
 
 
 class InputError(FullrankError, ValueError):
@@ -11,6 +16,10 @@ class InputError(FullrankError, ValueError):
 
 class DownloadError(FullrankError, OSError):
     """A data set could not be fetched."""
+
+
+class WriteError(FullrankError, OSError):
+    """A file could not be written to its end, as on a full disk."""
 
 
 class MissingExtraError(FullrankError, ImportError):

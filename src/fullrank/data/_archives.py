@@ -6,10 +6,13 @@ hostile or broken one would are refused as a whole all the same.
 
 from __future__ import annotations
 
+import bz2
+import errno
 import fnmatch
 import gzip
 import io
 import stat
+import struct
 import tarfile
 import zipfile
 import zlib
@@ -18,12 +21,15 @@ from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
+from fullrank._checks import because, printable
 from fullrank.errors import InputError
 
 MAX_BYTES = 16 * 2**30  # more than any data set here unpacks to
 MAX_RATIO = 200  # text packs ten to one; a bomb a thousand to one
 MAX_MEMBERS = 100_000
 
+_DAMAGES = (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError, struct.error,
+            OverflowError, UnicodeError, IndexError)  # fmt: skip
 Member = tuple[str, IO[bytes]]
 Result = TypeVar("Result")
 
@@ -34,14 +40,17 @@ def read_members(
     """What `read` makes of the name and content of each file whose name fits a pattern."""
     try:
         return [read(name, stream) for name, stream in _members(source, patterns)]
-    except (zipfile.BadZipFile, tarfile.TarError, zlib.error, LZMAError, EOFError) as error:
+    except _DAMAGES as error:
         raise _damaged(source) from error
     except OSError as error:
-        if error.errno is not None:  # the system's own; those of gzip and bzip2 have no number
+        # the system's own have a number; but "invalid argument" is a place before the beginning
+        if error.errno not in (None, errno.EINVAL):
             raise
         raise _damaged(source) from error
     except (RuntimeError, NotImplementedError) as error:  # a password, a rare way of packing
-        raise InputError(f"{source.name} must be a plain archive; it is not: {error}.") from error
+        raise InputError(
+            f"{printable(source.name)} must be a plain archive; it is not: {because(error)}."
+        ) from error
 
 
 def names(source: Path, patterns: Sequence[str]) -> list[str]:
@@ -115,6 +124,12 @@ def _of_tar(stream: IO[bytes], patterns: Sequence[str], source: Path) -> Iterato
                 yield name, content
 
 
+def unpacked(path: Path) -> IO[bytes]:
+    """The content of a packed file, no larger than its size allows."""
+    opener = gzip.open if path.suffix == ".gz" else bz2.open
+    return io.BufferedReader(_Limited(opener(path, "rb"), _limit(path), path))
+
+
 def _plain(path: Path, stream: IO[bytes], source: Path) -> IO[bytes]:
     if path.suffix != ".gz":
         return stream
@@ -156,8 +171,8 @@ def _check_name(name: str, source: Path) -> None:
 
 
 def _damaged(source: Path) -> InputError:
-    return InputError(f"{source.name} must be a whole archive; it is damaged.")
+    return InputError(f"{printable(source.name)} must be a whole archive; it is damaged.")
 
 
 def _refused(source: Path, why: str) -> InputError:
-    return InputError(f"{source.name} must be an archive that can be trusted; {why}.")
+    return InputError(f"{printable(source.name)} must be an archive that can be trusted; {why}.")

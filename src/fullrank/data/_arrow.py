@@ -30,6 +30,8 @@ def to_numpy(column: Any) -> NDArray[Any]:
             if len(parts) == 1:
                 return parts[0]
             return np.concatenate(parts) if parts else np.empty(0, kind.to_pandas_dtype())
+    if pa.types.is_dictionary(kind):  # pyarrow cannot convert one without any value
+        return np.array(column.to_pylist(), None if column.null_count == 0 else object)
     return np.asarray(column.to_numpy())
 
 

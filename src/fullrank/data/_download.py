@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from fullrank import _files
 from fullrank._progress import Progress
-from fullrank.errors import DownloadError, InputError
+from fullrank.errors import DownloadError, InputError, WriteError
 
 BLOCK = 2**18
 TIMEOUT = 30.0  # seconds without a byte
@@ -134,7 +134,7 @@ def _kept(url: str, target: Path) -> Iterator[Path]:
     except DownloadError:
         raise
     except (OSError, InputError) as error:
-        reason = error.__cause__ if isinstance(error, InputError) else error
+        reason = error.__cause__ if isinstance(error, InputError | WriteError) else error
         raise DownloadError(
             f"{url} could not be kept in {target.parent}: "
             f"{getattr(reason, 'strerror', None) or reason or error}; free some room, or let "

@@ -55,7 +55,9 @@ def find(name: str, ids: Ids, known: Ids) -> Rows:
 
 
 def look_up(name: str, values: Any, known: Ids) -> Rows:
-    """The row of each value in the id map `known`; an unknown id is an error."""
+    """The row of each value, or of the only one, in the id map `known`; all must be known."""
+    if isinstance(values, str | int | float | np.generic) or getattr(values, "ndim", 1) == 0:
+        values = [values.item() if isinstance(values, np.ndarray | np.generic) else values]
     codes, ids = encode(name, values)
     rows = find(name, ids, known)[codes]
     _checks.reject(name, ids[codes], rows < 0, f"be among the {known.size} known ids")
@@ -110,7 +112,7 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return encode(name, _arrow.to_numpy(values.cast(kind)))
     if pa.types.is_string_view(kind):  # what polars gives; Arrow can do little with it
-        values, kind = _without_views(values), pa.large_string()
+        values, kind = without_views(values), pa.large_string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         raise InputError(f"`{name}` must hold whole numbers or text, not {kind}.")
     if not pa.types.is_dictionary(values.type):
@@ -125,7 +127,7 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     return _sort_text(_arrow.to_numpy(whole.indices), words)
 
 
-def _without_views(values: Any) -> Any:
+def without_views(values: Any) -> Any:
     """Text as large strings, within dictionaries too."""
     import pyarrow as pa
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Mapping
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._checks import because, printable
 from fullrank.data import _arrow
 from fullrank.errors import InputError
 
@@ -71,7 +73,7 @@ def counted_lines(name: str, stream: IO[bytes]) -> Table:
     if not np.array_equal(first, counts):
         line = int(np.argmax(first != counts))
         raise InputError(
-            f"{name} must say on each line how many items follow; line {line + 1} says "
+            f"{printable(name)} must say on each line how many items follow; line {line + 1} says "
             f"{first[line]}, and {counts[line]} follow."
         )
     return _table(np.repeat(np.arange(counts.size), counts), rest)
@@ -85,18 +87,19 @@ def netflix(name: str, stream: IO[bytes]) -> Table:
 
     def head(row: Any) -> str:
         film = row.text.strip().removesuffix(":")
-        if row.actual_columns != 1 or not film.isdecimal():
+        if row.actual_columns != 1 or not re.fullmatch("[0-9]{1,9}", film):
             return "error"
         heads.append((row.number, film))
         return "skip"
 
     columns = {"user": "int32", "rating": "float32", "date": "date32[day]"}
-    table = _csv(name, stream, columns, odd_row=head)
+    # as Latin-1 every byte is a character: what is not text reaches `head`, which refuses it
+    table = _csv(name, stream, columns, odd_row=head, encoding="latin1")
     films = np.array([film for _, film in heads], np.int32)
     # head h stands in line `number`, counted from 1: number − 1 − h ratings come before it
     starts = np.array([number for number, _ in heads]) - 1 - np.arange(films.size)
     if films.size == 0 or starts[0] != 0:
-        raise InputError(f"{name} must begin with the number of a film and a colon.")
+        raise InputError(f"{printable(name)} must begin with the number of a film and a colon.")
     return pa.table(
         {
             "user": table["user"],
@@ -136,10 +139,10 @@ def _csv(
         return csv.read_csv(
             stream, read_options=reading, parse_options=parsing, convert_options=converting
         )
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        reason = str(error).splitlines()[0].rstrip(".")
+    except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{name} must be in the form its publisher gives out; it is not: {reason}."
+            f"{printable(name)} must be in the form its publisher gives out; it is not: "
+            f"{because(error)}."
         ) from error
 
 
@@ -156,7 +159,7 @@ def _ragged(
         numbers = _arrow.to_numpy(pc.list_flatten(words).cast(pa.int64()))
     except pa.ArrowInvalid as error:
         raise InputError(
-            f"{name} must hold lines of whole numbers; it does not: {error}."
+            f"{printable(name)} must hold lines of whole numbers; it does not: {because(error)}."
         ) from error
     sizes = _arrow.to_numpy(pc.list_value_length(words)).astype(np.int64)
     is_first = np.zeros(numbers.size, bool)

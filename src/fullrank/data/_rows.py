@@ -81,13 +81,16 @@ def _rows(name: str, values: Any, fixed: ArrayLike | None) -> tuple[Rows, Ids]:
 def _values(values: Any, size: int) -> NDArray[np.float32] | None:
     if values is None:
         return None
-    return _checks.reals("value", values, size=size).astype(np.float32)
+    numbers = _checks.reals("value", values, size=size)
+    largest = float(np.finfo(np.float32).max)
+    _checks.reject("value", numbers, np.abs(numbers) > largest, f"lie within ±{largest:.3g}")
+    return numbers.astype(np.float32)
 
 
 def _timestamps(values: Any, size: int) -> NDArray[np.int64] | None:
     if values is None:
         return None
-    times = np.asarray(values)
+    times = _checks.as_array("timestamp", values)
     if times.dtype.kind == "M":
         _checks.reject("timestamp", times, np.isnat(times), "be a time")
         times = times.astype(np.int64)
@@ -137,7 +140,12 @@ def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArra
     first = np.concatenate([[0], np.flatnonzero(last)[:-1] + 1])
     if values is None:
         return np.diff(first, append=last.size).astype(np.float32)
-    return np.add.reduceat(values.astype(np.float64), first).astype(np.float32)
+    sums = np.add.reduceat(values.astype(np.float64), first)
+    if np.abs(sums).max() > np.finfo(np.float32).max:
+        raise InputError(
+            f"`value` must have sums that float32 can hold; one is {sums[np.abs(sums).argmax()]:g}."
+        )
+    return sums.astype(np.float32)
 
 
 def _warn_of_repeats(n_merged: int, size: int, timed: bool) -> None:

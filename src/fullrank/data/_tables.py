@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
+import zlib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, _files
-from fullrank.data import _arrow
+from fullrank import _checks, _files, _memory
+from fullrank._checks import because, printable, shown
+from fullrank._text import listed
+from fullrank.data import _arrow, _ids
 from fullrank.errors import DataWarning, InputError
 
 AUTO = "auto"
@@ -49,7 +53,7 @@ def resolve(found: Sequence[str], asked: Asked, holder: str = "the file") -> dic
             got = "no such column" if name is None else repr(name)
             raise InputError(
                 f"`{role}` must name a column of {holder}; got {got}, where the columns are "
-                f"{', '.join(map(repr, found))}."
+                f"{listed(found)}."
             )
         if found.count(name) > 1:
             raise InputError(
@@ -82,8 +86,9 @@ def read_frame(frame: Any, asked: Asked, *, missing: str = "error") -> Columns:
     except UnicodeError as error:
         raise _arrow.not_text("frame", error) from None
     except pa.ArrowException as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"`frame` must hold what Arrow can hold; it says: {reason}.") from error
+        raise InputError(
+            f"`frame` must hold what Arrow can hold; it says: {because(error)}."
+        ) from error
     chosen = resolve(table.column_names, asked, "the frame")
     return _columns(table, chosen, missing)
 
@@ -111,10 +116,21 @@ def read_parquet(path: _files.PathLike, asked: Asked, *, missing: str = "error")
     try:
         with pq.ParquetFile(source) as file:
             chosen = resolve(file.schema_arrow.names, asked)
-            table = file.read(columns=list(dict.fromkeys(chosen.values())))
-    except (pa.ArrowInvalid, OSError) as error:  # OSError: damaged inside
-        raise InputError(f"`path` must name a Parquet file; {source} is not one.") from error
+            names = list(dict.fromkeys(chosen.values()))
+            _ask_for_room(file.metadata, len(names), source)
+            table = file.read(columns=names)
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # OSError: damaged inside
+        raise InputError(
+            f"`path` must name a Parquet file; {printable(source)} is not one."
+        ) from error
     return _columns(table, chosen, missing)
+
+
+def _ask_for_room(metadata: Any, n_columns: int, source: Path) -> None:
+    """A few bytes can stand for billions of equal rows: look at their number first."""
+    n_rows = metadata.num_rows
+    what = f"{n_rows:,} rows of {n_columns} columns in {printable(source)}"
+    _memory.ask("path", 8 * n_rows * n_columns, what)
 
 
 def read_csv(
@@ -131,10 +147,12 @@ def read_csv(
     source = _files.existing(path)
     if not isinstance(delimiter, str) or len(delimiter) != 1:
         raise InputError(f"`delimiter` must be one character, not {delimiter!r}.")
-    reading = csv.ReadOptions(column_names=None if names is None else list(names))
-    parsing = csv.ParseOptions(delimiter=delimiter)
+    if not delimiter.isascii():
+        raise InputError(f"`delimiter` must be an ASCII character, not {delimiter!r}.")
+    reading = csv.ReadOptions(column_names=None if names is None else _texts("names", names))
     try:
-        with csv.open_csv(source, read_options=reading, parse_options=parsing) as stream:
+        parsing = csv.ParseOptions(delimiter=delimiter)
+        with csv.open_csv(_opened(source), read_options=reading, parse_options=parsing) as stream:
             chosen = resolve(stream.schema.names, asked)
         # Ids are read as text: Arrow would guess their type from the first block alone, and
         # make 7 of "007". Where all of them are plain whole numbers, `numbers` says so.
@@ -145,13 +163,35 @@ def read_csv(
             strings_can_be_null=True,
         )
         table = csv.read_csv(
-            source, read_options=reading, parse_options=parsing, convert_options=converting
+            _opened(source), read_options=reading, parse_options=parsing, convert_options=converting
         )
-    except pa.ArrowInvalid as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        raise InputError(f"`path` must name a CSV file; {source.name} gave: {reason}.") from error
+    except InputError:  # of the columns, or of a packed file that unpacks to too much
+        raise
+    # EOFError and OSError: a packed file that is damaged
+    except (pa.ArrowException, OSError, EOFError, ValueError, zlib.error) as error:
+        raise InputError(
+            f"`path` must name a CSV file; {printable(source.name)} gave: {because(error)}."
+        ) from error
     columns = _columns(table, chosen, missing)
     return {role: numbers(column) for role, column in columns.items()}
+
+
+def _opened(source: Path) -> Any:
+    """A file as it is, or the content of a packed one, which Arrow would unpack without a limit."""
+    if source.suffix not in (".gz", ".bz2"):
+        return source
+    from fullrank.data import _archives  # with it come the packers
+
+    return _archives.unpacked(source)
+
+
+def _texts(name: str, values: Any) -> list[str]:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        raise InputError(f"`{name}` must be a sequence of column names, not {shown(values)}.")
+    for place, one in enumerate(values):
+        if not isinstance(one, str):
+            raise InputError(f"`{name}` must hold text; {name}[{place}] is {type(one).__name__}.")
+    return list(values)
 
 
 def _columns(table: Any, chosen: Mapping[str, str], missing: str) -> Columns:
@@ -174,6 +214,7 @@ def _numeric(column: Any) -> Any:
 
 def _complete(table: Any, chosen: Mapping[str, str]) -> Any:
     """The rows in which no chosen column is missing."""
+    import pyarrow as pa
     import pyarrow.compute as pc
 
     keep = np.ones(table.num_rows, bool)
@@ -191,6 +232,9 @@ def _complete(table: Any, chosen: Mapping[str, str]) -> Any:
         DataWarning,
         stacklevel=5,
     )
+    for place, name in enumerate(table.column_names):
+        if pa.types.is_string_view(table[name].type):  # Arrow cannot filter these
+            table = table.set_column(place, name, _ids.without_views(table[name]))
     return table.filter(keep)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from fullrank.errors import DataWarning, InputError
 __all__ = ["DATASETS", "Dataset", "download", "info", "load", "load_split"]
 
 Progress = bool | _progress.Progress | None
+_NOTED = re.compile(r"[0-9a-f]{64}  [\w.-]+")
 
 
 def load(name: str, *, download: bool = False, progress: Progress = None) -> Interactions:
@@ -162,8 +164,9 @@ Netflix has withdrawn it; get its files by hand.
 
 def _note(path: Path, name: str, sha256: str) -> None:
     """Remember a checksum, and tell if it is not what it was."""
-    lines = path.read_text("utf-8").splitlines() if path.is_file() else []
-    known = {file: checksum for checksum, file in (line.split(maxsplit=1) for line in lines)}
+    lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
+    # a line that is not one of ours was damaged: it is forgotten, and the file written anew
+    known = {line[66:]: line[:64] for line in lines if _NOTED.fullmatch(line)}
     if known.setdefault(name, sha256) != sha256:
         warnings.warn(
             f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "

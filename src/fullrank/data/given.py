@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank import _checks, _rng
+from fullrank._text import listed
 from fullrank.data import _ids, _tables
 from fullrank.data._rows import clean
 from fullrank.data._shares import from_the_end, keys, n_of, settings_of
@@ -110,7 +111,7 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
             f"`split` must name a column that says 'train', 'test' and perhaps 'valid', "
-            f"each at least once; it says {', '.join(map(repr, labels))}. Of a split by users it "
+            f"each at least once; it says {listed(labels)}. Of a split by users it "
             f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
         )
     return part, labels

@@ -181,7 +181,7 @@ class Interactions:
         r"""Interactions from a CSV file with a header; `.gz` and `.bz2` are unpacked.
 
         Ids that are all plain whole numbers are kept as numbers, others as text ("007" stays
-        what it is).
+        what it is). A packed file that holds more than 200 times its size is refused.
 
         Parameters
         ----------
@@ -311,7 +311,7 @@ class Interactions:
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 2, 2]).user_rows(["b", "a"])
         array([1, 0], dtype=int32)
         """
-        return _ids.look_up("ids", [ids] if np.ndim(ids) == 0 else ids, self.user_ids)
+        return _ids.look_up("ids", ids, self.user_ids)
 
     def item_rows(self, ids: ArrayLike) -> Rows:
         """The row of each item id; an unknown id is an InputError.
@@ -319,7 +319,7 @@ class Interactions:
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 5, 5]).item_rows(5)
         array([1], dtype=int32)
         """
-        return _ids.look_up("ids", [ids] if np.ndim(ids) == 0 else ids, self.item_ids)
+        return _ids.look_up("ids", ids, self.item_ids)
 
     # ---- using it ----
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _rng
+from fullrank import _checks, _memory, _rng
 from fullrank.data.interactions import Interactions
 
 _DAY = 86_400
@@ -51,6 +51,11 @@ def simulate(
     n_factors = _checks.integer("n_factors", n_factors, low=1)
     mean = _checks.real("mean_interactions", mean_interactions, low=10, high=n_items // 2)
     generator = _rng.generator(rng)
+    _memory.ask(
+        "n_users",
+        8 * (5 * n_users * n_items + n_factors * (n_users + n_items)),
+        f"{n_users:,} users × {n_items:,} items, {n_factors:,} factors",
+    )
 
     taste = _taste(n_users, n_items, n_factors, generator)
     popularity = generator.normal(scale=1.2, size=n_items)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._checks import printable
 from fullrank.errors import InputError
 from fullrank.inference import _inputs
 from fullrank.inference._moments import mean_and_covariance
@@ -70,7 +71,8 @@ def align(
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
     wanted = parse_all(metrics)
-    models = _names(results)
+    results = _named(results)
+    models = tuple(results)
     given = {name: _inputs.read(name, results[name], wanted) for name in models}
     given = _weighted(given, paired)
     users = {name: _inputs.users_of(name, one) for name, one in given.items()}
@@ -104,13 +106,17 @@ def align(
     )
 
 
-def _names(results: Any) -> tuple[str, ...]:
+def _named(results: Any) -> dict[str, Any]:
+    """Results by names that can stand in a table: what cannot be printed is written out."""
     if not isinstance(results, Mapping) or len(results) < 2:
         raise InputError("`results` must map the names of two models or more to their ranks.")
     for name in results:
         if not isinstance(name, str):
             raise InputError(f"`results` must name its models by text, not {name!r}.")
-    return tuple(results)
+    shown = {printable(name): result for name, result in results.items()}
+    if len(shown) < len(results):
+        raise InputError("`results` must name its models so that they differ when printed.")
+    return shown
 
 
 def _unlike(first: str, second: str) -> InputError:

@@ -62,7 +62,9 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
         user = _checks.labels(f"results[{name!r}]['user']", user, n, "value")
     weight = columns.get("weight")
     weight = np.ones(n) if weight is None else _checks.reals("weight", weight, size=n, low=0.0)
-    if n and not weight.sum() > 0.0:
+    if n == 0:
+        raise InputError(f"`results[{name!r}]` must hold at least one user; it is empty.")
+    if not weight.sum() > 0.0:
         raise InputError(f"`results[{name!r}]['weight']` must have a positive sum; all are 0.")
     values = np.column_stack(arrays)
     return PseudoValues(

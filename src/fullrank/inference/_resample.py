@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank import _memory
+
 Floats = NDArray[np.float64]
 _CELLS = 2_000_000  # users times replicates held at a time: 16 MB an array
 
@@ -28,6 +30,7 @@ def bootstrap_means(
     (n_resamples, n_columns)
     """
     n = weight.size
+    _ask(n_resamples, values.shape[1])
     equal = bool((weight == weight[0]).all())
     # of users with nothing to add only the number drawn matters, and only if weights are equal
     counted = np.flatnonzero((values != 0.0).any(axis=1)) if equal else np.arange(n)
@@ -48,6 +51,11 @@ def bootstrap_means(
     return out
 
 
+def _ask(n_resamples: int, n_columns: int) -> None:
+    what = f"{n_resamples:,} resamples of {n_columns} differences"
+    _memory.ask("n_resamples", 24 * n_resamples * n_columns, what)
+
+
 def flipped_means(
     differences: Floats, weight: Floats, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
@@ -57,6 +65,7 @@ def flipped_means(
     -------
     (n_resamples, n_columns)
     """
+    _ask(n_resamples, differences.shape[1])
     counted = np.flatnonzero((differences != 0.0).any(axis=1))
     columns = differences[counted] * (weight[counted] / weight.sum())[:, None]
     total = columns.sum(axis=0)

@@ -115,7 +115,7 @@ def compare(
     n_resamples = _checks.integer("n_resamples", n_resamples, low=1)
     random = generator(rng)
     if isinstance(results, Mapping) and baseline is not None:
-        _checks.choice("baseline", baseline, tuple(results))
+        baseline = _checks.printable(_checks.choice("baseline", baseline, tuple(results)))
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
+from fullrank import _checks, _extras, _memory
 from fullrank._rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.inference._normal import level
@@ -104,6 +104,7 @@ def dominance(
     'first'
     """
     depth = _checks.integer("depth", depth, low=2)
+    _memory.ask("depth", 80 * depth, f"curves of {depth:,} points")
     a, b = (_ranks(name, r, depth) for name, r in (("first", first), ("second", second)))
     if a.size != b.size or a.size < 2:
         raise InputError(

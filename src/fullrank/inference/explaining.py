@@ -132,7 +132,7 @@ class Explanation(_tables.Tabular):
             return [f"Rank 1 of {n:,} stands for rank 1 of the catalogue."]
         lines = [f"Rank 1 of {n:,} stands for about the first {ranks:,} ranks: they look alike."]
         if n == 2:
-            lines.append("With one item drawn every metric is AUC under another name.")
+            lines.append("With one item drawn a metric is AUC under another name, or a constant.")
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
             names = ", ".join(name for name, one in self.needed.items() if one == size)
             lines.append(f"To see {names}: about {size:,} candidates a user, or adaptive sampling.")

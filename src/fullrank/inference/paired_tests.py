@@ -261,4 +261,6 @@ def _columns(differences: ArrayLike) -> Floats:
         )
     for column in d.T:
         _checks.reject("differences", column, ~np.isfinite(column), "be finite")
+        large = np.abs(column) > _checks.LARGEST
+        _checks.reject("differences", column, large, f"lie within ±{_checks.LARGEST:g}")
     return d

@@ -137,4 +137,4 @@ def _positive(name: str, value: float) -> float:
     number = _checks.real(name, value)
     if number <= 0.0:
         raise InputError(f"`{name}` must be above 0, not {number:g}.")
-    return number
+    return _checks.real(name, number, low=1e-100)  # its square is to stay above 0

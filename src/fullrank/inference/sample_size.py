@@ -134,6 +134,8 @@ def users_needed(
 
 
 def _finite(needed: float, population: int, method: str) -> float:
+    if needed == 0.0 or population == 1:  # any user tells, or the only one
+        return float(needed > 0.0)
     if method == "normal":  # variance s²/m · (M - m)/(M - 1)
         return needed / (1.0 + (needed - 1.0) / population)
     # Serfling 1974: m is worth m/(1 - (m - 1)/M)

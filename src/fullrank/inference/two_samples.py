@@ -11,6 +11,8 @@ from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile, two_sided
 from fullrank.inference.interval import Interval
 
+_LARGEST = 1e70  # the fourth power of a standard error is still finite
+
 
 @dataclass(frozen=True, kw_only=True)
 class TwoSampleTest:
@@ -80,9 +82,13 @@ def two_means(
     """
     variances = []
     for name, sd, n in (("first", first_sd, first_n), ("second", second_sd, second_n)):
-        sd = _checks.real(f"{name}_sd", sd, low=0.0)
+        sd = _checks.real(f"{name}_sd", sd, low=0.0, high=_LARGEST)
         variances.append((sd**2, _checks.integer(f"{name}_n", n, low=2)))
-    difference = _checks.real("first_mean", first_mean) - _checks.real("second_mean", second_mean)
+    one, two = (
+        _checks.real(name, mean, low=-_LARGEST, high=_LARGEST)
+        for name, mean in (("first_mean", first_mean), ("second_mean", second_mean))
+    )
+    difference = one - two
     return welch(
         difference,
         tuple(variance / n for variance, n in variances),

@@ -160,10 +160,11 @@ def interval(
         return Interval(max(centre - reach, 0.0), min(centre + reach, 1.0))
     slope = centre * (1.0 - centre)
     odds = (1.0 - centre) / centre
-    low, high = (
-        1.0 / (1.0 + odds * np.exp(np.clip(-move / slope, -500.0, 500.0)))
-        for move in (-reach, reach)
-    )
+    with np.errstate(over="ignore"):  # of a centre next to 0, whose low end is 0
+        low, high = (
+            1.0 / (1.0 + odds * np.exp(np.clip(-move / slope, -500.0, 500.0)))
+            for move in (-reach, reach)
+        )
     return Interval(max(float(low), centre - 3.0 * reach), min(float(high), centre + 3.0 * reach))
 
 

@@ -54,9 +54,7 @@ def evaluate(
     if weight is None:
         weights = np.ones(values[0].size)
     else:
-        weights = _checks.reals("weight", weight, size=values[0].size, low=0.0)
-        if not weights.sum() > 0.0:
-            raise InputError("`weight` must have a positive sum; all are 0.")
+        weights = _checks.weights("weight", weight, values[0].size)
     return {
         metric.name: float(np.average(value, weights=weights))
         for metric, value in zip(parsed, values, strict=True)

@@ -224,27 +224,31 @@ def parse(metric: str | Metric) -> Metric:
     if not isinstance(metric, str) or found is None or kind is None:
         raise InputError(
             f"`metric` must be one of {', '.join(_KINDS)}, with or without @K "
-            f'as in "ndcg@10", not {metric!r}.'
+            f'as in "ndcg@10", not {_checks.shown(metric)}.'
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
         raise InputError(
-            f"`metric` must have a whole number from 1 on after the @, not {metric!r}."
+            f"`metric` must have a whole number from 1 on after the @, not {_checks.shown(metric)}."
         )
     if found[2] is not None and int(found[2]) == 0:
-        raise InputError(f"`metric` must have a cut-off of at least 1, not {metric!r}.")
+        raise InputError(
+            f"`metric` must have a cut-off of at least 1, not {_checks.shown(metric)}."
+        )
     return Metric(kind, None if found[2] is None else int(found[2]))
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """Read one metric or several; a text may hold several, parted by commas."""
+    """Read one metric or several, each once; a text may hold several, parted by commas."""
     if isinstance(metrics, Metric):
         return (metrics,)
     if isinstance(metrics, str):
-        return tuple(parse(text) for text in metrics.split(","))
+        return tuple(dict.fromkeys(parse(text) for text in metrics.split(",")))
     try:
-        parsed = tuple(parse(metric) for metric in metrics)
+        parsed = tuple(dict.fromkeys(parse(metric) for metric in metrics))
     except TypeError:
-        raise InputError(f'`metrics` must be names such as "ndcg@10", not {metrics!r}.') from None
+        raise InputError(
+            f'`metrics` must be names such as "ndcg@10", not {_checks.shown(metrics)}.'
+        ) from None
     if not parsed:
         raise InputError("`metrics` must name at least one metric; it is empty.")
     return parsed

@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank import _memory
 from fullrank._threads import Crew
 from fullrank.data.interactions import Interactions
 
@@ -132,6 +133,8 @@ def start(users: Rows, items: Rows, n_factors: int, seed: int, crew: Crew) -> Fa
     """Item factors H with singular values √σ of about the largest σ of the interactions."""
     generator = np.random.default_rng(seed)
     n_users, n_items = users.indptr.size - 1, items.indptr.size - 1
+    n_bytes = 4 * n_factors * (3 * n_users + 3 * n_items + 8 * n_factors)
+    _memory.ask("n_factors", n_bytes, f"{n_factors:,} factors of {n_users + n_items:,} rows")
     h = generator.standard_normal((n_items, n_factors), dtype=np.float32)
     w = np.empty((n_users, n_factors), np.float32)
     for _ in range(2):

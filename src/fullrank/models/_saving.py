@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank import _files
+from fullrank._checks import because, printable
 from fullrank.data.interactions import Interactions
-from fullrank.errors import InputError
+from fullrank.errors import InputError, WriteError
 from fullrank.models._base import Saved, fitted
 
 FORMAT = 1
@@ -24,6 +25,7 @@ Checks = Mapping[str, Any]
 
 def save(model: Saved, path: _files.PathLike) -> None:
     """Write a fitted model of this library; see :meth:`Saved.save`."""
+    from safetensors import SafetensorError
     from safetensors.numpy import save_file
 
     from fullrank import __version__
@@ -36,7 +38,12 @@ def save(model: Saved, path: _files.PathLike) -> None:
     # the writer takes the memory as it lies: rows after rows, least byte first
     whole = {name: np.ascontiguousarray(_little(array)) for name, array in arrays.items()}
     with _files.replacing(path) as temporary:
-        save_file(whole, str(temporary), metadata={_KEY: json.dumps(head, allow_nan=False)})
+        try:
+            save_file(whole, str(temporary), metadata={_KEY: json.dumps(head, allow_nan=False)})
+        except SafetensorError as error:  # what the system says reaches us in its words alone
+            raise WriteError(
+                f"{printable(path)} could not be written: {because(error)}."
+            ) from error
 
 
 def load(path: _files.PathLike) -> Any:
@@ -73,7 +80,7 @@ def load(path: _files.PathLike) -> Any:
     try:
         model: Any = MODELS[head["model"]](**head["settings"])
     except (TypeError, ValueError) as error:
-        why = f"its settings are not those of {head['model']}: {str(error).rstrip('.')}"
+        why = f"its settings are not those of {head['model']}: {because(error)}"
         raise _broken(source, why) from error
     try:
         model.interactions_ = _unpack_interactions(arrays)
@@ -81,7 +88,7 @@ def load(path: _files.PathLike) -> Any:
         for field in _learned(model):
             setattr(model, field.name, _unpack(field.name, arrays, field.metadata, sizes))
     except (KeyError, ValueError) as error:
-        what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else str(error)
+        what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else because(error)
         raise _broken(source, what) from error
     return model
 
@@ -95,7 +102,7 @@ def _read(source: Path) -> tuple[dict[str, Any], Arrays]:
             head = None if text is None else _head(source, text)
             arrays = {} if head is None else {k: content.get_tensor(k) for k in content.keys()}  # noqa: SIM118
     except (SafetensorError, TypeError, OSError) as error:
-        raise _broken(source, f"it cannot be read ({error})") from error
+        raise _broken(source, f"it cannot be read ({because(error)})") from error
     if head is None:
         raise _broken(source, "it is a safetensors file of something else")
     return head, arrays
@@ -109,8 +116,9 @@ def _head(source: Path, text: str) -> dict[str, Any]:
     version = head.get("format")
     if isinstance(version, int) and version > FORMAT:
         raise InputError(
-            f"`path` must be of format {FORMAT}; {source} is of format {version}, written by a "
-            f"newer fullrank ({head.get('version')}). Upgrade to read it."
+            f"`path` must be of format {FORMAT}; {printable(source)} is of format {version}, "
+            f"written by a newer fullrank ({printable(head.get('version'))[:20]}). Upgrade to read "
+            "it."
         )
     if (
         version != FORMAT
@@ -122,7 +130,9 @@ def _head(source: Path, text: str) -> dict[str, Any]:
 
 
 def _broken(source: Path, why: str) -> InputError:
-    return InputError(f"`path` must be a model that fullrank saved; {source} is not: {why}.")
+    return InputError(
+        f"`path` must be a model that fullrank saved; {printable(source)} is not: {printable(why)}."
+    )
 
 
 # ---- settings and fields ----
@@ -177,6 +187,7 @@ def _unpack(name: str, arrays: Arrays, checks: Checks, sizes: dict[str, int]) ->
     for size, word in zip(array.shape, checks["shape"], strict=True):
         if sizes.setdefault(word, size) != size:
             raise ValueError(f"{name} is for {size} {word}, not {sizes[word]}")
+    _finite(name, array)
     return array if array.ndim else array[()]
 
 
@@ -188,6 +199,7 @@ def _unpack_sparse(name: str, arrays: Arrays, checks: Checks, sizes: dict[str, i
     data = _typed(f"{name}.data", arrays, checks["dtype"], 1)
     if data.size != indices.size:
         raise ValueError(f"{name}.data and {name}.indices differ in size")
+    _finite(name, data)
     return csr_array((data, indices, indptr), shape=(n_rows, n_columns))
 
 
@@ -206,6 +218,7 @@ def _unpack_interactions(arrays: Arrays) -> Interactions:
         values = _typed("interactions.values", arrays, np.float32, 1)
         if values.size != indices.size:
             raise ValueError("interactions.values and interactions.indices differ in size")
+        _finite("interactions.values", values)
     return Interactions(
         user_ids=user_ids, item_ids=item_ids, indptr=indptr, indices=indices, values=values
     )
@@ -265,6 +278,12 @@ def _typed(name: str, arrays: Arrays, dtype: Any, n_dimensions: int) -> NDArray[
             f"{n_dimensions}"
         )
     return array
+
+
+def _finite(name: str, array: NDArray[Any]) -> None:
+    """No model learns NaN or infinite numbers; their least and greatest show both."""
+    if array.size and not (np.isfinite(array.min()) and np.isfinite(array.max())):
+        raise ValueError(f"{name} holds NaN or infinite numbers")
 
 
 def _little(array: NDArray[Any]) -> NDArray[Any]:

@@ -54,7 +54,7 @@ class LRR(SpectralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if np.ndim(self.regularization) == 0:
+        if _checks.as_array("regularization", self.regularization).ndim == 0:
             self.regularization = _checks.real("regularization", self.regularization, low=0)
         else:
             each = _checks.reals("regularization", self.regularization, low=0)

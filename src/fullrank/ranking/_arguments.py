@@ -23,7 +23,7 @@ def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> ND
     """None, or row numbers of items: 1-D for all users, or 2-D with one row for each user."""
     if item_rows is None:
         return None
-    items = np.asarray(item_rows)
+    items = _checks.as_array("item_rows", item_rows)
     if items.ndim == 1:
         return _checks.integers("item_rows", items, low=0, high=n_items - 1)
     if items.ndim != 2 or items.shape[0] != n_users or items.dtype.kind not in "iu":

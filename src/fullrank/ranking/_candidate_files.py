@@ -22,6 +22,7 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
     "item": ("item", "item_id", "itemid", "iid", "doc", "doc_id", "docid", "docno"),
     "score": ("score", "scores", "prediction", "pred"),
     "label": ("label", "relevance", "rel", "relevant", "target"),
+    "model": ("model",),
 }
 _RUN = ("user", "q0", "item", "place", "score", "tag")
 _QRELS = ("user", "iteration", "item", "label")
@@ -29,12 +30,17 @@ _RATING = ("user", "item", "rating", "timestamp")
 
 
 def read_scored(path: Path, *, items: bool) -> Columns:
-    """The user and score of every candidate, and perhaps its item and label."""
+    """The user and score of every candidate, and perhaps its item, label and model."""
     if _pieces.kind(path) in _pieces.TABLES:
         more = ("item",) if items else ()
-        return _table(path, ("user", "score", *more), ("label",))
+        return _table(path, ("user", "score", *more), ("label", "model"))
     columns = _words(path, _RUN, "query Q0 document rank score tag")
-    return {"user": columns["user"], "item": columns["item"], "score": _real(columns, path)}
+    columns["score"] = _real(columns, path)
+    several = (columns["tag"] != columns["tag"][0]).any()  # one run takes the name of its file
+    kept = {"user": "user", "item": "item", "score": "score"} | (
+        {"model": "tag"} if several else {}
+    )
+    return {role: columns[name] for role, name in kept.items()}
 
 
 def read_truth(path: Path) -> Columns:
@@ -82,7 +88,7 @@ def _table(path: Path, needed: Sequence[str], welcome: Sequence[str]) -> Columns
             column = piece.column(role)
             parts[role].append(
                 _text(role, column)
-                if role in ("user", "item")
+                if role in ("user", "item", "model")
                 else _pieces.numbers(role, column, n_rows).astype(np.float64)
             )
         n_rows += len(piece)

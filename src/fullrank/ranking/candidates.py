@@ -7,6 +7,7 @@ list was cut, and its rank lies somewhere beyond.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,8 @@ def read_candidates(
     Parameters
     ----------
     path : a TREC run (``query Q0 document rank score tag``; order is by score, the rank column is
-        not looked at); or a CSV, TSV, RecBole ``.inter`` or Parquet table with columns for user,
-        item and score, and perhaps ``label``
+        not looked at, and several tags are several models); or a CSV, TSV, RecBole ``.inter`` or
+        Parquet table with columns for user, item and score, and perhaps ``label`` and ``model``
     truth : the targets, where no label says so: TREC qrels (``query 0 document relevance``, a
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
@@ -68,43 +69,108 @@ def read_candidates(
     items = _checks.integer("n_items", n_items, low=1)
     scored = read_scored(existing(path), items=truth is not None)
     told = None if truth is None else read_truth(existing(truth))
+    random = generator(rng)
+    listed = {
+        model: _targets(columns, told, path, truth, ties, random)
+        for model, columns in _by_model(scored).items()
+    }
+    size = {model: _sizes(one, sample_size) for model, one in listed.items()}
+    rank, drawn, pool = (
+        np.concatenate(parts)
+        for parts in zip(
+            *((one.rank, size[model], items - one.targets + 1) for model, one in listed.items()),
+            strict=True,
+        )
+    )
+    replaced, notes = assumed_replacement(replacement, drawn, pool)
+    found, more = infer_levels(rank, drawn, pool, design=design, levels=levels)
+    samples = {
+        model: RankSample.from_ranks(
+            one.rank,
+            sample_size=size[model],
+            n_items=items,
+            replacement=replaced,
+            levels=found,
+            stop_rank=stop_rank,
+            ties=ties,
+            user=one.user,
+            n_targets=one.targets,
+            offset=one.offset,
+        )
+        for model, one in listed.items()
+    }
+    said = [
+        f"{model}: {note}" if len(listed) > 1 else note
+        for model, one in listed.items()
+        for note in one.notes
+    ]
+    return Ranks(samples=samples, notes=(*said, *notes, *more))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Targets:
+    """The targets of one model: where each stands among its user's candidates."""
+
+    user: NDArray[Any]
+    rank: Ints  # among the candidates that are no targets
+    offset: Ints
+    targets: Ints  # of the same user
+    listed: Ints  # candidates of the same user, targets among them
+    notes: tuple[str, ...]
+
+
+def _by_model(scored: Any) -> dict[str, Any]:
+    """The candidates of each model; "" where the file does not name several."""
+    models = scored.pop("model", None)
+    names = [] if models is None else np.unique(models).tolist()
+    if len(names) < 2:
+        return {names[0] if names else "": scored}
+    return {
+        model: {name: column[models == model] for name, column in scored.items()} for model in names
+    }
+
+
+def _targets(
+    scored: Any,
+    told: Any,
+    path: PathLike,
+    truth: PathLike | None,
+    ties: str,
+    random: np.random.Generator,
+) -> _Targets:
     scored, again = _once(scored, told)
     user, names, relevant, notes = _labelled(scored, told, path, truth)
     if again:
         notes += (f"{again:,} candidates are a target of their user again: left out.",)
     score = np.asarray(scored["score"])
     _checks.reject("score", score, np.isnan(score), "be numbers")
-    keys = {"random": generator(rng).random(score.size), "best": ~relevant, "worst": relevant}
+    keys = {"random": random.random(score.size), "best": ~relevant, "worst": relevant}
     rank, offset, owner, n_listed, tied = _placed(user, score, relevant, keys[ties])
     if tied and ties == "random":
         share = f"{tied:,} of {rank.size:,} targets share their score with other candidates"
         notes += (f"{share}; ties are broken at random.",)
-    targets = np.bincount(owner, minlength=len(names))[owner]
-    size = n_listed - targets + 1
-    if sample_size is not None:
-        asked = _checks.integer("sample_size", sample_size, low=1)
-        if (size > asked).any():
-            raise InputError(
-                f"`sample_size` must be at least the {int(size.max()):,} candidates that are "
-                f"listed, not {asked:,}."
-            )
-        size = np.full(rank.size, asked)
-    pool = np.full(rank.size, items) - targets + 1
-    replaced, more = assumed_replacement(replacement, size, pool)
-    found, told_design = infer_levels(rank, size, pool, design=design, levels=levels)
-    sample = RankSample.from_ranks(
-        rank,
-        sample_size=size,
-        n_items=items,
-        replacement=replaced,
-        levels=found,
-        stop_rank=stop_rank,
-        ties=ties,
+    return _Targets(
         user=names[owner],
-        n_targets=targets,
+        rank=rank,
         offset=offset,
+        targets=np.bincount(owner, minlength=len(names))[owner],
+        listed=n_listed,
+        notes=notes,
     )
-    return Ranks(samples={"": sample}, notes=(*notes, *more, *told_design))
+
+
+def _sizes(one: _Targets, sample_size: int | None) -> Ints:
+    """Candidates that are no targets, and the target: as listed, or as the caller says."""
+    size = one.listed - one.targets + 1
+    if sample_size is None:
+        return size
+    asked = _checks.integer("sample_size", sample_size, low=1)
+    if (size > asked).any():
+        raise InputError(
+            f"`sample_size` must be at least the {int(size.max()):,} candidates that are "
+            f"listed, not {asked:,}."
+        )
+    return np.full(size.size, asked)
 
 
 def _once(scored: Any, told: Any) -> tuple[Any, int]:

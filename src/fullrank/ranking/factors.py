@@ -64,6 +64,8 @@ class FactorScorer:
         self.similarity = _checks.choice("similarity", similarity, SIMILARITIES)
         dtype = np.result_type(users.dtype, items.dtype, np.float32)
         if self.similarity == "cosine":
+            _finite("user_factors", users)
+            _finite("item_factors", items)
             users, items = _normalised(users, dtype), _normalised(items, dtype)
         self.user_factors: Array = np.ascontiguousarray(users, dtype)
         self.item_factors: Array = np.ascontiguousarray(items, dtype)
@@ -107,15 +109,28 @@ class FactorScorer:
 
 
 def _matrix(name: str, value: ArrayLike) -> Array:
-    array = np.asarray(value)
+    array = _checks.as_array(name, value)
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         raise InputError(
             f"`{name}` must be a two-dimensional array of numbers, one row for each "
             f"{name.split('_')[0]}, not {array.dtype} of shape {array.shape}."
         )
     if array.dtype.kind in "iu" or array.dtype.itemsize > 8:
-        return array.astype(np.float64)
+        with np.errstate(over="ignore"):
+            return array.astype(np.float64)
     return array
+
+
+def _finite(name: str, vectors: Array) -> None:
+    """An infinite entry leaves a vector without a direction."""
+    for start in range(0, vectors.shape[0], _ROWS):
+        bad = ~np.isfinite(vectors[start : start + _ROWS])
+        if bad.any():
+            row, column = (int(one) for one in np.argwhere(bad)[0])
+            raise InputError(
+                f'`{name}` must be finite for similarity="cosine"; {name}[{start + row}, {column}] '
+                f"is {vectors[start + row, column]}."
+            )
 
 
 def _bias(name: str, value: ArrayLike | None, size: int) -> NDArray[np.float64] | None:

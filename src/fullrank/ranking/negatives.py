@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
+from fullrank._checks import printable
 from fullrank._files import PathLike, existing, replacing
 from fullrank._rng import RandomState
 from fullrank.errors import DataWarning, InputError
@@ -29,6 +30,7 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
 FORMAT = 1
+_MOST = 2**31 - 1  # the last row that there can be
 _META = b"fullrank.negatives"
 
 
@@ -56,7 +58,7 @@ class Negatives:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        items = np.asarray(self.items)
+        items = _checks.as_array("items", self.items)
         if items.ndim != 2 or items.dtype.kind not in "iu":
             raise InputError(
                 "`items` must be a two-dimensional array of item rows, one row of them for each "
@@ -65,11 +67,15 @@ class Negatives:
         bad = (items < -1) | (items >= 2**31)
         if bad.any():
             raise InputError(f"`items` must lie in 0..2^31 - 1, or be -1; got {items[bad][0]}.")
-        users = _checks.integers("user_rows", self.user_rows, size=items.shape[0], low=0)
+        users = _checks.integers(
+            "user_rows", self.user_rows, size=items.shape[0], low=0, high=_MOST
+        )
         object.__setattr__(self, "user_rows", _checks.frozen(users))
         object.__setattr__(self, "items", _checks.frozen(_packed(items).astype(np.int32)))
         if self.target_rows is not None:
-            target = _checks.integers("target_rows", self.target_rows, size=users.size, low=0)
+            target = _checks.integers(
+                "target_rows", self.target_rows, size=users.size, low=0, high=_MOST
+            )
             object.__setattr__(self, "target_rows", _checks.frozen(target))
         if self.replacement is not None:
             _checks.flag("replacement", self.replacement)
@@ -102,13 +108,13 @@ class Negatives:
                     users.append(int(user))
                     targets.append(int(target))
                     rows.append(np.array([int(one) for one in rest], np.int64))
-                except ValueError:
+                except (ValueError, OverflowError):
                     raise InputError(
                         f"`path` must hold lines like '(user,item)\\tnegative\\tnegative'; line "
-                        f"{number} of {path} is {line.strip()[:40]!r}."
+                        f"{number} of {printable(path)} is {line.strip()[:40]!r}."
                     ) from None
         if not users:
-            raise InputError(f"`path` must hold at least one line; {path} is empty.")
+            raise InputError(f"`path` must hold at least one line; {printable(path)} is empty.")
         return cls(
             user_rows=_to_rows("user", np.array(users), user_ids),
             target_rows=_to_rows("item", np.array(targets), item_ids),
@@ -137,20 +143,23 @@ class Negatives:
         missing = {"user", "negative"} - set(table.column_names)
         if missing:
             raise InputError(
-                f"`path` must have the columns 'user' and 'negative'; {path} has "
-                f"{', '.join(table.column_names)}."
+                f"`path` must have the columns 'user' and 'negative'; {printable(path)} has "
+                f"{printable(', '.join(table.column_names))}."
             )
-        users = table.column("user").to_numpy()
-        target = table.column("target").to_numpy() if "target" in table.column_names else None
+        users = _numbers(table, "user", user_ids)
+        target = _numbers(table, "target", item_ids) if "target" in table.column_names else None
         column = table.column("negative").combine_chunks()
-        if hasattr(column.type, "value_type"):
+        if _is_list(column.type):
             ends = np.cumsum(column.value_lengths().to_numpy())[:-1]
-            lists = np.split(column.flatten().to_numpy(zero_copy_only=False), ends)
+            flat = _plain("negative", column.flatten(), item_ids)
+            lists = np.split(flat, ends)
         else:
-            users, target, lists = _grouped(users, target, column.to_numpy(zero_copy_only=False))
+            users, target, lists = _grouped(users, target, _plain("negative", column, item_ids))
         for name, value in (("replacement", replacement), ("pool", pool)):
             if value is not None and said.get(name) not in (None, value):
-                raise InputError(f"`{name}` must be {said[name]!r}, as {path} says, not {value!r}.")
+                raise InputError(
+                    f"`{name}` must be {said[name]!r}, as {printable(path)} says, not {value!r}."
+                )
         return cls(
             user_rows=_to_rows("user", users, user_ids),
             target_rows=None if target is None else _to_rows("item", target, item_ids),
@@ -318,6 +327,9 @@ def draw_negatives(
     else:
         count = np.minimum(pools.sizes, size - 1)
     groups = np.arange(clean.users.size)
+    width = int(count.max())
+    what = f"{clean.users.size:,} users × {width:,} drawn items"
+    _memory.ask("sample_size", 8 * clean.users.size * width, what)
     drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
     return Negatives(
         user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key
@@ -334,7 +346,7 @@ def as_negatives(value: Any, targets: Any) -> Negatives:
             ours = _META in (_parquet(value).schema.metadata or {})  # rows, not ids
             return Negatives.read_parquet(value, **({} if ours else ids))
         return Negatives.read_ncf(value, **ids)
-    user_rows, item_rows = (np.asarray(one) for one in pairs(targets))
+    user_rows, item_rows = (_checks.as_array("targets", one) for one in pairs(targets))
     try:
         array = np.asarray(value)
     except ValueError:
@@ -424,7 +436,14 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     """Row numbers from ids, or from row numbers where no ids are given."""
     if ids is None:
         return _checks.integers("path", values, low=0, hint=f"These are {side} rows.")
-    known = np.asarray(ids)
+    known = _checks.as_array(f"{side}_ids", ids)
+    if known.ndim != 1 or known.size == 0 or known.dtype.kind not in "iuU":
+        raise InputError(
+            f"`{side}_ids` must be one-dimensional and hold whole numbers or text, not "
+            f"{known.dtype} of shape {known.shape}."
+        )
+    if (known.dtype.kind == "U") != (values.dtype.kind == "U"):
+        raise InputError(f"`path` must hold {side} ids of the kind that `{side}_ids` are.")
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
     rows = order[at]
@@ -434,12 +453,14 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     return rows.astype(np.int64)
 
 
-def _padded(lists: list[Array], item_ids: ArrayLike | None) -> NDArray[np.int32]:
+def _padded(lists: list[Array], item_ids: ArrayLike | None) -> Any:
     flat = _to_rows("item", np.concatenate(lists), item_ids)
     sizes = np.array([one.size for one in lists])
-    items = np.full((len(lists), int(sizes.max())), -1, np.int64)
-    items[np.arange(items.shape[1]) < sizes[:, None]] = flat
-    return items.astype(np.int32)
+    width = int(sizes.max())
+    _memory.ask("path", 16 * len(lists) * width, f"{len(lists):,} rows filled up to {width:,}")
+    items = np.full((len(lists), width), -1, np.int64)
+    items[np.arange(width) < sizes[:, None]] = flat
+    return items  # Negatives checks that they are rows before it narrows them
 
 
 def _grouped(users: Array, target: Array | None, flat: Array) -> tuple[Array, Any, list[Array]]:
@@ -462,28 +483,65 @@ def _parquet(path: PathLike) -> Any:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    source, shown = existing(path), printable(path)
     try:
-        table = pq.read_table(existing(path))
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(f"`path` must be a Parquet file; {path} is not.") from error
+        n_rows = pq.read_metadata(source).num_rows
+        _memory.ask("path", 8 * n_rows, f"{n_rows:,} rows in {shown}")
+        table = pq.read_table(source)
+        names = table.column_names
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise InputError(f"`path` must be a Parquet file; {shown} is not.") from error
     if table.num_rows == 0:
-        raise InputError(f"`path` must hold at least one row; {path} is empty.")
-    for name, column in zip(table.column_names, table.columns, strict=True):
+        raise InputError(f"`path` must hold at least one row; {shown} is empty.")
+    for name, column in zip(names, table.columns, strict=True):
         inside = column.combine_chunks()
-        inner = inside.flatten().null_count if hasattr(inside.type, "value_type") else 0
+        inner = inside.flatten().null_count if _is_list(inside.type) else 0
         if column.null_count or inner:
-            raise InputError(f"`{name}` must have no missing values; {path} has some.")
+            raise InputError(f"`{printable(name)}` must have no missing values; {shown} has some.")
+        if names.count(name) > 1:
+            raise InputError(f"`path` must name each column once; {name!r} is there again.")
     return table
+
+
+def _is_list(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return any(
+        check(kind)
+        for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    )
+
+
+def _numbers(table: Any, name: str, ids: ArrayLike | None) -> Array:
+    return _plain(name, table.column(name).combine_chunks(), ids)
+
+
+def _plain(name: str, column: Any, ids: ArrayLike | None) -> Array:
+    """A column of whole numbers, or of text where there are ids to look it up in."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
+        return _checks.integers(name, column.to_numpy(zero_copy_only=False))
+    if ids is None or not (
+        pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    ):
+        raise InputError(f"`{name}` must hold whole numbers, not {printable(column.type)}.")
+    return np.asarray(column.to_pylist(), np.str_)
 
 
 def _metadata(schema: Any, path: PathLike) -> dict[str, Any]:
     metadata = schema.metadata or {}
     if _META not in metadata:
         return {}
-    said: dict[str, Any] = json.loads(metadata[_META])
+    try:
+        said = json.loads(metadata[_META])
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise InputError(f"`path` must say how its items were drawn; {printable(path)} does not.")
     if said.get("format") != FORMAT:
         raise InputError(
-            f"`path` must be of format {FORMAT}; {path} is of format {said.get('format')}. A newer "
-            "fullrank wrote it."
+            f"`path` must be of format {FORMAT}; {printable(path)} is of format "
+            f"{said.get('format')!r}. A newer fullrank wrote it."
         )
     return said

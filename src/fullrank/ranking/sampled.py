@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _threads
+from fullrank import _checks, _memory, _threads
 from fullrank._progress import Progress, reporter
 from fullrank._rng import RandomState
 from fullrank.errors import InputError
@@ -234,6 +234,7 @@ def checked_size(name: str, value: Any, setting: Setting, replacement: bool) -> 
             f"`{name}` must be at most {setting.n_items}, the number of items, without "
             f"replacement, not {size}."
         )
+    _memory.ask(name, 32 * size, f"{size:,} items drawn for a user")
     return size
 
 

@@ -8,7 +8,9 @@ score arrays, PyTorch modules and any function are wrapped by `as_scorer`.
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
+from tokenize import TokenError
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -31,6 +33,8 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+# a header is a line of Python, and its sizes may be any numbers
+_NOT_NPY = (ValueError, TypeError, OSError, EOFError, OverflowError, SyntaxError, TokenError)
 
 
 @runtime_checkable
@@ -62,6 +66,8 @@ class ScoreArray:
     """
 
     def __init__(self, array: ArrayLike) -> None:
+        if np.ma.is_masked(array):
+            raise InputError("`array` must have no masked entries.")
         try:
             scores = np.asanyarray(array)
         except ValueError:
@@ -216,12 +222,15 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
 def _memory_map(path: Any) -> Any:
     from fullrank._files import existing
 
+    source = existing(path)
     try:
-        return np.load(existing(path), mmap_mode="r")
-    except InputError:
-        raise
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"`scorer` must be an .npy file of numbers; {path} is not.") from error
+        with np.errstate(all="ignore"), warnings.catch_warnings():  # of sizes that nothing has
+            warnings.simplefilter("ignore")  # of headers that old versions wrote
+            return np.lib.format.open_memmap(source, mode="r")
+    except _NOT_NPY as error:
+        raise InputError(
+            f"`scorer` must be an .npy file of numbers; {_checks.printable(path)} is not."
+        ) from error
 
 
 def _is_module(obj: Any) -> bool:

@@ -125,7 +125,7 @@ def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> I
     """The catalogue: None for all items, else sorted item rows (a boolean mask is one too)."""
     if items is None:
         return None
-    array = np.asarray(items)
+    array = _checks.as_array("items", items)
     if array.dtype == np.bool_ and array.shape == (n_items,):
         array = np.flatnonzero(array)
     rows = _checks.integers("items", array, low=0, high=n_items - 1)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank._rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.ranking.targets import ANY, clean_targets
@@ -128,7 +128,9 @@ def sample_users(
 
 def _population(users: Any) -> Ints:
     if isinstance(users, int | np.integer) and not isinstance(users, bool):
-        return np.arange(_checks.integer("users", users, low=1))
+        number = _checks.integer("users", users, low=1)
+        _memory.ask("users", 16 * number, f"{number:,} users")
+        return np.arange(number)
     return np.unique(_pairs(users)[0])
 
 
@@ -166,8 +168,9 @@ def _numbers(
 def _given(allocation: Mapping[Any, int], size: int, labels: Array, sizes: Ints) -> Ints:
     if set(allocation) != set(labels.tolist()):
         raise InputError(
-            f"`allocation` must have a number for each stratum, {', '.join(map(str, labels))}, "
-            f"not for {', '.join(map(str, allocation))}."
+            "`allocation` must have a number for each stratum, "
+            f"{', '.join(map(_checks.printable, labels))}, not for "
+            f"{', '.join(map(_checks.printable, allocation))}."
         )
     numbers = np.array(
         [
@@ -190,6 +193,8 @@ def _spread(spread: Any, labels: Array, stratum: Ints) -> Floats:
         return _checks.reals("spread", [spread[label] for label in labels.tolist()], low=0.0)
     values = _checks.vector("spread", spread, size=stratum.size).astype(np.float64)
     known = np.isfinite(values)
+    large = known & (np.abs(values) > _checks.LARGEST)
+    _checks.reject("spread", values, large, f"lie within ±{_checks.LARGEST:g}")
     out = np.empty(labels.size)
     for h, label in enumerate(labels.tolist()):
         inside = values[known & (stratum == h)]

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank._text import because
 from fullrank.errors import InputError
 
 TABLES = (".parquet", ".csv", ".tsv", ".inter")
@@ -77,22 +78,22 @@ def open_table(path: Path) -> Table:
         else:
             with _open_text(path, {}) as file:
                 schema = file.schema
+        found = schema.names  # as text: this is where it may turn out to be none
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(path, error) from error
-    twice = [name for name in schema.names if schema.names.count(name) > 1]
+    twice = [name for name in found if found.count(name) > 1]
     if twice:
         raise InputError(f"`path` must name each column once; {path} has {twice[0]!r} again.")
     return Table(
         path=path,
-        names={_untyped(name): name for name in schema.names},
+        names={_untyped(name): name for name in found},
         metadata=schema.metadata or {},
     )
 
 
 def unreadable(path: Path, error: Exception) -> InputError:
     what = "Parquet" if kind(path) == ".parquet" else "CSV"
-    why = " ".join(str(error).split()).rstrip(".")
-    return InputError(f"`path` must be a {what} file; {path} is not: {why[:200]}.")
+    return InputError(f"`path` must be a {what} file; {path} is not: {because(error)}.")
 
 
 def numbers(role: str, column: Any, start: int = 0) -> Any:
@@ -122,6 +123,7 @@ def whole(role: str, column: Any, start: int = 0) -> Any:
     """The same as int64."""
     values = numbers(role, column, start)
     if values.dtype.kind == "f":
+        values = values.astype(np.float64)  # float16 cannot hold 2^63
         broken = ~((values == np.floor(values)) & (np.abs(values) < 2.0**63))
         if broken.any():
             first = int(np.argmax(broken))
@@ -132,9 +134,13 @@ def whole(role: str, column: Any, start: int = 0) -> Any:
 
 
 def _parquet_pieces(path: Path, inside: Mapping[str, str]) -> Iterator[Any]:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    names = [inside["model"]] if "model" in inside else None  # few of them, often repeated
+    names = None
+    if "model" in inside:  # few of them, often repeated
+        kind = pq.read_schema(path).field(inside["model"]).type
+        names = [inside["model"]] if pa.types.is_string(kind) else None
     with pq.ParquetFile(path, read_dictionary=names) as file:
         yield from file.iter_batches(batch_size=_ROWS, columns=list(inside.values()))
 

@@ -120,6 +120,8 @@ class Tally:
         import pyarrow as pa
 
         column = present("model", piece.column("model"))
+        if pa.types.is_nested(column.type):
+            raise InputError(f"`model` must hold text, not {column.type}.")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         column = column.combine_chunks()
@@ -191,7 +193,10 @@ def _keys(column: Any) -> NDArray[np.uint64]:
 
     if pa.types.is_integer(column.type):
         return np.asarray(column.to_numpy()).astype(np.uint64)
-    text = column.cast(pa.string()).cast(pa.large_binary()).combine_chunks()
+    try:
+        text = column.cast(pa.string()).cast(pa.large_binary()).combine_chunks()
+    except pa.ArrowException:
+        raise InputError(f"`user` must hold whole numbers or text, not {column.type}.") from None
     ends = np.frombuffer(text.buffers()[1], np.int64)[text.offset : text.offset + len(text) + 1]
     data = text.buffers()[2]
     raw = np.frombuffer(data if data is not None else b"", np.uint8)

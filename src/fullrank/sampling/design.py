@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank.errors import InputError
 from fullrank.sampling.grid import RankGrid
 from fullrank.sampling.kernels import hypergeometric, kernel, kernel_averages
@@ -50,11 +50,11 @@ class Design:
     shared_draws: bool = False
 
     def __post_init__(self) -> None:
-        _checks.flag("replacement", self.replacement)
-        _checks.flag("shared_draws", self.shared_draws)
+        for name in ("replacement", "shared_draws"):
+            object.__setattr__(self, name, _checks.flag(name, getattr(self, name)))
         _checks.choice("pool", self.pool, POOLS)
         _checks.choice("ties", self.ties, TIES)
-        _checks.integer("stop_rank", self.stop_rank, low=1)
+        object.__setattr__(self, "stop_rank", _checks.integer("stop_rank", self.stop_rank, low=1))
         if self.levels is None:
             return
         levels = _checks.integers("levels", self.levels, low=1)
@@ -122,8 +122,10 @@ class Design:
         """Every outcome (r, n) of a target with a pool of `n_items`."""
         if self.levels is None:
             size = _checks.integer("sample_size", sample_size, low=1)
+            _memory.ask("sample_size", 16 * size, f"{size:,} possible outcomes")
             return np.arange(1, size + 1), np.full(size, size)
         sizes = self.level_sizes(n_items)
+        _memory.ask("levels", 32 * sizes[-1], f"{sizes[-1]:,} possible outcomes")
         ranks = []
         for level, size in enumerate(sizes):
             first = 1 if level == len(sizes) - 1 else self.stop_rank + 1

@@ -72,12 +72,8 @@ class RankDistribution:
         if bins.size == 0:
             raise InputError("`ranks` must hold at least one rank; it is empty.")
         weights = (
-            np.ones(bins.size)
-            if weight is None
-            else _checks.reals("weight", weight, size=bins.size, low=0.0)
+            np.ones(bins.size) if weight is None else _checks.weights("weight", weight, bins.size)
         )
-        if not weights.sum() > 0.0:
-            raise InputError("`weight` must have a positive sum; all are 0.")
         mass = np.bincount(bins, weights=weights, minlength=grid.n_bins)
         return cls(grid=grid, mass=mass / mass.sum(), method=method)
 
@@ -96,19 +92,19 @@ class RankDistribution:
 
     def pmf(self, ranks: ArrayLike) -> Floats:
         """P(R) at given ranks."""
-        bins = self.grid.bin_of(np.atleast_1d(ranks))
+        bins = self.grid.bin_of(_flat("ranks", ranks))
         return _like(ranks, self.mass[bins] / self.grid.widths[bins])
 
     def cdf(self, ranks: ArrayLike) -> Floats:
         """P(R <= rank) at given ranks: recall@rank."""
-        rank = np.atleast_1d(ranks)
+        rank = _flat("ranks", ranks)
         bins = self.grid.bin_of(rank)
         share = (rank - self.grid.edges[bins]) / self.grid.widths[bins]
         return _like(ranks, self._running[bins] + self.mass[bins] * share)
 
     def quantile(self, q: ArrayLike) -> NDArray[np.int64]:
         """The smallest rank with P(R <= rank) at least q; the first such if signed."""
-        level = _checks.reals("q", np.atleast_1d(q))
+        level = _checks.reals("q", _flat("q", q))
         _checks.reject("q", level, (level < 0.0) | (level > 1.0), "lie in 0..1")
         reached = np.maximum.accumulate(self._running[1:])
         # a sum that misses 1 by a rounding must still be reached by q = 1
@@ -153,7 +149,7 @@ class RankDistribution:
         missing = {"edges", "mass", "method"} - set(content)
         if missing:
             raise InputError(f"`content` must have {', '.join(sorted(missing))}; it has not.")
-        grid = RankGrid(np.asarray(content["edges"]))
+        grid = RankGrid(content["edges"])
         return cls(grid=grid, mass=content["mass"], method=str(content["method"]))
 
     def to_arrow(self) -> Any:
@@ -182,6 +178,10 @@ class RankDistribution:
 
     def __repr__(self) -> str:
         return f"<RankDistribution: {self}>"
+
+
+def _flat(name: str, asked: ArrayLike) -> NDArray[Any]:
+    return np.atleast_1d(_checks.as_array(name, asked))
 
 
 def _like(asked: ArrayLike, values: NDArray[_Number]) -> NDArray[_Number]:

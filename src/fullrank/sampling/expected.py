@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.sampling.kernels import check_sizes, kernel
@@ -51,7 +51,7 @@ def expected_metric(
     array([1.   , 1.   , 0.466])
     """
     metric = parse(metric)
-    n_items, n = check_sizes(n_items, sample_size, replacement)
+    n_items, n = _sizes(n_items, sample_size, replacement)
     ranks, where = _distinct(true_ranks, n_items)
     whole = metric.k is None or metric.k >= n
     if metric.kind == "auc" and whole and n > 1:
@@ -76,7 +76,7 @@ def sampled_metric_std(
     sqrt(sum of Var[M(r) | R]) / number of targets.
     """
     metric = parse(metric)
-    n_items, n = check_sizes(n_items, sample_size, replacement)
+    n_items, n = _sizes(n_items, sample_size, replacement)
     ranks, where = _distinct(true_ranks, n_items)
     gains = metric.weights(np.arange(1, n + 1), n)
     mean = _moment(gains, ranks, n, n_items, replacement)
@@ -102,6 +102,13 @@ def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
     return float((second - first) / (n_items - 1)), float(
         (n_items * first - second) / (n_items - 1)
     )
+
+
+def _sizes(n_items: int, sample_size: int, replacement: bool) -> tuple[int, int]:
+    """Sizes that go together, and that are not beyond every machine."""
+    n_items, n = check_sizes(n_items, sample_size, replacement)
+    _memory.ask("sample_size", 64 * n, f"every rank among {n:,} candidates")
+    return n_items, n
 
 
 def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

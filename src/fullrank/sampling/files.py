@@ -39,7 +39,10 @@ def from_arrow(table: Any) -> RankSample:
     if _KEY not in metadata:
         raise InputError("`table` must be one that fullrank wrote; it carries no design.")
     head = _head(metadata)
-    return _unpacked(head, {name: _numpy(table, name) for name in table.column_names})
+    names = table.column_names
+    if len(set(names)) < len(names):
+        raise InputError("`table` must name each column once.")
+    return _unpacked(head, {name: _numpy(table, name) for name in names})
 
 
 def to_json(sample: RankSample) -> str:
@@ -54,10 +57,11 @@ def from_json(text: str) -> RankSample:
         content = json.loads(text)
         head = _checked_head(content)
         columns = {name: np.asarray(values) for name, values in content["columns"].items()}
-    except (json.JSONDecodeError, KeyError, AttributeError, TypeError, ValueError) as error:
+    except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"`text` must be a RankSample written by to_json: {error}.") from error
+        why = _checks.because(error)
+        raise InputError(f"`text` must be a RankSample written by to_json: {why}.") from error
     return _unpacked(head, columns)
 
 
@@ -152,7 +156,10 @@ def read_own(path: _files.PathLike, *, rows: bool | None = True) -> RankSample |
             return next(iter(found.values()))
     import pyarrow as pa
 
-    whole = pa.concat_tables(list(table.pieces(names)))
+    pieces = list(table.pieces(names))
+    if not pieces:
+        raise InputError(f"`path` must hold at least one rank; {source} is empty.")
+    whole = pa.concat_tables(pieces)
     sample = _unpacked(head, {name: _numpy(whole, name) for name in names})
     return sample.without_rows() if rows is False else sample
 
@@ -190,10 +197,11 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample:
 def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
     try:
         return _checked_head(json.loads(metadata[_KEY]))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
+        why = _checks.because(error)
+        raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
 
 
 def _design(head: dict[str, Any]) -> dict[str, Any]:
@@ -237,7 +245,13 @@ def _numpy(table: Any, name: str) -> Any:
     column = table.column(name)
     if column.null_count:
         raise InputError(f"`{name}` must have no missing values; {column.null_count:,} are.")
-    values = column.to_numpy()
+    import pyarrow as pa
+
+    try:
+        values = column.to_numpy()
+    except (pa.ArrowException, UnicodeError) as error:  # text that is none
+        why = _checks.because(error)
+        raise InputError(f"`{name}` must hold numbers or text; it does not: {why}.") from error
     if values.dtype.kind == "O":
         values = np.asarray([str(value) for value in values])
     return values

@@ -105,6 +105,8 @@ def samples_of(
     rows: bool | None,
 ) -> dict[str, RankSample]:
     """The sample of each model: of the counts, or read again with the rows."""
+    if rows is not None:
+        _checks.flag("rows", rows)
     own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
     if rows or (rows is None and (tally.needs_rows or own)):
         return _with_rows(table, wanted, given, settings)
@@ -153,9 +155,8 @@ def infer_levels(
         return None, ()
     if early:
         return None, (f"Fixed design: rank 1 occurs at other sizes than the largest ({shown}).",)
-    told = (
-        f"Adaptive design, levels {shown}: rank 1 occurs only at the largest of the sample sizes."
-    )
+    where = "only at the largest" if (rank == 1).any() else "at none"
+    told = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."
     return tuple(sizes.tolist()), (told,)
 
 

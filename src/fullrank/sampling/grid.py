@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
 
@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 
 HEAD = 128  # ranks kept one by one, unless a larger K is asked for
 TAIL = 256  # geometric bins behind them
+LARGEST = 2**53  # items: floats tell no more ranks apart
 _SUMMED = 4096  # widest bin over which a metric is summed rank by rank
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
@@ -45,6 +46,7 @@ class RankGrid:
 
     def __post_init__(self) -> None:
         edges = _checks.integers("edges", self.edges, low=0)
+        _n_items(int(edges.max(initial=1)))
         if edges.size < 2 or edges[0] != 0 or (np.diff(edges) <= 0).any():
             raise InputError("`edges` must start at 0 and increase up to the number of items.")
         object.__setattr__(self, "edges", _checks.frozen(edges))
@@ -52,10 +54,12 @@ class RankGrid:
     @classmethod
     def default(cls, n_items: int, *, max_k: int = HEAD // 2, tail: int = TAIL) -> RankGrid:
         """A grid for metrics up to ``@max_k``: twice as many ranks are kept one by one."""
-        n_items = _checks.integer("n_items", n_items, low=1)
+        n_items = _n_items(n_items)
         max_k = _checks.integer("max_k", max_k, low=1)
         tail = _checks.integer("tail", tail, low=1)
         head = min(n_items, max(HEAD, 2 * max_k))
+        _memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
+        _memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
         singles = np.arange(head + 1)
         bins: ArrayLike = (
             np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
@@ -66,13 +70,16 @@ class RankGrid:
     @classmethod
     def for_metrics(cls, n_items: int, metrics: Iterable[Metric]) -> RankGrid:
         """The default grid for the largest cut-off among `metrics`."""
-        cuts = [min(metric.k, n_items) for metric in metrics if metric.k is not None]
+        # a cut-off that cuts nothing off asks for no rank of its own
+        cuts = [one.k for one in metrics if one.k is not None and one.k < n_items]
         return cls.default(n_items, max_k=max(cuts, default=HEAD // 2))
 
     @classmethod
     def dense(cls, n_items: int) -> RankGrid:
         """One bin for each rank."""
-        return cls(np.arange(_checks.integer("n_items", n_items, low=1) + 1))
+        n_items = _n_items(n_items)
+        _memory.ask("n_items", 24 * n_items, f"a grid of {n_items:,} bins")
+        return cls(np.arange(n_items + 1))
 
     def __repr__(self) -> str:
         return f"RankGrid(n_items={self.n_items}, n_bins={self.n_bins}, head={self.head})"
@@ -136,3 +143,8 @@ class RankGrid:
         nodes = middle[summed:, None] + half[summed:, None] * _NODES
         sums[summed:] = half[summed:] * (function(nodes) @ _WEIGHTS)
         return sums
+
+
+def _n_items(value: int) -> int:
+    n_items = _checks.integer("n_items", value, low=1)
+    return _checks.integer("n_items", n_items, high=LARGEST)

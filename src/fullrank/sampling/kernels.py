@@ -33,7 +33,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank.errors import InputError
 from fullrank.sampling.grid import RankGrid
 
@@ -74,6 +74,11 @@ def kernel(
     rank = _checks.integers(
         "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
     )
+    reach = min(n, 300 + int(20.0 * np.sqrt(n)))  # of a walk from the mode, at most
+    _memory.ask("sample_size", 64 * reach, f"the kernel of {n:,} candidates")
+    if ranks is None:
+        cells = n * max(1, rank.size)
+        _memory.ask("sample_size", 16 * cells, f"{rank.size:,} × {n:,} probabilities")
     wanted = np.arange(1, n + 1) if ranks is None else ranks
     r = _checks.integers("ranks", wanted, low=1, high=n, hint="Ranks are 1-based.")
     return _at_ranks(rank, r, n, n_items, replacement)

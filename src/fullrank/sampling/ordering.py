@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
+from fullrank import _checks, _extras, _memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.sampling.expected import expected_metric
@@ -151,11 +151,17 @@ def _ranks(name: str, ranks: ArrayLike, n_items: int) -> Ints:
 
 def _sizes(sample_sizes: ArrayLike | None, n_items: int) -> Ints:
     if sample_sizes is None:
+        _ask(n_items)
         return np.unique(np.rint(np.geomspace(2, n_items, _SIZES)).astype(np.int64))
     sizes = np.unique(_checks.integers("sample_sizes", sample_sizes, low=2))
     if sizes.size == 0:
         raise InputError("`sample_sizes` must hold at least one size; it is empty.")
+    _ask(int(sizes[-1]))
     return sizes
+
+
+def _ask(most: int) -> None:
+    _memory.ask("sample_sizes", 64 * most, f"every rank among {most:,} candidates")
 
 
 def _sign(difference: float) -> int:

@@ -11,6 +11,7 @@ from fullrank.sampling.design import Design
 from fullrank.sampling.sample import RankSample
 
 Ints = NDArray[np.int64]
+_ONE_OR_MORE = {"sample_size": "one number", "levels": "one number at least"}
 
 
 def simulate(
@@ -49,15 +50,19 @@ def simulate(
     )
     if (sample_size is None) == (levels is None):
         raise InputError("`sample_size` must be given, or `levels`: one of the two.")
-    given = np.atleast_1d(np.asarray(sample_size if levels is None else levels))
-    sizes = [_checks.integer("sample_size", size, low=1) for size in given.tolist()]
-    if not replacement and sizes[-1] > n_items:
+    name, given = ("sample_size", sample_size) if levels is None else ("levels", levels)
+    flat = np.atleast_1d(_checks.as_array(name, given))
+    sizes = _checks.integers(name, flat, low=1).tolist()
+    if not sizes or (levels is None and len(sizes) > 1):
+        raise InputError(f"`{name}` must be {_ONE_OR_MORE[name]}; got {len(sizes)}.")
+    if not _checks.flag("replacement", replacement) and sizes[-1] > n_items:
         raise InputError(
             f"`sample_size` must be at most `n_items` = {n_items} without replacement, "
             f"not {sizes[-1]}."
         )
     if levels is not None:  # the levels are checked before anything is drawn
-        Design(replacement=replacement, levels=tuple(sizes), stop_rank=stop_rank)
+        design = Design(replacement=replacement, levels=tuple(sizes), stop_rank=stop_rank)
+        stop_rank = design.stop_rank
     above, drawn = _levels(ranks, n_items, sizes, stop_rank, replacement, _rng.generator(rng))
     return RankSample.from_ranks(
         above + 1,

@@ -205,3 +205,32 @@ def test_bad_arguments(tmp_path: Path) -> None:
     scores = put(tmp_path / "s.csv", "user,score\nu,1\n")
     with pytest.raises(InputError, match=r"^`item` must name a column of .*; 'item' is none"):
         read_candidates(scores, qrels, n_items=99)
+
+
+def test_several_models_in_a_table(tmp_path: Path) -> None:
+    lines = ["model,user,item,score,label"]
+    scores = {"a": (0.9, 0.1, 0.2), "b": (0.1, 0.9, 0.2)}  # the first item is the target
+    lines += [
+        f"{model},u{user},{item},{score},{int(item == 0)}"
+        for model, row in scores.items()
+        for user in range(3)
+        for item, score in enumerate(row)
+    ]
+    table = put(tmp_path / "scored.csv", "\n".join(lines) + "\n")
+    found = read_candidates(table, n_items=50)
+    assert {m: one.rows.rank.tolist() for m, one in found.samples.items() if one.rows} == {
+        "a": [1, 1, 1],
+        "b": [3, 3, 3],
+    }
+    assert all((one.sample_size == 3).all() for one in found.samples.values())
+
+
+def test_several_tags_are_several_models(tmp_path: Path) -> None:
+    other = RUN.replace(" me\n", " other\n").replace("d3 3 0.1", "d3 3 0.85")
+    run, qrels = put(tmp_path / "runs.trec", RUN + other), put(tmp_path / "qrels.txt", QRELS)
+    found = read_candidates(run, qrels, n_items=100)
+    assert {m: one.rows.rank.tolist() for m, one in found.samples.items() if one.rows} == {
+        "me": [2, 2],
+        "other": [3, 2],
+    }
+    assert found.notes[0] == "me: 1 of 3 users have no target: left out."

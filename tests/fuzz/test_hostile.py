@@ -1,0 +1,634 @@
+"""What fuzzing found, one test for each: the input, and the sentence that it gets."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import io
+import json
+import os
+import struct
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.sparse import csr_array
+
+from fullrank import _checks, _files, _memory, inference, metrics, models
+from fullrank.data import Interactions, _formats, datasets, simulate
+from fullrank.errors import DownloadError, InputError, WriteError
+from fullrank.ranking import (
+    FactorScorer,
+    ItemItemScorer,
+    Negatives,
+    ScoreArray,
+    as_scorer,
+    draw_negatives,
+    rank,
+    sample_ranks,
+    sample_users,
+)
+from fullrank.sampling import (
+    Design,
+    RankDistribution,
+    RankGrid,
+    RankSample,
+    consistency,
+    expected_metric,
+)
+from fullrank.sampling import simulate as simulate_ranks
+
+FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
+
+
+def says(call, *given, **named) -> str:
+    """The sentence of the error of ours that a call ends with."""
+    with pytest.raises(InputError) as caught:
+        call(*given, **named)
+    return str(caught.value)
+
+
+@pytest.fixture
+def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_memory, "limit", lambda: 8 * 2**30)
+
+
+# ---- text that cannot be printed ----
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("EASE (λ = 500) 🙂", "EASE (λ = 500) 🙂"),
+        ("two\nlines\t", r"two\nlines\t"),
+        ("\x1b[31mred\x1b[0m", r"\x1b[31mred\x1b[0m"),
+        ("\u202eback", r"\u202eback"),
+        ("half \ud800", r"half \ud800"),
+        ("نام\u200cها 👩\u200d💻", "نام\u200cها 👩\u200d💻"),  # joiners belong to words and emoji
+        ("line\u2028separator", r"line\u2028separator"),
+    ],
+)
+def test_printable(text: str, shown: str) -> None:
+    assert _checks.printable(text) == shown
+
+
+def test_because_is_one_short_line() -> None:
+    assert _checks.because(ValueError("first\x07.\nsecond")) == r"first\x07"
+    assert _checks.because(ValueError()) == "ValueError"
+    assert len(_checks.because(ValueError("x" * 999))) == 200
+
+
+def test_names_of_models_cannot_break_a_table() -> None:
+    random = np.random.default_rng(0)
+    given = {name: {"ndcg@10": random.random(50)} for name in ("a\nb", "\x1b[31mc", "d|e")}
+    for found in (
+        inference.compare(given, "ndcg@10", baseline="a\nb", rng=0),
+        inference.winner(given, "ndcg@10", rng=0),
+    ):
+        assert found.models == (r"a\nb", r"\x1b[31mc", "d|e")
+        for text in (str(found), found.to_markdown(), found._repr_html_()):
+            assert all(line.isprintable() for line in text.splitlines())
+    clash = {"a\n": given["d|e"], r"a\n": given["d|e"]}
+    assert says(inference.compare, clash, "ndcg@10") == (
+        "`results` must name its models so that they differ when printed."
+    )
+
+
+def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_bytes(b"user,item\n1,2\n1,\x1b[31m,3\n")
+    assert says(Interactions.from_csv, path) == (
+        r"`path` must name a CSV file; r.csv gave: CSV parse error: Expected 2 columns, "
+        r"got 3: 1,\x1b[31m,3."
+    )
+
+
+# ---- numbers that are none, or too large ----
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (10**400, f"`n` must lie below 2^63, not 1{'0' * 56}...."),
+        (np.array([3]), "`n` must be a whole number, not array([3])."),
+        (np.ma.masked, "`n` must be a whole number, not masked."),
+        (np.complex128(3), "`n` must be a whole number, not np.complex128(3+0j)."),
+    ],
+)  # fmt: skip
+def test_whole_numbers(value, message: str) -> None:
+    assert says(_checks.integer, "n", value) == message
+
+
+def test_a_number_too_long_to_be_written_out() -> None:
+    assert says(_checks.integer, "n", 10**5000) == "`n` must lie below 2^63, not this int."
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (10**400, f"`x` must be finite, not 1{'0' * 56}...."),
+        (np.complex128(3), "`x` must be a number, not np.complex128(3+0j)."),
+        (np.array([0.5, 1]), "`x` must be a number, not array([0.5, 1. ])."),
+    ],
+)  # fmt: skip
+def test_real_numbers(value, message: str) -> None:
+    assert says(_checks.real, "x", value) == message
+
+
+def test_vectors() -> None:
+    masked = np.ma.masked_array([1, 2, 3], [True, False, False])
+    assert says(_checks.integers, "r", masked) == "`r` must have no masked entries."
+    ragged = "`r` must be a one-dimensional array of numbers; its rows differ in length."
+    assert says(_checks.integers, "r", [[1], [1, 2]]) == ragged
+    assert _checks.integers("r", np.array([1, 2], np.float16)).tolist() == [1, 2]
+    assert says(_checks.reals, "r", np.array([1, 9], np.longdouble) * np.longdouble("1e400")) == (
+        "`r` must be finite; 2 of 2 are not, the first being r[0] = inf."
+    )
+    assert says(_checks.reals, "r", [1.0, 1e200]) == (
+        "`r` must lie within ±1e+150; 1 of 2 does not, the first being r[1] = 1e+200."
+    )
+
+
+def test_labels_must_be_numbers_or_text() -> None:
+    assert says(metrics.evaluate, [1, 2], "ndcg", n_items=9, user=np.array([1j, 2])) == (
+        "`user` must hold whole numbers throughout, or text throughout."
+    )
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
+def test_counts_stay_with_their_ranks_in_any_order(order: list[int]) -> None:
+    rank, count = np.array([1, 2, 5])[order], np.array([70, 20, 10])[order]
+    sample = RankSample.from_counts(rank, count, sample_size=5, n_items=99, replacement=True)
+    assert (sample.rank.tolist(), sample.count.tolist()) == ([1, 2, 5], [70, 20, 10])
+    twice = RankSample.from_counts([5, 1, 5], [1, 2, 3], sample_size=5, n_items=9, replacement=True)
+    assert (twice.rank.tolist(), twice.count.tolist()) == ([1, 5], [2, 4])
+
+
+def test_users_of_a_sample_are_text_that_files_can_hold() -> None:
+    assert says(RankSample.from_ranks, [1, 2], user=["a", "\ud800"], **FIXED) == (
+        "`user` must hold text that UTF-8 can hold; some of it is no text."
+    )
+    read = RankSample.from_ranks([1, 2], user=np.array([b"a", "ü".encode()]), **FIXED)
+    assert read.rows.user.tolist() == ["a", "ü"]
+    swapped = RankSample.from_ranks([1, 2], user=np.array([7, 8], ">i4"), **FIXED)
+    assert swapped.to_arrow()["user"].to_pylist() == [7, 8]
+
+
+def test_levels_that_are_ragged_or_none() -> None:
+    assert says(RankSample.from_ranks, [1], **FIXED, levels=[[1], [1, 2]]) == (
+        "`levels` must be a one-dimensional array of numbers; its rows differ in length."
+    )
+    assert says(simulate_ranks, [1], n_items=9, levels=[]) == (
+        "`levels` must be one number at least; got 0."
+    )
+    assert says(simulate_ranks, [1], n_items=9, sample_size=[2, 3]) == (
+        "`sample_size` must be one number; got 2."
+    )
+    assert says(Design, replacement=True, levels=[5, 9], stop_rank=np.array([1, 2])) == (
+        "`stop_rank` must be a whole number, not array([1, 2])."
+    )
+
+
+def test_a_design_keeps_what_json_can_hold() -> None:
+    design = Design(replacement=np.bool_(True), levels=[5, 9], stop_rank=np.int32(2))
+    assert json.dumps(design.to_dict())
+
+
+def test_a_distribution_of_ragged_edges() -> None:
+    content = {"format": 1, "kind": "RankDistribution", "method": "x", "edges": [[0], [0, 1]]}
+    assert says(RankDistribution.from_dict, content | {"mass": [1.0]}) == (
+        "`edges` must be a one-dimensional array of numbers; its rows differ in length."
+    )
+
+
+def test_values_that_float32_cannot_hold() -> None:
+    assert says(Interactions.from_arrays, [1], [1], value=[1e39]) == (
+        "`value` must lie within ±3.4e+38; 1 of 1 does not, the first being value[0] = 1e+39."
+    )
+    large = {"value": [3e38, 3e38], "repeats": "sum"}
+    assert says(Interactions.from_arrays, [1, 1], [1, 1], **large) == (
+        "`value` must have sums that float32 can hold; one is 6e+38."
+    )
+
+
+def test_ids_that_are_ragged() -> None:
+    data = Interactions.from_arrays(["a", "b"], [1, 2])
+    assert says(data.item_rows, [[1], [1, 2]]).startswith("`ids` must hold whole numbers or text")
+    assert data.item_rows(np.array(2)).tolist() == [1]
+    assert data.user_rows("b").tolist() == [1]
+
+
+def test_a_metric_that_is_named_twice_counts_once() -> None:
+    assert metrics.parse_all(["recall@2", "Recall@2", "ndcg"]) == metrics.parse_all("recall@2,ndcg")
+    ranks = [1, 2, 3, 1]
+    found = inference.estimate(ranks, n_items=50, sample_size=5, metrics="recall@2,recall@2")
+    assert list(found.values) == ["recall@2"]
+
+
+def test_statistics_of_absurd_numbers() -> None:
+    assert says(inference.two_means, 0.1, 1e200, 9, 0.1, 1, 9) == (
+        "`first_sd` must lie in 0.0..1e+70, not 1e+200."
+    )
+    assert says(inference.wilson, 0, 5e-324) == "`n` must be at least 1e-100, not 4.94066e-324."
+    assert says(inference.paired_test, [1e200, 0.0]) == (
+        "`differences` must lie within ±1e+150; 1 of 2 does not, the first being "
+        "differences[0] = 1e+200."
+    )
+    assert inference.users_needed(0.1, spread=0.0, population=1).n_users == 1
+    empty = {"a": {"ndcg": []}, "b": {"ndcg": []}}
+    assert says(inference.winner, empty, "ndcg") == (
+        "`results['a']` must hold at least one user; it is empty."
+    )
+
+
+def test_the_interval_of_a_metric_next_to_nothing() -> None:
+    from fullrank.inference.uncertainty import interval
+
+    low, high = interval(1e-300, 1e-200, 0.95)
+    assert low == 0.0
+    assert 1e-300 < high < 1e-190
+
+
+# ---- sizes that no machine has ----
+
+
+@pytest.mark.usefixtures("small_machine")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: RankGrid.dense(10**12),
+         "`n_items` must be smaller: a grid of 1,000,000,000,000 bins would take 21.8 TiB of "
+         "memory, and there are 8.0 GiB."),
+        (lambda: RankGrid.default(10**12, max_k=10**11),
+         "`max_k` must be smaller: a grid that keeps 200,000,000,000 ranks one by one would take "
+         "5.8 TiB of memory, and there are 8.0 GiB."),
+        (lambda: RankGrid.default(2**60), "`n_items` must be at most 9007199254740992, not "
+         "1152921504606846976."),
+        (lambda: expected_metric("ndcg", [1], 10**12, 10**13),
+         "`sample_size` must be smaller: every rank among 1,000,000,000,000 candidates would take "
+         "58.2 TiB of memory, and there are 8.0 GiB."),
+        (lambda: consistency("ndcg", [1], [2], n_items=10**12),
+         "`sample_sizes` must be smaller: every rank among 1,000,000,000,000 candidates would "),
+        (lambda: Design(replacement=True, levels=[5, 2**60]).possible(10**18),
+         "`levels` must be smaller: 1,152,921,504,606,846,976 possible outcomes would take "
+         "32 EiB of memory"),
+        (lambda: simulate(n_users=10**6, n_items=10**6, mean_interactions=10),
+         "`n_users` must be smaller: 1,000,000 users × 1,000,000 items, 20 factors would take "
+         "36.4 TiB of memory, and there are 8.0 GiB."),
+        (lambda: sample_users(10**12, 3),
+         "`users` must be smaller: 1,000,000,000,000 users would take 14.6 TiB of memory, and "
+         "there are 8.0 GiB."),
+        (lambda: draw_negatives(([0], [1]), 9, sample_size=10**12, replacement=True),
+         "`sample_size` must be smaller: 1 users × 999,999,999,999 drawn items would take 7.3 TiB"),
+        (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), sample_size=10**12, replacement=True),
+         "`sample_size` must be smaller: 1,000,000,000,000 items drawn for a user would take "),
+        (lambda: inference.paired_test([0.1, 0.2], test="bootstrap", n_resamples=10**12),
+         "`n_resamples` must be smaller: 1,000,000,000,000 resamples of 1 differences would take "),
+        (lambda: inference.dominance([1, 2], [2, 3], depth=10**12),
+         "`depth` must be smaller: curves of 1,000,000,000,000 points would take 72.8 TiB"),
+    ],
+)  # fmt: skip
+def test_memory_is_refused_by_the_number(call, message: str) -> None:
+    assert says(call).startswith(message)
+
+
+@pytest.mark.usefixtures("small_machine")
+def test_a_file_of_billions_of_equal_rows_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "bomb.parquet"
+    table = pa.table({"user": np.zeros(200_000, np.int64), "item": np.zeros(200_000, np.int64)})
+    pq.write_table(table, path)
+    assert path.stat().st_size < 3000
+    monkeypatch.setattr(_memory, "limit", lambda: 2**20)
+    assert says(Interactions.from_parquet, path) == (
+        f"`path` must be smaller: 200,000 rows of 2 columns in {path} would take 3.1 MiB of "
+        "memory, and there are 1.0 MiB."
+    )
+    pq.write_table(table.rename_columns(["user", "negative"]), path)
+    assert says(Negatives.read_parquet, path).startswith(
+        f"`path` must be smaller: 200,000 rows in {path} would take 1.5 MiB"
+    )
+
+
+def test_a_cut_off_beyond_the_catalogue_costs_nothing() -> None:
+    beyond, none = (RankGrid.for_metrics(10**9, metrics.parse_all(one)) for one in
+                    ("recall@999999999999", "recall"))  # fmt: skip
+    assert beyond.n_bins == none.n_bins < 500
+
+
+def test_the_memory_of_this_machine() -> None:
+    _memory.limit.cache_clear()
+    assert 2**27 < _memory.limit() < 2**50
+    assert [_memory.shown(n) for n in (12, 2**10, 3 * 2**40, 2**70)] == [
+        "12 bytes", "1.0 KiB", "3.0 TiB", "1.02e+03 EiB",
+    ]  # fmt: skip
+
+
+# ---- files ----
+
+
+def test_a_packed_file_that_unpacks_to_too_much(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 2_000_000))
+    assert says(Interactions.from_csv, path) == (
+        "bomb.csv.gz must be an archive that can be trusted; it unpacks to far more than its size."
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"user,item\n1,2\n", "Not a gzipped file (b'us')"),
+        (gzip.compress(b"user,item\n1,2\n" * 99)[:-12], "Compressed file ended before the "
+         "end-of-stream marker was reached"),
+    ],
+)  # fmt: skip
+def test_a_packed_file_that_is_damaged(content: bytes, reason: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.csv.gz"
+    path.write_bytes(content)
+    assert says(Interactions.from_csv, path) == (
+        f"`path` must name a CSV file; x.csv.gz gave: {reason}."
+    )
+
+
+def test_columns_of_a_csv_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"user,item\n1,2\n")
+    assert says(Interactions.from_csv, path, delimiter="é") == (
+        "`delimiter` must be an ASCII character, not 'é'."
+    )
+    assert says(Interactions.from_csv, path, names=["user", 3]) == (
+        "`names` must hold text; names[1] is int."
+    )
+    assert says(Interactions.from_csv, path, names=7) == (
+        "`names` must be a sequence of column names, not 7."
+    )
+    path.write_bytes(b"us\xffer,item\n1,2\n")
+    assert says(Interactions.from_csv, path).startswith(
+        "`path` must name a CSV file; x.csv gave: 'utf-8' codec can't decode byte 0xff"
+    )
+
+
+def test_a_coded_column_without_any_value() -> None:
+    codes = pa.DictionaryArray.from_arrays(
+        pa.array([None, None], pa.int32()), pa.array([], pa.string())
+    )
+    frame = pa.table({"user": [1, 2], "item": [1, 2], "rating": codes})
+    assert says(Interactions.from_frame, frame) == (
+        "`value` must hold numbers, not object. Text must be parsed first."
+    )
+    coded = frame.set_column(2, "rating", pa.array([3, 3]).dictionary_encode())
+    assert Interactions.from_frame(coded).values.tolist() == [3.0, 3.0]
+
+
+def test_text_views_with_missing_entries() -> None:
+    frame = pa.table({"user": pa.array(["a", None, "b"], pa.string_view()), "item": [1, 2, 3]})
+    with pytest.warns(UserWarning, match="1 of 3 interactions lack an id"):
+        assert Interactions.from_frame(frame, missing="drop").user_ids.tolist() == ["a", "b"]
+
+
+def test_a_parquet_file_of_numbers_that_arrow_has_not(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    pq.write_table(pa.table({"user": ["a"], "item": ["b"]}), path)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"user", b"us\xffr"))
+    assert says(Interactions.from_parquet, path) == (
+        f"`path` must name a Parquet file; {path} is not one."
+    )
+
+
+def test_an_archive_whose_sizes_point_before_its_beginning(tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("u.data", b"1\t2\t3\t4\n")
+    content = bytearray(out.getvalue())
+    place = content.rindex(b"PK\x05\x06")
+    content[place + 16 : place + 20] = struct.pack("<I", 2**32 - 9)  # where the directory begins
+    path = tmp_path / "a.zip"
+    path.write_bytes(content)
+    assert says(_formats.find, path, ["u.data"]) == "a.zip must be a whole archive; it is damaged."
+
+
+def test_a_film_number_that_is_none() -> None:
+    for film in (b"99999999999:", "٣:".encode(), b"\xff:"):
+        text = says(
+            _formats.FORMATS["netflix"].read, "c.txt", io.BytesIO(film + b"\n1,3,2005-09-06\n")
+        )
+        assert text.startswith("c.txt must be in the form its publisher gives out; it is not: ")
+
+
+def test_checksums_that_were_damaged_are_forgotten(tmp_path: Path) -> None:
+    path = tmp_path / "SHA256SUMS"
+    path.write_bytes(b"\xff\x00\nno\n" + b"a" * 64 + b"  old.zip\n")
+    datasets._note(path, "new.zip", "b" * 64)
+    assert path.read_text() == f"{'a' * 64}  old.zip\n{'b' * 64}  new.zip\n"
+
+
+def test_negatives_beyond_every_row(tmp_path: Path) -> None:
+    path = tmp_path / "x.test.negative"
+    path.write_text(f"(0,1)\t2\t{2**32 + 5}\n")
+    assert says(Negatives.read_ncf, path) == (
+        "`items` must lie in 0..2^31 - 1, or be -1; got 4294967301."
+    )
+    path.write_text(f"(0,1)\t{10**30}\n")
+    assert says(Negatives.read_ncf, path).startswith("`path` must hold lines like '(user,item)")
+    path.write_text("(0,1)\t2\n")
+    assert says(Negatives.read_ncf, path, item_ids=[[1], [2]]) == (
+        "`item_ids` must be one-dimensional and hold whole numbers or text, not int64 of shape "
+        "(2, 1)."
+    )
+    assert says(Negatives.read_ncf, path, item_ids=["a", "b"]) == (
+        "`path` must hold item ids of the kind that `item_ids` are."
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "metadata", "message"),
+    [
+        ({"user": ["a"], "negative": [1]}, None, "`user` must hold whole numbers, not string."),
+        ({"user": [1], "negative": pa.array(["a"]).dictionary_encode()}, None,
+         "`negative` must hold whole numbers, not dictionary<values=string, indices=int32, "
+         "ordered=0>."),
+        ({"user": [1], "negative": [0.5]}, None, "`negative` must be whole numbers; 1 of 1 is "
+         "not, the first being negative[0] = 0.5."),
+        ({"user": [1], "negative": [3]}, b"{", "`path` must say how its items were drawn; "
+         "n.parquet does not."),
+        ({"user": [1], "negative": [3]}, b"[" * 99999, "`path` must say how its items were drawn; "
+         "n.parquet does not."),
+    ],
+)  # fmt: skip
+def test_negatives_in_parquet(columns, metadata, message: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = pa.table(columns)
+    if metadata is not None:
+        table = table.replace_schema_metadata({b"fullrank.negatives": metadata})
+    pq.write_table(table, "n.parquet")
+    assert says(Negatives.read_parquet, "n.parquet") == message
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4)",  # never ends
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (9223372036854775807, 9), }",
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999, 9), }",
+        "{'descr': '|O', 'fortran_order': False, 'shape': (1, 1), }",  # would be unpickled
+    ],
+)
+def test_scores_in_a_file_that_is_no_array(header: str, tmp_path: Path) -> None:
+    path = tmp_path / "s.npy"
+    text = header.ljust(117).encode() + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + b"\0" * 96)
+    assert says(as_scorer, path) == f"`scorer` must be an .npy file of numbers; {path} is not."
+
+
+def test_factors_and_matrices_that_are_none() -> None:
+    bad = np.ones((3, 2))
+    bad[1, 0] = np.inf
+    assert says(FactorScorer, bad, np.ones((4, 2)), similarity="cosine") == (
+        '`user_factors` must be finite for similarity="cosine"; user_factors[1, 0] is inf.'
+    )
+    bad[1, 0] = np.nan
+    scorer = FactorScorer(bad, np.ones((4, 2)))
+    assert says(rank, scorer, ([0, 1], [0, 0])) == (
+        "`scorer` must give numbers; its score for user row 1 and item row 0 is NaN."
+    )
+    assert says(ItemItemScorer, csr_array(np.ones((1, 2))), [[1], [1, 2]]) == (
+        "`item_item` must be a one-dimensional array of numbers; its rows differ in length."
+    )
+    masked = np.ma.masked_array(np.ones((1, 2)), [[True, False]])
+    assert says(ScoreArray, masked) == "`array` must have no masked entries."
+
+
+def test_a_model_with_nan_in_its_weights(tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    data = Interactions.from_arrays([0, 0, 1], [0, 1, 1])
+    model = models.EASE(regularization=1.0).fit(data)
+    model.weights_ = np.full((2, 2), np.nan, np.float32)
+    model.save(path)
+    assert says(models.load, path) == (
+        f"`path` must be a model that fullrank saved; {path} is not: weights_ holds NaN or "
+        "infinite numbers."
+    )
+
+
+def test_a_header_that_claims_terabytes(tmp_path: Path) -> None:
+    path = tmp_path / "m.safetensors"
+    head = b'{"x": {"dtype": "F32", "shape": [1099511627776], "data_offsets": [0, 4398046511104]}}'
+    path.write_bytes(struct.pack("<Q", len(head)) + head)
+    assert says(models.load, path).startswith(
+        f"`path` must be a model that fullrank saved; {path} is not: it cannot be read ("
+    )
+    path.write_bytes(struct.pack("<Q", 2**62) + head)
+    assert "cannot be read" in says(models.load, path)
+
+
+# ---- writing ----
+
+
+def test_paths_that_are_none(tmp_path: Path) -> None:
+    for use in (_files.existing, lambda path: _files.replacing(path).__enter__()):
+        assert says(use, 3) == "`path` must be text or a path, not int."
+        long = tmp_path / ("x" * 300)
+        assert says(use, long) == (
+            f"`path` must name a file that can be reached; {long} is not: File name too long."
+        )
+    assert says(lambda: _files.replacing("a\0b").__enter__()) == (
+        r"`path` must be writable; a\x00b is not: embedded null byte."
+    )
+    assert says(_files.existing, "a\nb") == r"`path` must name a file; a\nb does not exist."
+
+
+def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "precious.json").write_text("precious")
+    link = tmp_path / "out.json"
+    link.symlink_to("precious.json")
+    sample = RankSample.from_ranks([1, 2], **FIXED)
+    sample.write(link)
+    assert not link.is_symlink()
+    assert RankSample.read(link).n_targets == 2
+    assert (tmp_path / "precious.json").read_text() == "precious"
+    link.unlink()
+    link.symlink_to("nowhere.json")  # a link to nothing makes nothing there
+    sample.write(link)
+    assert sorted(os.listdir(tmp_path)) == ["out.json", "precious.json"]
+    (tmp_path / "folder").mkdir()
+    link.unlink()
+    link.symlink_to("folder")
+    assert says(sample.write, link) == f"`path` must name a file; {link} is a folder."
+
+
+def test_links_among_the_folders_are_followed(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "runs").symlink_to("disk")
+    RankSample.from_ranks([1, 2], **FIXED).write(tmp_path / "runs" / "out.json")
+    assert os.listdir(tmp_path / "disk") == ["out.json"]
+
+
+@pytest.fixture
+def full_disk(tmp_path: Path) -> Path:
+    """The name of a file that cannot grow, as on a disk that is full."""
+    resource = pytest.importorskip("resource")
+    import signal
+
+    # a write beyond the limit gives EFBIG, and a signal that would end the process
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.getsignal(signal.SIGXFSZ)
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    yield tmp_path / "out"
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_model_on_a_full_disk(full_disk: Path) -> None:
+    model = models.EASE(regularization=1.0).fit(Interactions.from_arrays(range(99), range(99)))
+    path = full_disk.with_suffix(".safetensors")
+    with pytest.raises(WriteError) as caught:
+        model.save(path)
+    assert str(caught.value).startswith(f"{path} could not be written: ")
+    assert "File too large" in str(caught.value)
+    assert os.listdir(path.parent) == []
+
+
+@pytest.mark.parametrize("suffix", [".json", ".parquet"])
+def test_a_sample_on_a_full_disk(suffix: str, full_disk: Path) -> None:
+    path = full_disk.with_suffix(suffix)
+    ranks = np.random.default_rng(0).integers(1, 1000, 9999)
+    sample = RankSample.from_ranks(ranks, sample_size=1000, n_items=5000, replacement=True)
+    with pytest.raises(WriteError) as caught:
+        sample.write(path)
+    assert str(caught.value).startswith(f"{path} could not be written: ")
+    assert "File too large" in str(caught.value)
+    assert os.listdir(path.parent) == []
+
+
+def test_the_file_that_was_there_stays_when_the_disk_is_full(tmp_path: Path) -> None:
+    path = tmp_path / "kept"
+    path.write_text("old")
+
+    def fill() -> None:
+        with _files.replacing(path) as temporary:
+            temporary.write_text("half")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(temporary))
+
+    with pytest.raises(WriteError) as caught:
+        fill()
+    assert str(caught.value) == f"{path} could not be written: No space left on device."
+    assert isinstance(caught.value, OSError)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["kept"]
+
+
+def test_an_error_of_ours_passes_a_writer_unchanged(tmp_path: Path) -> None:
+    with pytest.raises(DownloadError, match=r"^gone$"), _files.replacing(tmp_path / "x"):
+        raise DownloadError("gone")
+
+
+def test_a_checksum_that_cannot_be_noted(full_disk: Path) -> None:
+    with pytest.raises(WriteError) as caught:
+        datasets._note(full_disk, "x" * 5000, "0" * 64)
+    assert str(caught.value) == f"{full_disk} could not be written: File too large."
