@@ -26,9 +26,12 @@ __all__ = [
     "consistency",
     "data",
     "datasets",
+    "engines",
     "errors",
     "estimate",
     "estimators",
+    "evaluate",
+    "evaluation",
     "expected_metric",
     "inference",
     "metrics",
@@ -36,6 +39,7 @@ __all__ = [
     "plan",
     "rank",
     "ranking",
+    "report",
     "sample_ranks",
     "sample_users",
     "sampling",
@@ -45,15 +49,19 @@ __all__ = [
 
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
     from fullrank import data as data
+    from fullrank import engines as engines
     from fullrank import errors as errors
     from fullrank import estimators as estimators
+    from fullrank import evaluation as evaluation
     from fullrank import inference as inference
     from fullrank import metrics as metrics
     from fullrank import models as models
     from fullrank import ranking as ranking
+    from fullrank import report as report
     from fullrank import sampling as sampling
     from fullrank.data import Interactions as Interactions
     from fullrank.data import datasets as datasets
+    from fullrank.evaluation import evaluate as evaluate
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
     from fullrank.inference import estimate as estimate
@@ -76,16 +84,20 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
 _MODULES = {
     "data": "fullrank.data",
     "datasets": "fullrank.data.datasets",
+    "engines": "fullrank.engines",
     "errors": "fullrank.errors",
     "estimators": "fullrank.estimators",
+    "evaluation": "fullrank.evaluation",
     "inference": "fullrank.inference",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",
+    "report": "fullrank.report",
     "sampling": "fullrank.sampling",
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
+    "evaluate": "fullrank.evaluation",
     "bounds": "fullrank.inference",
     "compare": "fullrank.inference",
     "estimate": "fullrank.inference",

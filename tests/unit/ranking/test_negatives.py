@@ -287,7 +287,8 @@ def test_the_negatives_of_ncf(data_file):
 @pytest.mark.parametrize(("columns", "message"), [
     ({"user": [0, 1], "negative": [[1, None], [2]]}, "`negative` must have no missing values"),
     ({"user": [0, None], "negative": [[1], [2]]}, "`user` must have no missing values"),
-    ({"user": [0, 1], "negative": [["x"], ["y"]]}, "`negative` must hold whole numbers, not string"),
+    ({"user": [0, 1], "negative": [["x"], ["y"]]},
+     "`negative` must hold whole numbers, not string"),
     ({"user": pa.array([], pa.int64()), "negative": pa.array([], pa.list_(pa.int64()))},
      "`path` must hold at least one row"),
 ])  # fmt: skip

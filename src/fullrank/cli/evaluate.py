@@ -1,0 +1,122 @@
+"""``fullrank evaluate``: data × models × a strategy → a folder of ranks, results and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullrank.cli import _common
+
+PANEL = _common.HAVE_MODELS
+
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--column",
+        help="Name of a file's column, as user=uid or item=movie; the usual names are found.",
+        metavar="ROLE=NAME",
+    ),
+]
+Split = Annotated[
+    str,
+    typer.Option(
+        help="auto (the data's own, else leave-one-out), given, leave-one-out:by=last, "
+        "ratio:test=0.2, strong:test=0.1, …"
+    ),
+]
+Download = Annotated[bool, typer.Option("--download", help="Fetch the data set if need be.")]
+
+
+def evaluate(
+    data: Annotated[
+        str, typer.Argument(help="A data set (`fullrank datasets`), or a Parquet or CSV file.")
+    ],
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            help="A model to train, as ease:regularization=500, or a saved one, as "
+            "best=model.safetensors; give it again for more.",
+            metavar="[NAME=]MODEL",
+        ),
+    ] = None,
+    factors: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Factors in files: .npy, .npz, .safetensors or .parquet.",
+            metavar="NAME=USERS,ITEMS",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            help="exact; sampled:100; adaptive; users:1000 (exact, of so many users); budget:1e7 "
+            "(the best for so many items scored)."
+        ),
+    ] = "exact",
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for ranks, results and report; a stopped run goes on there."),
+    ] = None,
+    metric: _common.Metrics = None,
+    split: Split = "auto",
+    column: Columns = None,
+    keep_seen: Annotated[
+        bool, typer.Option("--keep-seen", help="Rank what the user has seen as well.")
+    ] = False,
+    engine: Annotated[
+        str, typer.Option(help="serial; processes:2; ray, ray:auto (a cluster's address).")
+    ] = "serial",
+    shard_size: Annotated[
+        int | None,
+        typer.Option(help="Users ranked together; what a stopped run loses. Changes no number."),
+    ] = None,
+    download: Download = False,
+    report: Annotated[bool, typer.Option(help="Whether --out gets a report.")] = True,
+    level: _common.Level = 0.95,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Rank held-out items with models, estimate their metrics, and compare them.
+
+    Example: fullrank evaluate ml-latest-small --model ease --model item-knn --out run
+    """
+    from fullrank import evaluation
+    from fullrank.errors import InputError
+    from fullrank.evaluation.choices import engine_of, given_models, pairs_of
+    from fullrank.inference.estimates import METRICS
+
+    if not model and not factors:
+        raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
+    with _common.progress(f"reading {data}") as show:
+        loaded = evaluation.load_split(
+            data,
+            split=split,
+            columns=pairs_of("--column", column or ()),
+            download=download,
+            progress=show,
+            rng=seed,
+        )
+    found = evaluation.evaluate(
+        given_models(model or (), factors or ()),
+        loaded,
+        strategy=strategy,
+        metrics=metric or METRICS,
+        exclude=None if keep_seen else "seen",
+        out=out,
+        engine=engine_of(engine),
+        shard_size=shard_size,
+        report=report,
+        name=data,
+        confidence_level=level,
+        progress=_common.progress,
+        rng=seed,
+    )
+    if as_json:
+        _common.say_json(found.to_dict())
+        return
+    _common.say(str(found))
+    if out is not None:
+        _common.say(f"Written to {out}.")

@@ -1,0 +1,58 @@
+"""``fullrank report``: one HTML file from runs or files of ranks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from fullrank.cli import _common
+from fullrank.cli._ranks import Reading, read_models, takes_ranks
+
+PANEL = _common.HAVE_RANKS
+
+
+@takes_ranks
+def report(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Folders that `fullrank evaluate` wrote, and files of ranks.",
+            metavar="FILES...",
+            show_default=False,
+        ),
+    ],
+    reading: Reading,
+    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("report.html"),
+    metric: _common.Metrics = None,
+    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
+    level: _common.Level = 0.95,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Write a report of one run or several, or of ranks from anywhere: one file, no network.
+
+    Example: fullrank report run --out report.html
+    """
+    from fullrank.evaluation.result import told_by
+    from fullrank.report import write_report
+
+    _common.writable(out, "--out")
+    found = read_models(reading, files, seed=seed)
+    measured, metrics = told_by(files)
+    wanted = metric or metrics
+    settings: dict[str, Any] = {"metrics": wanted} if wanted else {}
+    made = write_report(
+        found.samples,
+        out,
+        title=title,
+        measured=measured | ({"assumed": " ".join(found.notes)} if found.notes else {}),
+        confidence_level=level,
+        rng=seed,
+        **settings,
+    )
+    if as_json:
+        _common.say_json(made.to_dict())
+    else:
+        _common.say("\n".join([f"Written to {out}.", *found.notes]))

@@ -1,0 +1,60 @@
+"""``fullrank train``: fit a model and keep it in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullrank.cli import _common
+from fullrank.cli.evaluate import Columns, Download
+
+PANEL = _common.HAVE_MODELS
+
+
+def train(
+    data: Annotated[
+        str, typer.Argument(help="A data set (`fullrank datasets`), or a Parquet or CSV file.")
+    ],
+    model: Annotated[str, typer.Option(help="What to train, as ease:regularization=500.")],
+    out: Annotated[Path, typer.Option(help="The file to write, as model.safetensors.")],
+    split: Annotated[
+        str,
+        typer.Option(
+            help="As in `fullrank evaluate`: the training part is learned from; none learns from "
+            "everything."
+        ),
+    ] = "auto",
+    metric: _common.Metrics = None,
+    column: Columns = None,
+    download: Download = False,
+    seed: _common.Seed = 0,
+    as_json: _common.AsJson = False,
+) -> None:
+    """Train a model on the training part of a split and save it for `fullrank evaluate`.
+
+    With --metric it is measured on the validation part, or else the test part, by exact ranks.
+
+    Example: fullrank train ml-latest-small --model ease:regularization=200 --out ease.safetensors
+    """
+    from fullrank.evaluation.choices import pairs_of
+    from fullrank.evaluation.training import train_model
+
+    _common.writable(out, "--out")
+    with _common.progress(f"reading {data}") as show:
+        found = train_model(
+            data,
+            model,
+            out,
+            split=split,
+            metrics=metric or (),
+            columns=pairs_of("--column", column or ()),
+            download=download,
+            progress=show,
+            rng=seed,
+        )
+    if as_json:
+        _common.say_json(found.to_dict())
+    else:
+        _common.say(str(found))

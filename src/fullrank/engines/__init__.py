@@ -1,0 +1,41 @@
+"""Engines: who does the work of many shards. One protocol, passed in by the caller.
+
+An engine calls a function on every part of some work and gives the results as they finish. It
+knows nothing of ranking, and a function that depends on nothing but its arguments gives the same
+results on all of them.
+
+>>> import operator
+>>> from fullrank.engines import Serial
+>>> dict(Serial().map(operator.getitem, "abc", [0, 2]))
+{0: 'a', 1: 'c'}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fullrank import _checks
+from fullrank.engines.processes import Processes
+from fullrank.engines.protocol import Engine
+from fullrank.engines.ray_engine import Ray
+from fullrank.engines.serial import Serial
+
+ENGINES: Mapping[str, Callable[..., Engine]] = {
+    "serial": Serial,
+    "processes": Processes,
+    "ray": Ray,
+}
+
+__all__ = ["ENGINES", "Engine", "Processes", "Ray", "Serial", "make_engine"]
+
+
+def make_engine(name: str = "serial", **settings: Any) -> Engine:
+    """An engine by name.
+
+    Examples
+    --------
+    >>> make_engine("processes", workers=2)
+    Processes(workers=2)
+    """
+    return ENGINES[_checks.choice("engine", name, ENGINES)](**settings)

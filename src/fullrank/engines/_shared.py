@@ -1,0 +1,112 @@
+"""Objects whose arrays lie in memory that other processes map instead of copying.
+
+Pickle (protocol 5) takes the arrays of any object out of the stream; here they go side by side
+into one block of shared memory, and whoever opens the object gets arrays on that very memory.
+On Linux the block is an anonymous file: it needs no room in /dev/shm, which containers keep small,
+and nothing is left of it when its processes are gone, however they went.
+"""
+
+from __future__ import annotations
+
+import itertools
+import mmap
+import os
+import pickle
+import sys
+from dataclasses import dataclass
+from multiprocessing.shared_memory import SharedMemory
+from typing import Any
+
+from fullrank.errors import FullrankError, InputError
+
+_ALIGN = 64
+_numbers = itertools.count()
+
+
+@dataclass(frozen=True)
+class Handle:
+    """What another process needs to open the object; a few bytes."""
+
+    key: tuple[int, int]  # of the process that published it, and its number there
+    block: str
+    size: int
+    spans: tuple[tuple[int, int], ...]
+
+
+class Published:
+    """An object in shared memory, there until `close`."""
+
+    def __init__(self, thing: Any) -> None:
+        buffers: list[pickle.PickleBuffer] = []
+        try:
+            stream = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+        except (TypeError, AttributeError, pickle.PicklingError) as error:
+            raise InputError(
+                "`engine` must be serial for what cannot be handed to other processes: "
+                f"{str(error).rstrip('.')}."
+            ) from error
+        pieces = [memoryview(stream), *(buffer.raw() for buffer in buffers)]
+        spans, at = [], 0
+        for piece in pieces:
+            spans.append((at, piece.nbytes))
+            at += -(-piece.nbytes // _ALIGN) * _ALIGN
+        size = max(at, 1)
+        try:
+            self._block: _Anonymous | SharedMemory = (
+                _Anonymous(size) if _ANONYMOUS else SharedMemory(create=True, size=size)
+            )
+        except OSError as error:
+            raise FullrankError(
+                f"The workers' shared memory needs {size / 1e9:,.2f} GB, which this machine does "
+                f"not give: {error.strerror}."
+            ) from error
+        memory: Any = self._block.buf
+        for (start, length), piece in zip(spans, pieces, strict=True):
+            memory[start : start + length] = piece.cast("B")
+        key = (os.getpid(), next(_numbers))
+        self.handle = Handle(key, self._block.name, size, tuple(spans))
+
+    def close(self) -> None:
+        self._block.close()
+        if isinstance(self._block, SharedMemory):
+            self._block.unlink()
+
+
+def opened(handle: Handle) -> Any:
+    """The object, its arrays on the shared memory."""
+    if _ANONYMOUS:
+        descriptor = os.open(handle.block, os.O_RDWR)
+        try:
+            memory = memoryview(mmap.mmap(descriptor, handle.size))
+        finally:
+            os.close(descriptor)
+    else:
+        block = SharedMemory(handle.block)
+        _attached.append(block)  # its arrays die with it
+        assert block.buf is not None
+        memory = block.buf
+    stream, *buffers = (memory[start : start + length] for start, length in handle.spans)
+    return pickle.loads(stream, buffers=buffers)
+
+
+class _Anonymous:
+    """A file without a name, which other processes of the same user find through /proc."""
+
+    def __init__(self, size: int) -> None:
+        self._descriptor = os.memfd_create("fullrank")
+        try:
+            # reserved now: writing to memory that is not there would kill the process
+            os.posix_fallocate(self._descriptor, 0, size)
+            self.buf = mmap.mmap(self._descriptor, size)
+        except BaseException:
+            os.close(self._descriptor)
+            raise
+        self.name = f"/proc/{os.getpid()}/fd/{self._descriptor}"
+
+    def close(self) -> None:
+        self.buf.close()
+        os.close(self._descriptor)
+
+
+_ANONYMOUS = sys.platform == "linux" and hasattr(os, "memfd_create")
+_attached: list[SharedMemory] = []

@@ -1,0 +1,142 @@
+"""Ray: a cluster that is there, or one of this machine's own."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Self
+
+from fullrank import _checks, _extras
+from fullrank.engines.protocol import Part, Result, Shared
+from fullrank.errors import FullrankError, InputError
+
+_AHEAD = 2  # parts given out for each place to work at
+
+
+class Ray:
+    """Tasks on a Ray cluster.
+
+    `shared` goes into the object store once, and every node keeps one copy of its arrays for all
+    of its workers. Parts are given out as results come in, so that the driver holds no more than
+    a few at a time. Tasks of a worker or a node that dies are done again elsewhere.
+
+    Parameters
+    ----------
+    address : str, optional
+        Of a cluster, such as "auto" or "ray://head:10001"; by default that of RAY_ADDRESS, or else
+        a cluster of this machine's own, which ends with the run. A Ray that is already
+        initialised is used as it is.
+    workers : int, optional
+        CPUs of a cluster of this machine's own; all by default.
+    cpus, gpus : number
+        What each task asks for.
+    retries : int
+        How often a task is done again when its worker dies.
+    runtime_env : mapping, optional
+        As Ray takes it, for clusters whose workers have no fullrank installed.
+    """
+
+    def __init__(
+        self,
+        address: str | None = None,
+        *,
+        workers: int | None = None,
+        cpus: float = 1,
+        gpus: float = 0,
+        retries: int = 5,
+        runtime_env: Mapping[str, Any] | None = None,
+    ) -> None:
+        if address is not None and workers is not None:
+            raise InputError("`workers` must be left out with `address`: the cluster has its own.")
+        self.address = address
+        self.workers = None if workers is None else _checks.integer("workers", workers, low=1)
+        self.cpus = _checks.real("cpus", cpus, low=0)
+        self.gpus = _checks.real("gpus", gpus, low=0)
+        self.retries = _checks.integer("retries", retries, low=0)
+        self.runtime_env = runtime_env
+        self._started = False
+        self._entered = 0
+
+    @property
+    def threads(self) -> int:
+        return max(1, int(self.cpus))
+
+    def map(
+        self, function: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part]
+    ) -> Iterator[tuple[int, Result]]:
+        """Call `function(shared, part)` for each part; results come as they finish."""
+        if not self._entered:
+            with self:
+                yield from self.map(function, shared, parts)
+            return
+        ray = _ray()
+        task = ray.remote(_call).options(
+            num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.retries
+        )
+        store = ray.put(shared)
+        waiting = deque(enumerate(parts))
+        running: dict[Any, int] = {}
+        try:
+            while waiting or running:
+                while waiting and len(running) < self._ahead():
+                    place, part = waiting.popleft()
+                    running[task.remote(function, store, part)] = place
+                done, _ = ray.wait(list(running), num_returns=1)
+                for reference in done:
+                    try:
+                        result = ray.get(reference)
+                    except ray.exceptions.RayTaskError as error:
+                        raise _cause(error) from error
+                    yield running.pop(reference), result
+        finally:
+            for reference in running:
+                ray.cancel(reference)
+
+    def _ahead(self) -> int:
+        resources = _ray().cluster_resources()
+        places = resources.get("CPU", 1) / self.cpus if self.cpus else 1
+        if self.gpus:
+            places = min(places, resources.get("GPU", 0) / self.gpus)
+        return _AHEAD * max(1, int(places))
+
+    def __enter__(self) -> Self:
+        ray = _ray()
+        if not ray.is_initialized():
+            own = {"num_cpus": self.workers} if self.workers is not None else {}
+            try:
+                ray.init(
+                    address=self.address,
+                    runtime_env=self.runtime_env,
+                    log_to_driver=False,
+                    include_dashboard=False if self.address is None else None,
+                    **own,
+                )
+            except (ConnectionError, TimeoutError) as error:
+                why = " ".join(str(error).split()).rstrip(".")
+                raise FullrankError(f"No Ray cluster answers at {self.address}: {why}.") from error
+            self._started = True
+        self._entered += 1
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._entered -= 1
+        if self._started and not self._entered:
+            self._started = False
+            _ray().shutdown()
+
+    def __repr__(self) -> str:
+        return f"Ray(address={self.address!r}, cpus={self.cpus:g}, gpus={self.gpus:g})"
+
+
+def _ray() -> Any:
+    return _extras.load("ray", extra="ray", purpose="The engine ray")
+
+
+def _cause(error: Any) -> Exception:
+    """What the function itself raised, as every other engine raises it."""
+    cause: Exception = error.cause if isinstance(error.cause, Exception) else error
+    return cause
+
+
+def _call(function: Callable[[Any, Any], Any], shared: Any, part: Any) -> Any:
+    return function(shared, part)

@@ -1,0 +1,112 @@
+"""The data sets as a user looks for them: which there are, which are here, what is in one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fullrank import _checks
+from fullrank._progress import Progress
+from fullrank.data import DATASETS, Dataset, Summary, datasets
+from fullrank.data import _cache as cache
+from fullrank.errors import InputError
+from fullrank.inference import _tables
+
+
+@dataclass(frozen=True)
+class Listing:
+    """All data sets, and which of them are here."""
+
+    here: dict[str, bool]
+
+    def to_dict(self) -> dict[str, Any]:
+        found = [
+            {
+                "name": name,
+                "here": here,
+                "about": DATASETS[name].about,
+                "split": DATASETS[name].split or None,
+                "licence": DATASETS[name].licence,
+            }
+            for name, here in self.here.items()
+        ]
+        return {"format": 1, "datasets": found}
+
+    def __str__(self) -> str:
+        rows = [
+            [name, "here" if here else "–", DATASETS[name].about]
+            for name, here in self.here.items()
+        ]
+        lines = _tables.text(["data set", "", "what it is"], rows, left=(0, 1, 2))
+        note = (
+            "`fullrank datasets NAME` tells the licence, what to cite, and how to get one that is "
+            "not here."
+        )
+        return "\n".join([*lines, "", note])
+
+
+@dataclass(frozen=True)
+class Details:
+    """One data set, with a summary if it is here."""
+
+    dataset: Dataset
+    summary: Summary | None
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("name", "about", "split", "page", "licence", "citation", "urls")
+        plain = {name: getattr(self.dataset, name) for name in names}
+        here = self.summary is not None
+        summary = None if self.summary is None else self.summary.to_dict()
+        return {"format": 1, **plain, "here": here, "summary": summary}
+
+    def __str__(self) -> str:
+        if self.summary is None:
+            hint = "fetch it with --download" if self.dataset.urls else "it cannot be fetched"
+            return f"{self.dataset}\nIt is not here: {hint}, or put it into FULLRANK_DATA."
+        return f"{self.dataset}\n\n{self.summary}"
+
+
+def every() -> Listing:
+    """All data sets.
+
+    Examples
+    --------
+    >>> every().here["simulated"]
+    True
+    """
+    return Listing({name: is_here(name) for name in DATASETS})
+
+
+def details(
+    name: str, *, download: bool = False, progress: bool | Progress | None = None
+) -> Details:
+    """What is known of a data set; with `download`, fetched first.
+
+    Examples
+    --------
+    >>> details("simulated").summary.n_interactions
+    79490
+    """
+    dataset = DATASETS[_checks.choice("name", name, DATASETS)]
+    if download and not is_here(name):
+        datasets.download(name, progress=progress)
+    summary = datasets.load(name).summary() if is_here(name) else None
+    return Details(dataset, summary)
+
+
+def is_here(name: str) -> bool:
+    """Whether a data set can be loaded without fetching anything, as far as names tell."""
+    dataset = DATASETS[name]
+    if dataset.simulated:
+        return True
+    prepared = [*datasets._prepared_folders(dataset), cache.folder()]
+    return any((folder / f"{name}.parquet").is_file() for folder in prepared) or any(
+        place.is_file() or (place.is_dir() and any(place.iterdir()))
+        for place in cache._candidates(dataset)
+    )
+
+
+def no_download(download: bool) -> None:
+    """Fetching everything at once is not offered."""
+    if download:
+        raise InputError("`--download` must come with the name of a data set.")

@@ -1,0 +1,105 @@
+"""What a run's manifest says, and whether it is the run that is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from fullrank.errors import InputError
+from fullrank.evaluation.result import FORMAT, KIND, REPORT, RESULTS, Evaluation, known, shown
+
+RANKS = "ranks"
+
+
+def file_names(names: Sequence[str]) -> dict[str, str]:
+    """A file name for each model: its own name where that is safe, else a part and a checksum.
+
+    Examples
+    --------
+    >>> file_names(["ease", "../etc", "Ease"])
+    {'ease': 'ease.parquet', '../etc': 'etc-53dac9b2.parquet', 'Ease': 'Ease-5a9056e7.parquet'}
+    """
+    found: dict[str, str] = {}
+    used: set[str] = set()
+    for name in names:
+        plain = re.sub(r"[^\w.-]+", "-", name[:60], flags=re.ASCII).lstrip(".-") or "model"
+        if plain != name or plain.lower() in used:
+            plain += "-" + hashlib.blake2b(name.encode(), digest_size=4).hexdigest()
+        while plain.lower() in used:
+            plain += "-"
+        used.add(plain.lower())
+        found[name] = f"{plain}.parquet"
+    return found
+
+
+def manifest(evaluation: Evaluation, files: Mapping[str, str], report: bool) -> dict[str, Any]:
+    """The content of ``run.json``."""
+    about = {k: v for k, v in evaluation.about.items() if k != "models"}
+    told = {one["name"]: one for one in evaluation.about.get("models", ())}
+    models = [
+        {**told.get(name, {"name": name}), "ranks": f"{RANKS}/{files[name]}"}
+        for name in evaluation.samples
+    ]
+    ends = {"results": RESULTS, "report": REPORT if report else None}
+    head = {
+        "format": FORMAT,
+        "kind": KIND,
+        "metrics": list(evaluation.metrics),
+        "confidence_level": evaluation.confidence_level,
+    }
+    return {**about, **head, "models": models, **ends}
+
+
+def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked for, out of a manifest."""
+    asked = {key: value for key, value in head.items() if key in head.get("asked", ())}
+    asked["models"] = [
+        {key: value for key, value in one.items() if key != "ranks"} for one in head["models"]
+    ]
+    return asked
+
+
+def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Refuse to go on with something else, and say what differs."""
+    then, now = _flat(there), _flat(json.loads(as_json(here)))
+    if then.get("models") != now.get("models"):  # of other models the settings tell nothing
+        then, now = ({k: v for k, v in one.items() if k[:6] != "model "} for one in (then, now))
+    differ = [
+        f"{key} ({_brief(then.get(key))} there, {_brief(now.get(key))} now)"
+        for key in dict.fromkeys((*now, *then))
+        if then.get(key) != now.get(key)
+    ]
+    if differ:
+        raise InputError(
+            f"`out` must be another folder, or the same must be asked: the run in {folder} differs "
+            f"in {'; '.join(differ)}."
+        )
+
+
+def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings by themselves: "strategy users", "model ease settings", …."""
+    flat: dict[str, Any] = {}
+    for key, value in asked.items():
+        if key == "models":
+            flat["models"] = ", ".join(one["name"] for one in value)
+            for one in value:
+                flat |= {f"model {one['name']} {k}": v for k, v in one.items() if k != "name"}
+        elif isinstance(value, Mapping):
+            flat |= {key if k == "name" else f"{key} {k}": v for k, v in value.items()}
+        else:
+            flat[key] = value
+    return flat
+
+
+def _brief(value: Any) -> str:
+    text = "none" if value is None else shown(value)
+    return text if len(text) <= 160 else f"{text[:157]}..."
+
+
+def as_json(content: Any) -> bytes:
+    """JSON as it is written to files."""
+    return (json.dumps(known(content), indent=1, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,273 @@
+"""What an evaluation found: the ranks of each model, estimates, and which model is better."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from fullrank import _checks, _extras, _files
+from fullrank.errors import InputError
+from fullrank.inference import Comparison, Estimate, _tables, compare, estimate
+from fullrank.inference.comparison import decimals
+from fullrank.metrics import parse_all
+from fullrank.sampling import RankSample
+
+FORMAT = 1
+KIND = "Evaluation"
+MANIFEST, RESULTS, REPORT = "run.json", "results.json", "report.html"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation(_tables.Tabular):
+    """The ranks of every model on the same targets, and what follows from them.
+
+    Attributes
+    ----------
+    samples : name of a model to its ranks; exact ones are a sample that holds every item
+    metrics : names
+    about : how it was measured: data, split, seed, strategy, models, version, …
+    confidence_level : of the intervals
+    """
+
+    samples: Mapping[str, RankSample]
+    metrics: tuple[str, ...]
+    about: Mapping[str, Any]
+    confidence_level: float = 0.95
+
+    @cached_property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """The full-catalogue metrics of every model; exact ranks give the exact values."""
+        return MappingProxyType(
+            {
+                name: estimate(sample, metrics=self.metrics, confidence_level=self.confidence_level)
+                for name, sample in self.samples.items()
+            }
+        )
+
+    @cached_property
+    def comparison(self) -> Comparison | None:
+        """The models compared user by user; None for one model, or where rows were not kept."""
+        if len(self.samples) < 2 or any(one.rows is None for one in self.samples.values()):
+            return None
+        return compare(
+            self.samples,
+            self.metrics,
+            confidence_level=self.confidence_level,
+            rng=self.about.get("seed", 0),
+        )
+
+    @property
+    def exact(self) -> bool:
+        """Whether every target was ranked among all items."""
+        return all(sample.exhausted for sample in self.samples.values())
+
+    def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
+        """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
+
+        The folder is made; one that holds anything but an evaluation is refused.
+        """
+        from fullrank.evaluation.runs import RunFolder
+
+        with RunFolder(folder) as run:
+            run.publish(self, report=report)
+
+    @classmethod
+    def read(cls, folder: _files.PathLike) -> Evaluation:
+        """Read what `write` or `evaluate(..., out=folder)` wrote."""
+        place = Path(folder)
+        head = read_manifest(place)
+        samples = {one["name"]: RankSample.read(place / one["ranks"]) for one in head["models"]}
+        return cls(
+            samples=MappingProxyType(samples),
+            metrics=tuple(head["metrics"]),
+            about=MappingProxyType(head),
+            confidence_level=head["confidence_level"],
+        )
+
+    def write_report(self, path: _files.PathLike, **settings: Any) -> None:
+        """Write the report alone, one HTML file."""
+        from fullrank.report import write_report
+
+        settings = {"confidence_level": self.confidence_level, "rng": 0, **settings}
+        write_report(self.samples, path, metrics=self.metrics, measured=self.measured(), **settings)
+
+    def measured(self) -> dict[str, str]:
+        """How it was measured, label by label."""
+        return _measured(self.about)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        models = [
+            {"model": name}
+            | {k: v for k, v in one.to_dict().items() if k not in ("format", "kind")}
+            for name, one in self.estimates.items()
+        ]
+        found: dict[str, Any] = known(
+            {
+                "format": FORMAT,
+                "kind": KIND,
+                "exact": self.exact,
+                "metrics": list(self.metrics),
+                "models": models,
+                "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            }
+        )
+        return found
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every model's first metric with its interval. Returns the axes."""
+        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        ax = ax if ax is not None else plt.subplots()[1]
+        metric = self.metrics[0]
+        at = range(len(self.samples) - 1, -1, -1)  # the first on top
+        for y, one in zip(at, self.estimates.values(), strict=True):
+            ax.plot(one.confidence_interval[metric], (y, y), color="black")
+            ax.plot(one[metric], y, "o", color="black")
+        ax.set_yticks(list(at), [name.replace("$", r"\$") for name in self.samples])
+        ax.set_xlabel(f"{metric}, {100 * self.confidence_level:g} % interval")
+        return ax
+
+    def __str__(self) -> str:
+        lines = [self._title(), "", *_tables.text(*self._table())]
+        if self.comparison is not None:
+            best = self.comparison.best(self.metrics[0])
+            others = [name for name in self.samples if name != best]
+            found = [self.comparison.between(best, name, self.metrics[0]) for name in others]
+            width = max(len(one.pair) for one in found)
+            lines += ["", *(f"{one.pair:<{width}}  {one.metric}  {one.tail}" for one in found)]
+            lines += self.comparison.notes
+        several = len(self.samples) > 1
+        notes = [
+            f"{name}: {note}" if several else note
+            for name, one in self.estimates.items()
+            for note in one.diagnosis.lines()
+            if note
+        ]
+        return "\n".join([*lines, *notes])
+
+    def _title(self) -> str:
+        name = self.about.get("name") or "ranks"
+        first = next(iter(self.samples.values()))
+        if not self.exact:
+            return f"{name} · {first}"
+        of = f"{first.n_targets:,} targets of {first.n_users:,} users"
+        return f"{name} · exact ranks of {of}{_of_items(self.about.get('data', {}))}"
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        compared = self.comparison
+        head = ["model", *self.metrics, *(["P(best)"] if compared is not None else [])]
+        rows = []
+        for name, one in self.estimates.items():
+            row = [name]
+            for metric in self.metrics:
+                digits = decimals(one.standard_error[metric])
+                ends = one.confidence_interval[metric]
+                mark = " ▲" if one.diagnosis.warnings.get(metric) else ""
+                between = ""
+                if math.isfinite(ends.low):
+                    between = f" [{ends.low:.{digits}f}, {ends.high:.{digits}f}]"
+                row.append(f"{one[metric]:.{digits}f}{between}{mark}")
+            if compared is not None:
+                row.append(f"{compared.p_best[compared.models.index(name), 0]:.2f}")
+            rows.append(row)
+        return head, rows
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"model": name, **record}
+            for name, one in self.estimates.items()
+            for record in one._records()
+        ]
+
+
+def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
+    """How the runs among these paths were measured, and the metrics they were for."""
+    heads = {str(one): read_manifest(one) for one in folders if one.is_dir()}
+    if len(heads) == 1:
+        (head,) = heads.values()
+        return _measured(head), list(head["metrics"])
+    told = {
+        name: "; ".join(f"{label}: {text}" for label, text in _measured(head).items())
+        for name, head in heads.items()
+    }
+    return told, list(dict.fromkeys(one for head in heads.values() for one in head["metrics"]))
+
+
+def _measured(about: Mapping[str, Any]) -> dict[str, str]:
+    data, told = about.get("data") or {}, {}
+    if data:
+        targets = data.get("n_targets")
+        told["data"] = (
+            f"{about.get('name') or 'as given'}: {data.get('n_users')} users asked about, "
+            f"{'their' if targets is None else targets} targets{_of_items(data)}"
+        )
+    labels = {"split": "split", "strategy": "strategy", "settled": "which came to"}
+    labels |= {"seed": "seed", "engine": "engine", "fullrank": "fullrank"}
+    for key, label in labels.items():
+        if about.get(key) is not None:
+            told[label] = shown(about[key])
+    if about.get("seconds") is not None:
+        told["time"] = f"{about['seconds']} s"
+    return told
+
+
+def _of_items(data: Mapping[str, Any]) -> str:
+    return f" among {data['n_items']:,} items" if data.get("n_items") else ""
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The checked content of ``run.json``."""
+    path = folder / MANIFEST
+    if not folder.is_dir() or not path.is_file():
+        raise InputError(f"`folder` must be one that evaluate wrote; {folder} has no {MANIFEST}.")
+    try:
+        head = json.loads(path.read_text("utf-8"))
+        if head["kind"] != KIND:
+            raise InputError(f"`folder` must hold an {KIND}; {path} is of something else.")
+        if head["format"] != FORMAT:
+            raise InputError(
+                f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: a newer "
+                "fullrank wrote it."
+            )
+        names = [one["name"] for one in head["models"]]
+        files = [one["ranks"] for one in head["models"]]
+        parse_all(head["metrics"])
+        head["confidence_level"] = _checks.real("confidence_level", head["confidence_level"])
+        whole = bool(names) and all(isinstance(one, str) for one in (*names, *files))
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.") from error
+    # a manifest is text that anyone can change: it names no file outside of its folder
+    if not whole or not all(
+        re.fullmatch(r"ranks/[\w.-]+\.parquet", one, re.ASCII) for one in files
+    ):
+        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.")
+    return dict(head)
+
+
+def known(content: Any) -> Any:
+    """The same without NaN and infinity, which JSON has not."""
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: known(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [known(value) for value in content]
+    return content
+
+
+def shown(value: Any) -> str:
+    """A setting as text."""
+    if isinstance(value, Mapping):
+        name = value.get("name", "")
+        rest = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name" and v is not None)
+        return f"{name} ({rest})" if name and rest else str(name or rest)
+    return str(value)

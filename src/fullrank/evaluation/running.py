@@ -1,0 +1,125 @@
+"""Evaluate models: rank the same targets with each, shard by shard."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from fullrank import _checks
+from fullrank._files import PathLike
+from fullrank._rng import RandomState
+from fullrank.engines import Engine, Serial
+from fullrank.errors import InputError
+from fullrank.evaluation.clock import Steps, steps
+from fullrank.evaluation.result import Evaluation
+from fullrank.evaluation.runs import RunFolder
+from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.work import make_work
+from fullrank.inference.estimates import METRICS, check_level
+from fullrank.metrics import Metric, parse_all
+
+
+def evaluate(
+    models: Any,
+    data: Any,
+    *,
+    strategy: str | Strategy = "exact",
+    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    exclude: Any = "seen",
+    out: PathLike | None = None,
+    engine: Engine | None = None,
+    shard_size: int | None = None,
+    keep_rows: bool = True,
+    report: bool = True,
+    name: str | None = None,
+    confidence_level: float = 0.95,
+    progress: bool | Steps | None = None,
+    rng: RandomState = 0,
+) -> Evaluation:
+    """Rank held-out items with several models, estimate their metrics and compare them.
+
+    Parameters
+    ----------
+    models : mapping from names to models
+        Each a model of ours that is not fitted yet (it learns from the split's training part), a
+        fitted one, text such as ``"ease:regularization=500"``, the path of a saved model,
+        `FactorFiles`, or anything `as_scorer` takes. A list of texts names itself.
+    data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
+        need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
+    strategy : "exact", "sampled:100", "adaptive", "users:1000" (exact ranks of so many users),
+        "budget:1e7" (what is predicted to be best for so many items scored for each model), or a
+        `Strategy`; any takes ``users=``
+    metrics : names such as ``"ndcg@10"``
+    exclude : Interactions, sparse matrix (users × items) or None
+        Items that are no candidates. "seen" is what a split tells of its users, and nothing where
+        `data` is no split; None ranks everything.
+    out : path of a folder, optional
+        Finished shards are kept there, and the ranks, results and report in the end. A run that was
+        stopped goes on when it is started again with the same arguments, and ends with the same
+        numbers; with others it is refused.
+    engine : from `fullrank.engines`, which does the ranking; one shard after the other by default,
+        with all cores
+    shard_size : int, optional
+        Users in a shard: speed, memory and how much is lost when a run is stopped; never numbers.
+        A run that goes on keeps the size it began with.
+    keep_rows : bool
+        Whether the ranks of single targets are kept. Without, memory does not grow with the number
+        of users, and models are not compared user by user.
+    report : whether `out` gets a report
+    name : what to call the data
+    confidence_level : of the intervals
+    progress : True for lines on stderr with the time left, or a function of a label that gives a
+        context manager of a function of (done, total)
+    rng : None, int, SeedSequence or Generator
+        Seed of the draws and of the choice of users; the same for every model, so that models
+        meet the same items.
+
+    Returns
+    -------
+    Evaluation
+
+    Notes
+    -----
+    One model is in memory at a time. The draws of a user depend on the seed and the user's row, so
+    shards and engines change nothing in the result.
+
+    Examples
+    --------
+    >>> from fullrank.data import load
+    >>> split = load("simulated").split("leave-one-out", rng=0)
+    >>> found = evaluate(["popularity", "ease:regularization=100"], split, metrics="recall@10")
+    >>> print(found)
+    ranks · exact ranks of 1,000 targets of 1,000 users among 3,000 items
+    <BLANKLINE>
+    model                                  recall@10  P(best)
+    popularity               0.0590 [0.0460, 0.0754]     0.00
+    ease:regularization=100  0.1840 [0.1612, 0.2092]     1.00
+    <BLANKLINE>
+    ease:regularization=100 − popularity  recall@10  +0.1250 [+0.0980, +0.1520]  p < 0.001
+    """
+    work = make_work(
+        models,
+        data,
+        strategy=Strategy.of(strategy),
+        metrics=tuple(metric.name for metric in parse_all(metrics)),
+        exclude=exclude,
+        seed=rng,
+        name=name,
+        engine=Serial() if engine is None else engine,
+        shard_size=None if shard_size is None else _checks.integer("shard_size", shard_size, low=1),
+        keep_rows=_checks.flag("keep_rows", keep_rows),
+        level=check_level(confidence_level),
+        steps=steps(progress),
+    )
+    if out is None:
+        return work.done(None)
+    if rng is None:
+        raise InputError(
+            "`rng` must be a seed where `out` is given: a run without one could not go on."
+        )
+    with RunFolder(out) as folder:
+        found = folder.finished(work.asked)
+        if found is None:
+            found = work.done(folder)
+            folder.publish(found, report=report)
+    return found

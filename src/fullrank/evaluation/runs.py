@@ -1,0 +1,293 @@
+"""The folder of a run: what is done is kept, so that a run that was stopped goes on.
+
+While it runs, everything lies in ``unfinished/``: a manifest of what was asked, fitted models, and
+one Parquet file for each finished shard, whose name carries a checksum of its bytes. At the end the
+shards of each model become ``ranks/<model>.parquet``; ``results.json`` and ``report.html`` follow,
+then ``run.json``, which says that all is there, and ``unfinished/`` goes. Every file is written
+under another name, flushed to the disk and renamed, so a run can be killed at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import re
+import shutil
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from fullrank import _files
+from fullrank.errors import FullrankWarning, InputError, MissingExtraError, WriteError
+from fullrank.evaluation.fingerprints import file_fingerprint
+from fullrank.evaluation.manifests import (
+    RANKS,
+    as_json,
+    asked_of,
+    check_same,
+    file_names,
+    manifest,
+)
+from fullrank.evaluation.result import (
+    FORMAT,
+    MANIFEST,
+    REPORT,
+    RESULTS,
+    Evaluation,
+    read_manifest,
+)
+from fullrank.sampling import RankSample
+from fullrank.sampling.files import from_arrow
+
+UNFINISHED = "unfinished"
+_ASKED = "asked.json"
+_CONTENT = (UNFINISHED, RANKS, MANIFEST, RESULTS, REPORT)
+
+
+class RunFolder:
+    """A folder that one run writes to; a context manager, which keeps others out."""
+
+    def __init__(self, folder: _files.PathLike) -> None:
+        self.folder = Path(folder)
+        self.work = self.folder / UNFINISHED
+        self._lock: Any = None
+
+    # ---- entering and leaving ----
+
+    def __enter__(self) -> Self:
+        if self.folder.exists() and not self.folder.is_dir():
+            raise InputError(f"`out` must be a folder; {self.folder} is a file.")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            others = sorted(p.name for p in self.folder.iterdir() if p.name not in _CONTENT)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        if others:
+            raise InputError(
+                f"`out` must be a new folder or one of an earlier run; {self.folder} holds "
+                f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}."
+            )
+        for name in (UNFINISHED, RANKS):
+            if (self.folder / name).is_symlink():
+                raise InputError(f"`out` must hold no links; {self.folder / name} leads elsewhere.")
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
+        nothing = not any(self.work.glob("*-*.parquet"))
+        if self._lock is not None and nothing and kind is not None and issubclass(kind, InputError):
+            self._clear()  # what was asked for cannot be: it should not stand in the way
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        with contextlib.suppress(OSError):  # made here and still empty: nothing was done
+            if self.folder.is_dir() and not any(self.folder.iterdir()):
+                self.folder.rmdir()
+
+    def _open_work(self) -> None:
+        try:
+            self.work.mkdir(exist_ok=True)
+            self._lock = (self.work / "lock").open("w")
+        except OSError as error:
+            raise _unwritable(self.folder, error) from error
+        try:
+            import fcntl
+        except ImportError:  # where there are no such locks, who starts two runs has two runs
+            return
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError(
+                f"`out` must be a folder of one run at a time; another is writing to {self.folder}."
+            ) from error
+
+    # ---- what was asked ----
+
+    def finished(self, asked: Mapping[str, Any]) -> Evaluation | None:
+        """The evaluation, if it is there; another than asked for is refused."""
+        if not (self.folder / MANIFEST).is_file():
+            return None
+        head = read_manifest(self.folder)
+        check_same(self.folder, asked_of(head), asked)
+        self._clear()
+        return Evaluation.read(self.folder)
+
+    def begin(self, asked: Mapping[str, Any]) -> dict[str, Any] | None:
+        """What was settled when the run was begun; None for a new one. Another is refused."""
+        self._open_work()
+        path = self.work / _ASKED
+        if not path.is_file():
+            return None
+        try:
+            content = json.loads(path.read_text("utf-8"))
+            there, settled = dict(content["asked"]), dict(content["settled"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"`out` must hold a whole {path}; delete {self.work}.") from error
+        check_same(self.folder, there, asked)
+        return settled
+
+    def settle(self, asked: Mapping[str, Any], settled: Mapping[str, Any]) -> None:
+        """Remember what was asked, and what was settled beside it."""
+        content = {"format": FORMAT, "asked": dict(asked), "settled": dict(settled)}
+        self.put(_ASKED, as_json(content))
+
+    # ---- shards ----
+
+    def put(self, name: str, content: bytes) -> None:
+        """A file in ``unfinished/``, whole and on the disk, or not there."""
+        target = self.work / name
+        temporary = self.work / f"{name}.tmp"
+        try:
+            with temporary.open("wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+            _flush_folder(self.work)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise _stopped(self.folder, error) from error
+
+    def keep(self, model: int, shard: int, sample: RankSample) -> None:
+        """Keep the ranks of a shard."""
+        content = _parquet(sample)
+        self.put(f"{model}-{shard}-{_checksum(content)}.parquet", content)
+
+    def keep_model(self, model: int, save: Callable[[Path], None]) -> None:
+        """Keep a fitted model until the end, so that a run that goes on need not fit it again."""
+        temporary = self.work / f"{model}.safetensors.tmp"
+        try:
+            save(temporary)
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+            name = f"{model}-{file_fingerprint(temporary)}.safetensors"
+            os.replace(temporary, self.work / name)
+            _flush_folder(self.work)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise _stopped(self.folder, error) from error
+
+    def kept_model(self, model: int) -> Path | None:
+        """The file of a fitted model that is there and whole; a damaged one is removed."""
+        for path in self.work.glob(f"{model}-*.safetensors"):
+            if path.stem == f"{model}-{file_fingerprint(path)}":
+                return path
+            path.unlink()
+        return None
+
+    def kept(self, model: int) -> dict[int, Path]:
+        """The shards of a model that are there and whole; damaged ones are removed."""
+        found: dict[int, Path] = {}
+        for path in self.work.glob(f"{model}-*.parquet"):
+            match = re.fullmatch(r"\d+-(\d+)-([0-9a-f]{32})\.parquet", path.name)
+            if match is None or _checksum(path.read_bytes()) != match[2]:
+                path.unlink()
+            else:
+                found[int(match[1])] = path
+        return found
+
+    def samples(self, model: int, n_shards: int) -> Iterator[RankSample]:
+        """All shards of a model, in order."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        there = self.kept(model)
+        for shard in range(n_shards):
+            if shard not in there:
+                raise WriteError(
+                    f"The run stopped: shard {shard} of model {model} was written and is damaged; "
+                    "start again with the same command to make it anew."
+                )
+            yield from_arrow(pq.read_table(pa.BufferReader(there[shard].read_bytes())))
+
+    # ---- the end ----
+
+    def publish(self, evaluation: Evaluation, *, report: bool = True) -> None:
+        """Write everything, ``run.json`` last, and clear up."""
+        if (self.folder / MANIFEST).exists():
+            raise InputError(
+                f"`out` must be a new folder; {self.folder} holds an evaluation already."
+            )
+        if self._lock is None:
+            self._open_work()
+        files = file_names(list(evaluation.samples))
+        for name, sample in evaluation.samples.items():
+            self.put(f"{files[name]}.whole", _parquet(sample))
+        self.put(RESULTS, as_json(evaluation.to_dict()))
+        failure = self._put_report(evaluation) if report else None
+        report = (self.work / REPORT).is_file()
+        head = manifest(evaluation, files, report)
+        self.put(MANIFEST, as_json(head))
+        try:
+            (self.folder / RANKS).mkdir(exist_ok=True)
+            for file in files.values():
+                os.replace(self.work / f"{file}.whole", self.folder / RANKS / file)
+            _flush_folder(self.folder / RANKS)
+            for name in (RESULTS, *([REPORT] if report else []), MANIFEST):
+                os.replace(self.work / name, self.folder / name)
+            _flush_folder(self.folder)
+        except OSError as error:
+            raise _stopped(self.folder, error) from error
+        self._clear()
+        if failure is not None:  # a fault of the report: the numbers are there, and it is told
+            raise failure
+
+    def _put_report(self, evaluation: Evaluation) -> Exception | None:
+        """The report; where its extra is missing there is none, and the rest stands."""
+        (self.work / REPORT).unlink(missing_ok=True)
+        try:
+            evaluation.write_report(self.work / REPORT)
+        except MissingExtraError as error:
+            warnings.warn(f"No report was written: {error}", FullrankWarning, stacklevel=4)
+        except OSError as error:
+            raise _stopped(self.folder, error) from error
+        except Exception as error:
+            return error
+        return None
+
+    def _clear(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+        shutil.rmtree(self.work, ignore_errors=True)
+
+
+def _parquet(sample: RankSample) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    sink = pa.BufferOutputStream()
+    pq.write_table(sample.to_arrow(), sink)
+    content: bytes = sink.getvalue().to_pybytes()
+    return content
+
+
+def _checksum(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=16).hexdigest()
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make renames last; not every system can."""
+    with contextlib.suppress(PermissionError, IsADirectoryError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            with contextlib.suppress(OSError):
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return InputError(f"`out` must be a folder that can be written; {folder}: {error.strerror}.")
+
+
+def _stopped(folder: Path, error: OSError) -> WriteError:
+    why = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
+    return WriteError(
+        f"The run stopped: {why} ({folder}). What is done is kept; start it again with the same "
+        "command."
+    )

@@ -1,0 +1,213 @@
+"""What can be evaluated: our models by name or saved, files of factors, and any scorer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fullrank import _checks, models
+from fullrank.data import Split
+from fullrank.errors import InputError
+from fullrank.evaluation import memory
+from fullrank.evaluation.factor_files import FactorFiles
+from fullrank.evaluation.fingerprints import file_fingerprint, fingerprint
+from fullrank.evaluation.runs import RunFolder
+from fullrank.evaluation.specs import parse_spec
+from fullrank.evaluation.user_files import UserFactors
+from fullrank.models._base import Saved
+from fullrank.ranking import as_scorer
+
+_SAVED = ".safetensors"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A model to evaluate: its name, what is said of it, and how its scorer is had.
+
+    `about` goes into the manifest, and a run that goes on must find it again. `scorer(keeper)`
+    makes the scorer; a model that is fitted is given to the keeper, if there is one, so that it
+    need not be fitted twice.
+    """
+
+    name: str
+    about: Mapping[str, Any]
+    scorer: Callable[[Keeper | None], Any]
+
+
+class Keeper(NamedTuple):
+    """The folder of a run, and the number of a model in it."""
+
+    folder: RunFolder
+    model: int
+
+
+def make_model(text: str) -> Any:
+    """A model of ours from text such as ``"ease:regularization=500"``.
+
+    Examples
+    --------
+    >>> make_model("ease:regularization=500")
+    EASE(regularization=500.0)
+    """
+    spec = parse_spec("model", text)
+    kind = models.MODELS[_checks.choice("model", spec.name, models.MODELS)]
+    if spec.main is not None:
+        raise InputError(f"`model` must have named settings, as name:setting=value, not {text!r}.")
+    known = [name for name, one in _fields(kind).items() if one]
+    for name in spec.settings:
+        if name not in known:
+            raise InputError(
+                f"`model` must have settings of {spec.name}, {', '.join(known) or 'none'}; "
+                f"got {name!r}."
+            )
+    return kind(**spec.settings)
+
+
+def make_entries(given: Any, split: Split | None) -> list[Entry]:
+    """An entry for each model: a mapping from names, or specifications that name themselves."""
+    if isinstance(given, str):
+        given = [given]
+    if not isinstance(given, Mapping):
+        given = named(given)
+    if not given:
+        raise InputError("`models` must hold at least one model; it is empty.")
+    for name in given:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable():
+            raise InputError(f"`models` must be named by printable text, not {name!r}.")
+    return [_entry(name, thing, split) for name, thing in given.items()]
+
+
+def named(given: Any) -> dict[str, Any]:
+    """A mapping from texts that name themselves, or do so with ``name=``.
+
+    Examples
+    --------
+    >>> named(["ease:regularization=500", "best=mf"])
+    {'ease:regularization=500': 'ease:regularization=500', 'best': 'mf'}
+    """
+    found: dict[str, Any] = {}
+    for text in given:
+        if not isinstance(text, str):
+            raise InputError("`models` must map names to models, or list texts as 'ease'.")
+        name, equals, rest = text.partition("=")
+        label, what = (name, rest) if equals and ":" not in name else (text, text)
+        if label in found:
+            raise InputError(f"`models` must have each name once; {label!r} is there again.")
+        found[label] = what
+    return found
+
+
+def _entry(name: str, thing: Any, split: Split | None) -> Entry:
+    if isinstance(thing, str) and thing.lower().endswith(_SAVED):
+        thing = Path(thing)
+    if isinstance(thing, Path) and thing.suffix.lower() == _SAVED:
+        return _saved(name, thing, _needed(name, split))
+    if isinstance(thing, FactorFiles):
+        return Entry(
+            name=name,
+            about={"kind": "factors", **thing.to_dict()},
+            scorer=lambda _: thing.scorer(split),
+        )
+    if isinstance(thing, str):
+        thing = make_model(thing)
+    if isinstance(thing, Saved) and not hasattr(thing, "interactions_"):
+        return _fitted(name, thing, _needed(name, split))
+    if isinstance(thing, UserFactors):
+        about = {"kind": "user factors", "column": thing.column}
+        about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
+        return Entry(name=name, about=about, scorer=lambda _: thing)
+    scorer = as_scorer(_with_history(thing, split) if isinstance(thing, Saved) else thing)
+    about = {"kind": "scorer", "about": repr(scorer), "fingerprint": fingerprint(scorer)}
+    return Entry(name=name, about=about, scorer=lambda _: scorer)
+
+
+def _needed(name: str, split: Split | None) -> Split:
+    if split is None:
+        raise InputError(
+            f"`data` must be a split for {name}, which learns from its training part; give a "
+            "fitted model or a scorer otherwise."
+        )
+    return split
+
+
+def _fitted(name: str, model: Any, split: Split) -> Entry:
+    """A model that is yet to be fitted, on the training part."""
+    settings = {field: getattr(model, field) for field, is_own in _fields(model).items() if is_own}
+    kind = next(key for key, one in models.MODELS.items() if one is type(model))
+    memory.check_fit(name, model, split.train)
+
+    def scorer(keeper: Keeper | None) -> Any:
+        kept = None if keeper is None else keeper.folder.kept_model(keeper.model)
+        if kept is not None:
+            return _with_history(models.load(kept), split)
+        fitted = model.fit(split.train)
+        if keeper is not None:
+            keeper.folder.keep_model(keeper.model, fitted.save)
+        return _with_history(fitted, split)
+
+    about = {"kind": "fitted", "model": kind, "settings": _plain(settings)}
+    return Entry(name=name, about=about, scorer=scorer)
+
+
+def _saved(name: str, path: Path, split: Split) -> Entry:
+    model = models.load(path)
+    about = {"kind": "saved", "about": repr(model), "fingerprint": file_fingerprint(path)}
+    scorer = _with_history(model, split)
+    _warn_of_leak(name, model, split)
+    return Entry(name=name, about=about, scorer=lambda _: scorer)
+
+
+def _with_history(model: Any, split: Split | None) -> Any:
+    """The scorer of the users who are asked about."""
+    learned = model.interactions_
+    if split is None or learned is split.history:
+        return model.scorer()
+    history = split.history
+    if np.array_equal(learned.user_ids, history.user_ids) and all(
+        np.array_equal(getattr(learned, part), getattr(history, part))
+        for part in ("indptr", "indices")
+    ):
+        return model.scorer()
+    return model.scorer(history)
+
+
+def _warn_of_leak(name: str, model: Any, split: Split) -> None:
+    """Say so if a saved model has learned from what it is asked about."""
+    learned, test = model.interactions_, split.test
+    if not np.array_equal(learned.user_ids, test.user_ids):
+        return
+    mine, asked = (
+        np.asarray(users, np.int64) * test.n_items + items
+        for users, items in (learned.pairs(), test.pairs())
+    )
+    n_both = int(np.isin(asked, mine).sum())
+    if n_both:
+        import warnings
+
+        from fullrank.errors import DataWarning
+
+        warnings.warn(
+            f"{name} has learned from {n_both:,} of the {asked.size:,} test interactions; its "
+            "metrics will be too good. Train it on the training part of the same split.",
+            DataWarning,
+            stacklevel=5,
+        )
+
+
+def _fields(model: Any) -> dict[str, bool]:
+    """The settings of a model, and whether they change its numbers."""
+    from dataclasses import fields
+
+    return {field.name: field.name != "n_jobs" for field in fields(model) if field.init}
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings as JSON has them."""
+    return {
+        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        for name, value in settings.items()
+    }

@@ -1,0 +1,174 @@
+"""Data to evaluate on: a data set by name or a file of interactions, split."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fullrank import _checks, _files
+from fullrank._files import PathLike
+from fullrank._progress import Progress
+from fullrank.data import DATASETS, SPLITS, Interactions, Split, datasets, read_split
+from fullrank.errors import InputError
+from fullrank.evaluation.specs import parse_spec
+
+_AUTO, _GIVEN = "auto", "given"
+_SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.bz2")
+_ROLES = ("user", "item", "value", "timestamp", "split")
+
+
+def load_split(
+    source: PathLike,
+    *,
+    split: str = _AUTO,
+    columns: Mapping[str, str] | None = None,
+    download: bool = False,
+    progress: bool | Progress | None = None,
+    rng: int = 0,
+) -> Split:
+    """A data set or a file of interactions, split into what is learned and what is asked.
+
+    Parameters
+    ----------
+    source : name of a data set, or path of a Parquet or CSV file of interactions
+    split : "auto" takes the split that the data come with and else holds out one item of each
+        user; "given" insists on the former; or the name of a split with settings, as
+        "leave-one-out:by=last", "ratio:test=0.2", "strong:test=0.1"
+    columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
+        the usual names are found without
+    download : whether to fetch a data set that is not here
+    rng : seed of the split
+
+    Examples
+    --------
+    >>> load_split("simulated", split="ratio:test=0.1")
+    Split(ratio: train 71,992, test 7,498)
+    """
+    spec = parse_spec("split", split)
+    _checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
+    if spec.name in (_AUTO, _GIVEN) and (spec.settings or spec.main is not None):
+        raise InputError(f"`split` must have no settings for {spec.name}, not {split!r}.")
+    if spec.main is not None:
+        raise InputError(f"`split` must have named settings, as ratio:test=0.2, not {split!r}.")
+    if spec.name in SPLITS:
+        data = load_interactions(source, columns=columns, download=download, progress=progress)
+        return _split(data, spec.name, spec.settings, rng)
+    found = _given(source, columns or {}, download, progress)
+    if found is not None:
+        return found
+    if spec.name == _GIVEN:
+        raise InputError(f"`split` must not be 'given' for {source}, which comes with no split.")
+    data = load_interactions(source, columns=columns, download=download, progress=progress)
+    return data.split("leave-one-out", rng=rng)
+
+
+def load_interactions(
+    source: PathLike,
+    *,
+    columns: Mapping[str, str] | None = None,
+    download: bool = False,
+    progress: bool | Progress | None = None,
+) -> Interactions:
+    """All interactions of a data set or a file; see `load_split`.
+
+    Examples
+    --------
+    >>> load_interactions("simulated")
+    Interactions(1,000 users × 3,000 items, 79,490 interactions, with values and timestamps)
+    """
+    asked = _columns(columns or {})
+    if is_name(source):
+        if asked:
+            raise InputError("`columns` must be left out for a data set by name.")
+        return datasets.load(str(source), download=download, progress=progress)
+    asked.pop("split", None)
+    path = _file(source)
+    if ".csv" in path.suffixes[-2:]:
+        return Interactions.from_csv(path, **asked)
+    return Interactions.from_parquet(path, **asked)
+
+
+def is_name(source: PathLike) -> bool:
+    """Whether it is the name of a data set; an unknown name that looks like one is refused."""
+    if str(source) in DATASETS:
+        return True
+    looks = Path(source).suffix == "" and Path(source).parent == Path() and isinstance(source, str)
+    if looks and not Path(source).exists():
+        raise InputError(
+            f"`data` must be a file or one of {', '.join(map(repr, DATASETS))}, not {source!r}."
+        )
+    return False
+
+
+def _file(source: PathLike) -> Path:
+    path = _files.existing(source)
+    if not path.name.lower().endswith(_SUFFIXES):
+        raise InputError(
+            f"`data` must be a file that ends in {', '.join(_SUFFIXES)}; {path} does not."
+        )
+    return path
+
+
+def _columns(columns: Mapping[str, str]) -> dict[str, str]:
+    for role in columns:
+        _checks.choice("columns", role, _ROLES)
+    return dict(columns)
+
+
+def _given(
+    source: PathLike,
+    columns: Mapping[str, str],
+    download: bool,
+    progress: bool | Progress | None,
+) -> Split | None:
+    """The split that the data come with, or None."""
+    if is_name(source):
+        if columns:
+            raise InputError("`columns` must be left out for a data set by name.")
+        if not DATASETS[str(source)].may_have_split:
+            return None
+        try:
+            return datasets.load_split(str(source), download=download, progress=progress)
+        except InputError as error:
+            if "have a split" in str(error):  # a form of its files that comes without one
+                return None
+            raise
+    from fullrank.data import _tables
+
+    path = _file(source)
+    asked: dict[str, Any] = _columns(columns)
+    if "split" not in asked and _tables.GUESSES["split"][0] not in _names(path):
+        return None
+    return read_split(path, **asked)
+
+
+def _names(path: Path) -> set[str]:
+    """The names of a file's columns, in small letters."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    try:
+        if ".csv" in path.suffixes[-2:]:
+            with pa.csv.open_csv(path) as stream:
+                names = stream.schema.names
+        else:
+            names = pq.read_schema(path).names
+    except (pa.ArrowException, OSError) as error:
+        kind = "CSV" if ".csv" in path.suffixes[-2:] else "Parquet"
+        raise InputError(f"`data` must be a {kind} file; {path} cannot be read as one.") from error
+    return {name.lower() for name in names}
+
+
+def _split(data: Interactions, name: str, settings: Mapping[str, Any], rng: int) -> Split:
+    try:
+        return data.split(name, **{"rng": rng, **settings})
+    except TypeError as error:  # a setting that the split has not
+        import inspect
+
+        known = list(inspect.signature(SPLITS[name]).parameters)[1:]
+        raise InputError(
+            f"`split` must have settings of {name}, {', '.join(known)}, not "
+            f"{', '.join(map(repr, settings))}."
+        ) from error

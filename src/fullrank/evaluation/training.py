@@ -1,0 +1,124 @@
+"""Train a model of ours and keep it in a file."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fullrank._files import PathLike
+from fullrank._progress import Progress
+from fullrank.errors import InputError
+from fullrank.evaluation import memory
+from fullrank.evaluation.scorers import make_model
+from fullrank.evaluation.sources import load_interactions, load_split
+from fullrank.metrics import parse_all
+from fullrank.ranking import rank
+
+_NONE = "none"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """A model that was trained.
+
+    Attributes
+    ----------
+    model : text of the model and its settings
+    path : the file it was written to
+    n_users, n_items, n_interactions : what it was trained on
+    seconds : of the fit
+    part : where it was measured, "valid" or "test"; None if it was not
+    metrics : name to value, from exact ranks there
+    """
+
+    model: str
+    path: Path
+    n_users: int
+    n_items: int
+    n_interactions: int
+    seconds: float
+    part: str | None
+    metrics: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version."""
+        return {"format": 1, "kind": "Training", **vars(self), "path": str(self.path)}
+
+    def __str__(self) -> str:
+        sizes = f"{self.n_interactions:,} interactions of {self.n_users:,} users"
+        lines = [
+            f"{self.model} trained on {sizes} with {self.n_items:,} items in {self.seconds:.1f} s"
+        ]
+        if self.part is not None:
+            where = "validation" if self.part == "valid" else self.part
+            lines += [f"{name} on the {where} part: {v:.4f}" for name, v in self.metrics.items()]
+        return "\n".join([*lines, f"Written to {self.path}."])
+
+
+def train_model(
+    data: PathLike,
+    model: str,
+    out: PathLike,
+    *,
+    split: str = "auto",
+    metrics: str | Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
+    download: bool = False,
+    progress: bool | Progress | None = None,
+    rng: int = 0,
+) -> Training:
+    """Fit a model on the training part of a split, measure it, and save it.
+
+    Parameters
+    ----------
+    data, split, columns, download, progress, rng : as in `load_split`; the split "none" trains on
+        everything
+    model : text such as ``"ease:regularization=500"``
+    out : path of the file, usually ending in ``.safetensors``
+    metrics : measured on the validation part where there is one, else on the test part, by exact
+        ranks
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "popular.safetensors")
+    ...     found = train_model("simulated", "popularity", path, metrics="recall@10")
+    >>> found.metrics
+    {'recall@10': 0.059}
+    """
+    fitted = make_model(model)
+    wanted = parse_all(metrics) if metrics else ()
+    how = {"columns": columns, "download": download, "progress": progress}
+    parts: Any = None
+    if split == _NONE:
+        if wanted:
+            raise InputError("`metrics` must not be asked for without a split: nothing is left.")
+        learn = load_interactions(data, **how)  # type: ignore[arg-type]
+    else:
+        parts = load_split(data, split=split, rng=rng, **how)  # type: ignore[arg-type]
+        learn = parts.train
+    memory.check_fit(model, fitted, learn)
+    start = time.perf_counter()
+    fitted.fit(learn)
+    seconds = time.perf_counter() - start
+    part, values = None, {}
+    if wanted:
+        part = "test" if parts.valid is None else "valid"
+        history = parts.history if part == "test" else parts.valid_history
+        scorer = fitted.scorer() if history is learn else fitted.scorer(history)
+        values = rank(scorer, getattr(parts, part), exclude=history).metrics(wanted)
+    fitted.save(out)
+    return Training(
+        model=model,
+        path=Path(out),
+        n_users=learn.n_users,
+        n_items=learn.n_items,
+        n_interactions=learn.n_interactions,
+        seconds=round(seconds, 3),
+        part=part,
+        metrics=values,
+    )

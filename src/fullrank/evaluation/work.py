@@ -1,0 +1,197 @@
+"""The work of an evaluation: every model over every shard, and what is there already left out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import MappingProxyType
+from typing import Any
+
+from fullrank import __version__, _checks
+from fullrank._rng import RandomState
+from fullrank.data import Split
+from fullrank.engines import Engine
+from fullrank.errors import InputError
+from fullrank.evaluation.budget import chosen_users, settled_strategy
+from fullrank.evaluation.clock import Steps
+from fullrank.evaluation.fingerprints import fingerprint
+from fullrank.evaluation.problem import Problem, Shard, Targets, added, rank_shard, usual_size
+from fullrank.evaluation.result import Evaluation
+from fullrank.evaluation.runs import RunFolder
+from fullrank.evaluation.scorers import Entry, Keeper, make_entries
+from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.user_files import UserFactors, UserFile
+from fullrank.ranking import as_scorer
+from fullrank.ranking.draws import seed_key
+from fullrank.sampling import RankSample
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Work:
+    """The cleaned arguments of `evaluate`."""
+
+    entries: list[Entry]
+    targets: Any  # Targets, or a UserFile
+    asked: Mapping[str, Any]
+    strategy: Strategy
+    metrics: tuple[str, ...]
+    seed: int
+    engine: Engine
+    shard_size: int | None
+    keep_rows: bool
+    level: float
+    steps: Steps
+    name: str | None
+
+    def done(self, folder: RunFolder | None) -> Evaluation:
+        """Rank with every model; with a folder, what is there already is not made again."""
+        start = time.perf_counter()
+        settled = None if folder is None else folder.begin(self.asked)
+        scorer = None
+        if settled is None:
+            scorer = self._scorer(0, folder) if self.strategy.name == "budget" else None
+            settled = self._settled(scorer)
+            if folder is not None:
+                folder.settle(self.asked, settled)
+        strategy = _from_dict(settled["strategy"])
+        targets = self.targets
+        if strategy.users is not None:
+            targets = chosen_users(targets, strategy.users, self.seed)
+        shards = targets.shards(_checks.integer("shard_size", settled["shard_size"], low=1))
+        found = {}
+        with self.engine:
+            for model, entry in enumerate(self.entries):
+                make = partial(self._scorer, model, folder, scorer if model == 0 else None)
+                scorer = None
+                parts = self._ranked(model, make, targets, strategy, shards, folder)
+                found[entry.name] = added(parts)
+        return Evaluation(
+            samples=MappingProxyType(found),
+            metrics=self.metrics,
+            about=MappingProxyType(self._about(strategy, time.perf_counter() - start)),
+            confidence_level=self.level,
+        )
+
+    def _about(self, strategy: Strategy, seconds: float) -> dict[str, Any]:
+        """What was asked for, and what became of it."""
+        return {
+            **self.asked,
+            "asked": list(self.asked),
+            "name": self.name,
+            "settled": strategy.to_dict() if strategy != self.strategy else None,
+            "engine": repr(self.engine),
+            "seconds": round(seconds, 3),
+        }
+
+    def _settled(self, scorer: Any) -> dict[str, Any]:
+        """What the arguments leave open: the strategy of a budget, and the size of shards."""
+        strategy = settled_strategy(
+            self.strategy, scorer, self.targets, metric=self.metrics[0], seed=self.seed
+        )
+        size = self.shard_size or usual_size(strategy.users or self.targets.n_users)
+        return {"strategy": strategy.to_dict(), "shard_size": size}
+
+    def _scorer(self, model: int, folder: RunFolder | None, ready: Any = None) -> Any:
+        if ready is not None:
+            return ready
+        entry = self.entries[model]
+        with self.steps(f"preparing {entry.name}"):
+            made = entry.scorer(None if folder is None else Keeper(folder, model))
+            return made if isinstance(made, UserFactors) else as_scorer(made)
+
+    def _ranked(
+        self,
+        model: int,
+        make: Callable[[], Any],
+        targets: Any,
+        strategy: Strategy,
+        shards: list[Shard],
+        folder: RunFolder | None,
+    ) -> list[RankSample]:
+        """The ranks of all shards of one model, in order."""
+        done = {} if folder is None else folder.kept(model)
+        missing = [at for at in range(len(shards)) if at not in done]
+        found: dict[int, RankSample] = {}
+        total = shards[-1].stop
+        so_far = total - sum(shards[at].stop - shards[at].start for at in missing)
+        if missing:
+            problem = Problem(
+                scorer=make(),
+                targets=targets,
+                strategy=strategy,
+                seed=self.seed,
+                threads=self.engine.threads,
+                keep_rows=self.keep_rows,
+            )
+            with self.steps(f"ranking with {self.entries[model].name}") as show:
+                if show is not None:
+                    show(so_far, total)
+                results = self.engine.map(rank_shard, problem, [shards[at] for at in missing])
+                for place, sample in results:
+                    at = missing[place]
+                    if folder is None:
+                        found[at] = sample
+                    else:
+                        folder.keep(model, at, sample)
+                    so_far += shards[at].stop - shards[at].start
+                    if show is not None:
+                        show(so_far, total)
+        if folder is not None:
+            return list(folder.samples(model, len(shards)))
+        return [found[at] for at in range(len(shards))]
+
+
+def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **settings: Any) -> Work:
+    """Clean what belongs together; the other settings are clean."""
+    split = data if isinstance(data, Split) else None
+    if isinstance(exclude, str):
+        _checks.choice("exclude", exclude, ("seen",))
+        exclude = None if split is None else split.history
+    entries = make_entries(models, split)
+    targets: Any = data
+    if isinstance(data, UserFile):
+        if (
+            exclude is not None
+            or settings["strategy"].users
+            or settings["strategy"].name == "budget"
+        ):
+            raise InputError(
+                "`data` must not be a UserFile where users are drawn or `exclude` is given: its "
+                "column `seen` tells what is excluded."
+            )
+        mark = data.fingerprint
+    else:
+        targets = Targets.of(data if split is None else split.test, exclude)
+        mark = fingerprint(targets, *(split.parts().values() if split else ()))
+    key = seed_key(seed)
+    about_data = {
+        "n_users": targets.n_users,
+        "n_targets": targets.n_targets,
+        "n_items": targets.n_items if split is None else split.train.n_items,
+        "fingerprint": mark,
+    }
+    asked = {
+        "fullrank": __version__,
+        "data": about_data,
+        "split": None if split is None else {"name": split.kind, **_plain(split.settings)},
+        "excluded": exclude is not None or "seen" in getattr(data, "columns", ()),
+        "seed": key,
+        "strategy": settings["strategy"].to_dict(),
+        "metrics": list(settings["metrics"]),
+        "keep_rows": settings["keep_rows"],
+        "confidence_level": settings["level"],
+        "models": [{"name": entry.name, **entry.about} for entry in entries],
+    }
+    return Work(entries=entries, targets=targets, asked=asked, seed=key, **settings)
+
+
+def _from_dict(content: Mapping[str, Any]) -> Strategy:
+    settings = {k: v for k, v in content.items() if k not in ("name", "users")}
+    return Strategy(name=content["name"], users=content["users"], settings=settings)
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    kinds = bool | int | float | str | None
+    return {k: v if isinstance(v, kinds) else str(v) for k, v in settings.items()}

@@ -1,0 +1,60 @@
+"""``fullrank report``: one file from runs and ranks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.evaluation import evaluate
+
+Run = Callable[..., Any]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    scores = np.random.default_rng(0).random((2, 60, 30))
+    targets = np.arange(60), np.arange(60) % 30
+    models = {"<b>bold</b>": scores[0], "plain": scores[1]}
+    evaluate(models, targets, metrics="recall@3", out=tmp_path / "run", report=False, name="toy")
+    return tmp_path / "run"
+
+
+@pytest.mark.slow
+def test_a_report_of_a_run(
+    fullrank: Run, run: Path, tmp_path: Path, need: Callable[[str], ModuleType]
+) -> None:
+    need("plotly")
+    need("jinja2")
+    out = tmp_path / "report.html"
+    done = fullrank("report", run, "--out", out)
+    assert (done.code, done.err) == (0, "")
+    assert done.out == f"Written to {out}.\n"
+    page = out.read_text("utf-8")
+    assert "<b>bold</b>" not in page
+    assert "&lt;b&gt;bold&lt;/b&gt;" in page
+    assert "toy: 60 users asked about" in page
+    content = json.loads(fullrank("report", run, "--out", out, "--json").out)
+    assert content["format"] == 1
+
+
+def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "report.html"
+    for arguments, message in (
+        (["none", "--out", out], "`path` must name a file; none does not exist."),
+        ([tmp_path, "--out", out], "`folder` must be one that evaluate wrote; "),
+        ([run, "--out", tmp_path], "`--out` must name a file; "),
+        ([run, "--out", tmp_path / "no" / "x.html"], "`--out` must lie in a folder that is there;"),
+        ([run, run, "--out", out], "`FILES` must name each model once; "),
+        ([run, "--out", out, "-m", "ndgc"], "`metric` must be one of recall, "),
+    ):
+        done = fullrank("report", *arguments)
+        assert done.code == 2
+        assert done.err.startswith(message)
+        assert done.err.count("\n") == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -1,0 +1,139 @@
+"""The engines: the same results whoever does the work, errors as they are, nothing copied."""
+
+from __future__ import annotations
+
+import multiprocessing
+import operator
+import os
+from collections.abc import Callable
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from fullrank.engines import ENGINES, Engine, Processes, Ray, Serial, make_engine
+from fullrank.engines._shared import Published, opened
+from fullrank.errors import FullrankError, InputError, MissingExtraError
+
+
+def test_serial_goes_in_order() -> None:
+    assert list(Serial().map(operator.getitem, "abcd", [2, 0, 3])) == [(0, "c"), (1, "a"), (2, "d")]
+
+
+def test_serial_raises_what_the_function_raises() -> None:
+    with pytest.raises(IndexError, match="string index out of range"):
+        list(Serial().map(operator.getitem, "ab", [0, 9]))
+
+
+@pytest.mark.slow
+def test_processes_give_the_same_results() -> None:
+    array = np.arange(100_000.0).reshape(100, 1000)
+    slices = [slice(a, a + 7) for a in range(0, 100, 7)]
+    with Processes(2) as engine:
+        found = dict(engine.map(operator.getitem, array, slices))
+        assert sorted(found) == list(range(len(slices)))
+        for place, part in enumerate(slices):
+            assert np.array_equal(found[place], array[part])
+        # another object through the same workers, and errors as they are
+        assert dict(engine.map(operator.getitem, "xyz", [2, 1])) == {0: "z", 1: "y"}
+        with pytest.raises(IndexError, match="string index out of range"):
+            list(engine.map(operator.getitem, "ab", [9]))
+        assert dict(engine.map(operator.getitem, "after", [0])) == {0: "a"}
+        pool = engine._pool
+        with engine:  # inside already: the same workers, which stay
+            assert engine._pool is pool
+        assert dict(engine.map(operator.getitem, "still", [1])) == {0: "t"}
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.slow
+def test_workers_that_die_again_and_again_end_the_run() -> None:
+    with pytest.raises(FullrankError, match=r"^Worker processes died 3 times without a result"):
+        list(Processes(1).map(operator.call, os._exit, [1]))
+
+
+def test_processes_refuse_what_cannot_be_handed_over() -> None:
+    with pytest.raises(InputError, match=r"^`engine` must be serial for what cannot be handed"):
+        Published(lambda: 0)
+
+
+def test_arrays_are_shared_not_copied() -> None:
+    array = np.arange(12.0).reshape(3, 4)
+    frozen = np.arange(5)
+    frozen.setflags(write=False)
+    published = Published({"array": array, "frozen": frozen, "text": "ä"})
+    try:
+        one, two = opened(published.handle), opened(published.handle)
+        assert np.array_equal(one["array"], array)
+        assert one["text"] == "ä"
+        assert not one["frozen"].flags.writeable
+        one["array"][1, 2] = -1.0
+        assert two["array"][1, 2] == -1.0
+        assert array[1, 2] == 6.0
+    finally:
+        published.close()
+
+
+def test_memory_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(descriptor: int, offset: int, size: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", none)
+    with pytest.raises(FullrankError, match=r"^The workers' shared memory needs 0\.00 GB, which"):
+        Published(np.zeros(10))
+
+
+def test_engines_by_name() -> None:
+    assert all(isinstance(make_engine(name), Engine) for name in ENGINES)
+    assert repr(make_engine("serial", threads=1)) == "Serial(threads=1)"
+    assert make_engine("processes", workers=2).threads == 1
+    with pytest.raises(
+        InputError, match=r"^`engine` must be one of 'serial', 'processes', 'ray', not 'x'\.$"
+    ):
+        make_engine("x")
+    with pytest.raises(InputError, match=r"^`n_jobs` must be at least 1, not 0\.$"):
+        Processes(0)
+    with pytest.raises(InputError, match=r"^`gpus` must be at least 0, not -1\.$"):
+        Ray(gpus=-1)
+    with pytest.raises(InputError, match=r"^`workers` must be left out with `address`"):
+        Ray("auto", workers=2)
+
+
+def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    def init(**_: object) -> None:
+        raise ConnectionError("Ray is trying to start at x.")
+
+    fake = SimpleNamespace(is_initialized=lambda: False, init=init)
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    with pytest.raises(FullrankError, match=r"^No Ray cluster answers at head:1: Ray is trying"):
+        list(Ray("head:1").map(operator.getitem, "a", [0]))
+
+
+def test_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtraError, match=r'needs ray: pip install "fullrank\[ray\]"'):
+        list(Ray().map(operator.getitem, "a", [0]))
+
+
+@pytest.mark.ray
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_ray_gives_the_same_results(
+    need: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    ray = need("ray")
+    array = np.arange(1000.0).reshape(100, 10)
+    slices = [slice(a, a + 13) for a in range(0, 100, 13)]
+    with Ray(workers=2) as engine:
+        found = dict(engine.map(operator.getitem, array, slices))
+        assert all(np.array_equal(found[i], array[part]) for i, part in enumerate(slices))
+        assert len(found) == len(slices)
+        with pytest.raises(IndexError, match="string index out of range"):
+            list(engine.map(operator.getitem, "ab", [9]))
+    assert not ray.is_initialized()

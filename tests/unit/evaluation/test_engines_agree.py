@@ -1,0 +1,61 @@
+"""The engines agree bit for bit, whatever the shards and the kind of model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.data import Split
+from fullrank.engines import Processes, Ray, Serial
+from fullrank.evaluation import evaluate
+from fullrank.sampling import RankSample
+
+pytestmark = pytest.mark.slow
+
+STRATEGIES = ("exact", "sampled:20", "sampled:20,pool=unseen,replacement=true", "adaptive:start=5")
+ROWS = ("rank", "sample_size", "n_items", "weight", "n_targets", "offset", "user")
+
+
+def everything(
+    split: Split, models: dict[str, Any], engine: Any, size: int, *strategies: str
+) -> list[RankSample]:
+    with engine:
+        return [
+            sample
+            for strategy in strategies
+            for sample in evaluate(
+                models, split, strategy=strategy, engine=engine, shard_size=size, rng=2
+            ).samples.values()
+        ]
+
+
+def assert_same(one: list[RankSample], two: list[RankSample]) -> None:
+    assert len(one) == len(two) > 0
+    for a, b in zip(one, two, strict=True):
+        assert a.design == b.design
+        for name in ROWS:
+            assert np.array_equal(getattr(a.rows, name), getattr(b.rows, name)), name
+
+
+def test_processes_and_threads(split: Split, scorers: dict[str, Any]) -> None:
+    models = {"a": scorers["a"], "ease": "ease:regularization=20", "knn": "item-knn"}
+    alone = everything(split, models, Serial(1), 1000, *STRATEGIES)
+    assert_same(everything(split, models, Serial(2), 31, *STRATEGIES), alone)
+    assert_same(everything(split, models, Processes(2), 31, *STRATEGIES), alone)
+
+
+@pytest.mark.ray
+@pytest.mark.filterwarnings("ignore")
+def test_ray(
+    split: Split,
+    scorers: dict[str, Any],
+    need: Callable[[str], Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    need("ray")
+    alone = everything(split, scorers, Serial(1), 1000, "sampled:20")
+    assert_same(everything(split, scorers, Ray(workers=2), 45, "sampled:20"), alone)

@@ -1,0 +1,342 @@
+"""Runs that are stopped: they go on, end the same, and leave nothing behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank.data import Split
+from fullrank.engines import Serial
+from fullrank.errors import InputError, MissingExtraError, WriteError
+from fullrank.evaluation import Evaluation, evaluate
+from fullrank.evaluation.manifests import file_names
+from fullrank.evaluation.runs import RunFolder
+
+pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
+
+# all 90 items are drawn, which leaves nothing to estimate and saves its time
+SETTINGS: dict[str, Any] = {"strategy": "sampled:90", "shard_size": 25, "report": False}
+
+
+class StoppedError(Exception):
+    """What stops a run in these tests."""
+
+
+class Breaking(Serial):
+    """An engine that stops after some shards."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__(1)
+        self.after = after
+
+    def map(self, function: Any, shared: Any, parts: Any) -> Iterator[Any]:
+        for result in super().map(function, shared, parts):
+            if self.after == 0:
+                raise StoppedError
+            self.after -= 1
+            yield result
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file of a finished run but the manifest, which tells the time."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != "run.json"
+    }
+
+
+@pytest.fixture
+def whole(split: Split, scorers: dict[str, Any], tmp_path: Path) -> dict[str, bytes]:
+    evaluate(scorers, split, out=tmp_path / "whole", **SETTINGS)
+    return content(tmp_path / "whole")
+
+
+def test_what_a_run_leaves(whole: dict[str, bytes], tmp_path: Path) -> None:
+    assert sorted(whole) == ["ranks/a.parquet", "ranks/b.parquet", "results.json"]
+    head = json.loads((tmp_path / "whole" / "run.json").read_text("utf-8"))
+    assert head["format"] == 1
+    assert head["kind"] == "Evaluation"
+    assert head["seed"] == 0
+    assert head["strategy"]["sample_size"] == 90
+    assert [one["ranks"] for one in head["models"]] == ["ranks/a.parquet", "ranks/b.parquet"]
+    assert head["results"] == "results.json"
+    assert head["report"] is None
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 9])
+def test_a_stopped_run_goes_on(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, whole: dict[str, bytes], after: int
+) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate(scorers, split, out=out, engine=Breaking(after), **SETTINGS)
+    assert len(list((out / "unfinished").glob("*-*-*.parquet"))) == after
+    assert not (out / "run.json").exists()
+    # the rest of ten shards is done and not one more, though another size is asked for
+    rest = Breaking(10 - after)
+    evaluate(scorers, split, out=out, engine=rest, **{**SETTINGS, "shard_size": 7})
+    assert rest.after == 0
+    assert content(out) == whole
+
+
+def test_a_finished_run_is_read(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    first = evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    (tmp_path / "run" / "unfinished").mkdir()  # as if killed at the very end
+    again = evaluate(scorers, split, out=tmp_path / "run", engine=Breaking(0), **SETTINGS)
+    assert again.to_dict() == first.to_dict()
+    assert not (tmp_path / "run" / "unfinished").exists()
+
+
+def test_a_fitted_model_is_not_fitted_again(
+    split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fullrank.models import EASE
+
+    with pytest.raises(StoppedError):
+        evaluate("ease", split, out=tmp_path / "run", engine=Breaking(2), **SETTINGS)
+    monkeypatch.delattr(EASE, "fit")
+    found = evaluate("ease", split, out=tmp_path / "run", **SETTINGS)
+    monkeypatch.undo()
+    assert found.to_dict() == evaluate("ease", split, **SETTINGS).to_dict()
+    assert not list((tmp_path / "run").rglob("*.safetensors"))
+
+
+def test_a_damaged_model_is_fitted_again(split: Split, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate("ease", split, out=out, engine=Breaking(2), **SETTINGS)
+    (path,) = (out / "unfinished").glob("*.safetensors")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    found = evaluate("ease", split, out=out, **SETTINGS)
+    assert found.to_dict() == evaluate("ease", split, **SETTINGS).to_dict()
+
+
+@pytest.mark.parametrize("damage", ["flip", "cut", "empty", "rename"])
+def test_a_damaged_shard_is_made_anew(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, whole: dict[str, bytes], damage: str
+) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate(scorers, split, out=out, engine=Breaking(7), **SETTINGS)
+    path = sorted((out / "unfinished").glob("0-*.parquet"))[2]
+    data = bytearray(path.read_bytes())
+    if damage == "flip":
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    elif damage == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif damage == "empty":
+        path.write_bytes(b"")
+    else:
+        path.rename(path.with_name("0-3-xyz.parquet"))
+    rest = Breaking(4)  # three that were missing, and the damaged one
+    evaluate(scorers, split, out=out, engine=rest, **SETTINGS)
+    assert rest.after == 0
+    assert content(out) == whole
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rng": 1}, r"differs in seed \(0 there, 1 now\)\.$"),
+        ({"strategy": "sampled:21"}, r"differs in strategy sample_size \(90 there, 21 now\)\.$"),
+        ({"strategy": "exact"}, r"differs in strategy \(sampled there, exact now\); strategy "),
+        ({"metrics": "auc"}, r"differs in metrics \(\['recall@10', .*\] there, \['auc'\] now\)\.$"),
+        ({"exclude": None}, r"differs in data n_items|differs in data fingerprint \("),
+        ({"keep_rows": False}, r"differs in keep_rows \(True there, False now\)\.$"),
+    ],
+)
+@pytest.mark.parametrize("finished", [False, True])
+def test_another_run_is_refused(
+    split: Split,
+    scorers: dict[str, Any],
+    tmp_path: Path,
+    change: dict[str, Any],
+    message: str,
+    finished: bool,
+) -> None:
+    out = tmp_path / "run"
+    if finished:
+        evaluate(scorers, split, out=out, **SETTINGS)
+    else:
+        with pytest.raises(StoppedError):
+            evaluate(scorers, split, out=out, engine=Breaking(3), **SETTINGS)
+    before = content(out)
+    with pytest.raises(InputError, match=message) as told:
+        evaluate(scorers, split, out=out, **{**SETTINGS, **change})
+    assert str(told.value).startswith("`out` must be another folder, or the same must be asked: ")
+    after = content(out)
+    after.pop("unfinished/lock", None)
+    before.pop("unfinished/lock", None)
+    assert after == before
+
+
+def test_other_models_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(scorers, split, out=out, **SETTINGS)
+    with pytest.raises(InputError, match=r"differs in models \(a, b there, a now\)\.$"):
+        evaluate({"a": scorers["a"]}, split, out=out, **SETTINGS)
+    with pytest.raises(InputError, match=r"differs in model a about .*; model a fingerprint \("):
+        evaluate({"a": scorers["b"], "b": scorers["b"]}, split, out=out, **SETTINGS)
+
+
+def test_folders_that_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("x")
+    with pytest.raises(InputError, match=r"^`out` must be a new folder or .* holds thesis\.tex\.$"):
+        evaluate(scorers, split, out=tmp_path / "mine", **SETTINGS)
+    assert os.listdir(tmp_path / "mine") == ["thesis.tex"]
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match=r"^`out` must be a folder; .*file is a file\.$"):
+        evaluate(scorers, split, out=tmp_path / "file", **SETTINGS)
+    with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+        evaluate(scorers, split, out=tmp_path / "file" / "below", **SETTINGS)
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "unfinished").symlink_to(tmp_path / "mine")
+    with pytest.raises(InputError, match=r"^`out` must hold no links; .*unfinished leads"):
+        evaluate(scorers, split, out=tmp_path / "linked", **SETTINGS)
+
+
+def test_bad_arguments_leave_no_folder(split: Split, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^`users` must be at most"):
+        evaluate("ease", split, out=tmp_path / "run", strategy="users:9999", report=False)
+    with pytest.raises(InputError, match=r"^`strategy` must be one of"):
+        evaluate("ease", split, out=tmp_path / "other", strategy="x", report=False)
+    with pytest.raises(InputError, match=r"^`sample_size` must be at most 90, the number of items"):
+        evaluate("ease", split, out=tmp_path / "large", strategy="sampled:91", report=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_run_at_a_time(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin({})
+        with pytest.raises(InputError, match=r"^`out` must be a folder of one run at a time;"):
+            evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+
+
+def test_a_full_disk(
+    split: Split,
+    scorers: dict[str, Any],
+    tmp_path: Path,
+    whole: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    flush, room = os.fsync, iter(range(9))
+
+    def fsync(descriptor: int) -> None:
+        if next(room, None) is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        flush(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(WriteError, match=r"^The run stopped: the disk is full \(.*\)\. What is"):
+        evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    monkeypatch.undo()
+    assert not list((tmp_path / "run").rglob("*.tmp"))
+    evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    assert content(tmp_path / "run") == whole
+
+
+def test_stopped_while_publishing(
+    split: Split,
+    scorers: dict[str, Any],
+    tmp_path: Path,
+    whole: dict[str, bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """StoppedError before each of the last renames; the run after it ends alike."""
+    rename = os.replace
+    for allowed in range(14, 19):  # manifest and shards are 11, then come 4 files and 4 moves
+        left = iter(range(allowed))
+
+        def replace(source: Any, target: Any, left: Any = left) -> None:
+            if next(left, None) is None:
+                raise StoppedError
+            rename(source, target)
+
+        out = tmp_path / f"run-{allowed}"
+        monkeypatch.setattr(os, "replace", replace)
+        with pytest.raises(StoppedError):
+            evaluate(scorers, split, out=out, **SETTINGS)
+        monkeypatch.undo()
+        evaluate(scorers, split, out=out, **SETTINGS)
+        assert content(out) == whole
+
+
+def test_a_report_without_its_extra(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing(self: Evaluation, path: Path) -> None:
+        raise MissingExtraError('Reports need plotly: pip install "fullrank[report]"')
+
+    monkeypatch.setattr(Evaluation, "write_report", missing)
+    with pytest.warns(UserWarning, match=r"^No report was written: Reports need plotly"):
+        evaluate(scorers, split, out=tmp_path / "run", strategy="exact")
+    assert Evaluation.read(tmp_path / "run").about["report"] is None
+
+
+def test_a_report_that_fails_loses_no_numbers(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Evaluation, path: Path) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Evaluation, "write_report", broken)
+    with pytest.raises(ZeroDivisionError):
+        evaluate(scorers, split, out=tmp_path / "run", strategy="exact")
+    assert len(Evaluation.read(tmp_path / "run").samples) == 2
+
+
+def test_odd_names_make_safe_files(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    names = ["../../etc/passwd", "ä/β", "A", "a", "x" * 300, "<script>alert(1)</script>", "a b"]
+    models = dict.fromkeys(names, scorers["a"])
+    evaluate(models, split, out=tmp_path / "run", **SETTINGS)
+    assert len(os.listdir(tmp_path / "run" / "ranks")) == len(names)
+    assert os.listdir(tmp_path) == ["run"]
+    assert list(Evaluation.read(tmp_path / "run").samples) == names
+
+
+def test_names_that_look_like_others() -> None:
+    made = file_names(["../etc", "etc-53dac9b2", "etc-53dac9b2"[:3]])
+    assert len({name.lower() for name in made.values()}) == 3
+
+
+@pytest.mark.parametrize(
+    "ranks", ["../secret.parquet", "/etc/x.parquet", "ranks/../../x.parquet", "ranks/a", 3]
+)
+def test_a_manifest_leads_nowhere_else(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, ranks: Any
+) -> None:
+    evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    path = tmp_path / "run" / "run.json"
+    head = json.loads(path.read_text("utf-8"))
+    head["models"][0]["ranks"] = ranks
+    path.write_text(json.dumps(head))
+    with pytest.raises(InputError, match=r"^`folder` must hold a whole run\.json; .* is not\.$"):
+        Evaluation.read(tmp_path / "run")
+
+
+def test_manifests_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"^`folder` must be one that evaluate wrote; .* has no"):
+        Evaluation.read(tmp_path)
+    path = tmp_path / "run.json"
+    for text in ("{", "[]", '{"kind": "Evaluation"}', "[" * 100_000):
+        path.write_text(text)
+        with pytest.raises(InputError, match=r"^`folder` must hold a whole run\.json"):
+            Evaluation.read(tmp_path)
+    path.write_text('{"kind": "Other"}')
+    with pytest.raises(InputError, match=r"^`folder` must hold an Evaluation; .* something else"):
+        Evaluation.read(tmp_path)
+    path.write_text('{"kind": "Evaluation", "format": 9}')
+    with pytest.raises(InputError, match=r"^`folder` must be of format 1; .* is of 9: a newer"):
+        Evaluation.read(tmp_path)

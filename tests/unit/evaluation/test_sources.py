@@ -1,0 +1,142 @@
+"""Data by name or from a file, split as asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.evaluation import load_interactions, load_split
+from fullrank.evaluation.catalogue import details, every, no_download
+from fullrank.evaluation.studies import every as studies
+from fullrank.evaluation.studies import run
+from fullrank.evaluation.training import train_model
+
+CSV = "user,item\n" + "\n".join(f"{u},{i}" for u in range(6) for i in range(u, u + 4)) + "\n"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    file = tmp_path / "plays.csv"
+    file.write_text(CSV)
+    return file
+
+
+def test_a_file_is_split(path: Path) -> None:
+    split = load_split(path)
+    assert split.kind == "leave-one-out"
+    assert split.test.n_interactions == 6
+    assert load_split(path, split="ratio:test=0.5").test.n_interactions == 12
+    assert load_split(path, rng=1).test.indices.tolist() != split.test.indices.tolist()
+
+
+def test_a_file_with_a_split(tmp_path: Path) -> None:
+    file = tmp_path / "given.csv"
+    file.write_text("user,item,split\na,1,train\na,2,test\nb,1,train\n")
+    assert load_split(file).kind == "given"
+    assert load_split(file, split="given").test.n_interactions == 1
+    assert load_split(file, split="leave-one-out").kind == "leave-one-out"
+    assert load_interactions(file).n_interactions == 3
+
+
+def test_columns_by_name(tmp_path: Path) -> None:
+    file = tmp_path / "odd.csv"
+    file.write_text("wer,was\na,1\na,2\nb,1\nb,2\n")
+    assert load_split(file, columns={"user": "wer", "item": "was"}).test.n_interactions == 2
+    with pytest.raises(InputError, match=r"^`user` must name a column of the file; got no such"):
+        load_split(file)
+    with pytest.raises(InputError, match=r"^`user` must name a column of the file; got 'who'"):
+        load_split(file, columns={"user": "who", "item": "was"})
+    with pytest.raises(InputError, match=r"^`columns` must be one of 'user', 'item', .*'users'"):
+        load_split(file, columns={"users": "wer"})
+
+
+def test_a_data_set_by_name() -> None:
+    assert load_split("simulated").kind == "leave-one-out"
+    with pytest.raises(InputError, match=r"^`split` must not be 'given' for simulated, which"):
+        load_split("simulated", split="given")
+    for load in (load_split, load_interactions):
+        with pytest.raises(InputError, match=r"^`columns` must be left out for a data set by"):
+            load("simulated", columns={"user": "u"})
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("simulatd", r"^`data` must be a file or one of 'ml-latest-small', .*, not 'simulatd'\.$"),
+        ("none.csv", r"^`path` must name a file; none\.csv does not exist\.$"),
+        (__file__, r"^`data` must be a file that ends in \.parquet, .* does not\.$"),
+    ],
+)
+def test_sources_that_are_refused(source: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_split(source)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    for name, kind in (("x.parquet", "Parquet"), ("x.csv", "CSV")):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(InputError, match=rf"^`data` must be a {kind} file; .* cannot be read"):
+            load_split(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ("half", r"^`split` must be one of 'auto', 'given', 'leave-one-out', .*, not 'half'\.$"),
+        ("auto:by=last", r"^`split` must have no settings for auto, not 'auto:by=last'\.$"),
+        ("ratio:0.2", r"^`split` must have named settings, as ratio:test=0\.2, not 'ratio:0\.2'"),
+        ("ratio:tst=1", r"^`split` must have settings of ratio, test, valid, .*, not 'tst'\.$"),
+        ("ratio:test=2", r"^`test` must lie in 0"),
+    ],
+)
+def test_splits_that_are_refused(path: Path, split: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        load_split(path, split=split)
+
+
+def test_the_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path))
+    monkeypatch.delenv("FULLRANK_DATA", raising=False)
+    here = every().here
+    assert here["simulated"]
+    assert not here["msd"]
+    assert "msd                 –" in str(every())
+    told = details("msd")
+    assert told.summary is None
+    assert "It is not here: it cannot be fetched, or put it into" in str(told) or told.dataset.urls
+    assert details("simulated").to_dict()["summary"]["n_interactions"] == 79490
+    with pytest.raises(InputError, match=r"^`name` must be one of 'ml-latest-small', .*'x'\.$"):
+        details("x")
+    with pytest.raises(InputError, match=r"^`--download` must come with the name of a data set"):
+        no_download(True)
+
+
+def test_training(path: Path, tmp_path: Path) -> None:
+    out = tmp_path / "m.safetensors"
+    found = train_model(path, "popularity", out, metrics=["recall@3"])
+    assert found.part == "test"
+    assert found.n_interactions == 18
+    assert out.is_file()
+    everything = train_model(path, "popularity", out, split="none")
+    assert everything.n_interactions == 24
+    assert everything.part is None
+    with_valid = train_model(
+        path, "popularity", out, split="leave-one-out:valid=1", metrics="recall@3"
+    )
+    assert with_valid.part == "valid"
+    assert "recall@3 on the validation part: " in str(with_valid)
+    with pytest.raises(InputError, match=r"^`metrics` must not be asked for without a split"):
+        train_model(path, "popularity", out, split="none", metrics="auc")
+
+
+def test_studies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from fullrank.evaluation import studies as module
+
+    assert studies()["table2"].startswith("Table 2 of Jin et al.")
+    with pytest.raises(InputError, match=r"^`study` must be one of 'bounds', .*, not 'x'\.$"):
+        run("x")
+    monkeypatch.setattr(module, "_ROOT", tmp_path)
+    with pytest.raises(InputError, match=r"^The studies come with the repository and the source"):
+        studies()

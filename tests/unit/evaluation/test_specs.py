@@ -1,0 +1,131 @@
+"""The small language, and what the options stand for."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError
+from fullrank.evaluation import Strategy, make_model
+from fullrank.evaluation.choices import engine_of, given_models, pairs_of
+from fullrank.evaluation.scorers import named
+from fullrank.evaluation.specs import Spec, parse_spec
+
+
+@pytest.mark.parametrize(
+    ("text", "spec"),
+    [
+        ("ease", Spec("ease")),
+        ("ease:regularization=500", Spec("ease", None, {"regularization": 500})),
+        ("x:1e7,a=0.5,b=last,c=none,d=False", Spec("x", 1e7, {"a": 0.5, "b": "last", "c": None,
+                                                              "d": False})),
+    ],
+)  # fmt: skip
+def test_specs_are_read(text: str, spec: Spec) -> None:
+    assert parse_spec("model", text) == spec
+
+
+@pytest.mark.parametrize("text", ["a:", "a:b=1,2", "a:=3", "a:b=", "a:1,,b=2"])
+def test_broken_specs_are_refused(text: str) -> None:
+    with pytest.raises(
+        InputError, match=rf"^`model` must be written as name:setting=value.*{re.escape(text)}"
+    ):
+        parse_spec("model", text)
+
+
+def test_a_setting_given_twice_is_refused() -> None:
+    with pytest.raises(InputError, match=r"^`model` must give b once; 'a:b=1,b=2' gives it again"):
+        parse_spec("model", "a:b=1,b=2")
+
+
+def test_models_by_name() -> None:
+    assert make_model("ease:regularization=3").regularization == 3.0
+    with pytest.raises(InputError, match=r"^`model` must be one of 'popularity', .*, not 'easy'"):
+        make_model("easy")
+    with pytest.raises(
+        InputError, match=r"^`model` must have settings of ease, regularization; got 'lambda'\.$"
+    ):
+        make_model("ease:lambda=3")
+    with pytest.raises(InputError, match=r"^`model` must have named settings"):
+        make_model("ease:500")
+    with pytest.raises(InputError, match=r"^`regularization` must be above 0, not -1"):
+        make_model("ease:regularization=-1")
+
+
+def test_models_name_themselves_or_are_named() -> None:
+    assert named(["mf", "mine=mf:n_factors=4"]) == {"mf": "mf", "mine": "mf:n_factors=4"}
+    with pytest.raises(InputError, match=r"^`models` must have each name once; 'mf' is there"):
+        named(["mf", "mf"])
+
+
+def test_factors_need_a_name_of_their_own(tmp_path: Path) -> None:
+    path = tmp_path / "both.npz"
+    np.savez(path, user_factors=np.ones((2, 2)), item_factors=np.ones((3, 2)))
+    with pytest.raises(InputError, match=r"^`factors` must have a name of their own; 'mf' is"):
+        given_models(["mf"], [f"mf={path}"])
+    for text in ("nothing", "=x.npy", "a=x,y,z"):
+        with pytest.raises(InputError, match=r"^`factors` must be written as name=users\.npy"):
+            given_models([], [text])
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("exact", "exact:ties=random"),
+        ("sampled:50", "sampled:50,replacement=False,pool=all,ties=random"),
+        ("users:7,ties=best", "users:7,ties=best"),
+        ("budget:1e6", "budget:1e+06"),
+        (
+            "adaptive:limit=40,users=9",
+            "adaptive:40,users=9,start=25,growth=2.0,stop_rank=1,replacement=False,pool=all,"
+            "ties=random",
+        ),
+    ],
+)
+def test_strategies(text: str, shown: str) -> None:
+    strategy = Strategy.of(text)
+    assert str(strategy) == shown
+    assert Strategy.of(strategy) is strategy
+    assert Strategy.of(shown) == strategy
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("exakt", r"^`strategy` must be one of 'exact', 'sampled', .*, not 'exakt'\.$"),
+        ("sampled:size=3", r"^`strategy` must have settings of sampled, sample_size, .*'size'\.$"),
+        ("exact:3", r"^`strategy` must be exact with named settings, not 'exact:3'\.$"),
+        ("users", r"^`strategy` must say how many users, as in users:1000\.$"),
+        ("budget", r"^`strategy` must say how many items may be scored, as in budget:1e7\.$"),
+        ("sampled:1", r"^`sample_size` must be at least 2, not 1\.$"),
+        ("sampled:ties=mean", r"^`ties` must be one of 'best', 'worst', 'random', not 'mean'\.$"),
+        ("users:0", r"^`users` must be at least 1, not 0\.$"),
+    ],
+)
+def test_strategies_that_are_none(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Strategy.of(text)
+
+
+def test_a_strategy_is_text() -> None:
+    with pytest.raises(InputError, match=r"^`strategy` must be text such as 'sampled:100'"):
+        Strategy.of(3)  # type: ignore[arg-type]
+
+
+def test_engines_from_text() -> None:
+    assert repr(engine_of("processes:2")) == "Processes(workers=2)"
+    assert repr(engine_of("serial:1")) == "Serial(threads=1)"
+    assert repr(engine_of("ray:ray://head:10001")) == (
+        "Ray(address='ray://head:10001', cpus=1, gpus=0)"
+    )
+    assert repr(engine_of("ray:workers=2,gpus=1")) == "Ray(address=None, cpus=1, gpus=1)"
+    with pytest.raises(InputError, match=r"^`engine` must have settings of serial, not 'workers'"):
+        engine_of("serial:workers=2")
+
+
+def test_pairs() -> None:
+    with pytest.raises(InputError, match=r"^`--column` must be written as key=value, not 'user'"):
+        pairs_of("--column", ["user"])
