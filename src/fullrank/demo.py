@@ -1,20 +1,27 @@
-"""The demonstration: what sampling does to metrics, on a worked example and on a real model.
+"""The demonstration: what sampling does to metrics, on paper and on five trained models.
 
-`run` computes everything; `fullrank demo` only prints it.
+`run` computes everything; `fullrank demo` only prints it and writes the report.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+
 from fullrank import _checks, metrics
-from fullrank.data import Interactions, datasets
+from fullrank._progress import Progress
+from fullrank.data import Interactions, Split, datasets
+from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
-from fullrank.inference import estimate
-from fullrank.models import EASE, Popularity
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
-from fullrank.sampling import expected_metric, sampled_metric_std
+from fullrank.inference import Estimate, Interval, bounds, estimate
+from fullrank.models import MODELS
+from fullrank.ranking import ExactRanks, ScoreArray, adaptive_ranks, rank, sample_ranks
+from fullrank.sampling import RankSample, expected_metric, sampled_metric_std
 
 # Rendle 2019, section 3.2: true ranks of three models' targets among 10,000 items
 RENDLE = {
@@ -24,8 +31,20 @@ RENDLE = {
 }
 RENDLE_ITEMS = 10_000
 RENDLE_METRICS = ("auc", "ap", "ndcg", "recall@10")
-METRICS = ("recall@10", "ndcg@10", "ap@10", "auc")
+# chosen on validation items by benchmarks/studies/demo_models.py
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "popularity": {},
+    "item-knn": {"n_neighbors": 200, "weighting": "none", "shrinkage": 0.0},
+    "pure-svd": {"n_factors": 64},
+    "ease": {"regularization": 200.0},
+    "ials": {"n_factors": 128, "regularization": 0.003, "unobserved_weight": 1.0},
+}
+METRICS = ("recall@10", "ndcg@10")
+STRATEGIES = ("naive", "corrected", "adaptive")
 SAMPLE_SIZE = 100
+N_DRAWS = 100
+
+Values = dict[str, float]  # by metric
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +54,52 @@ class Row:
     model: str
     metric: str
     exact: float
-    sampled: float
-    spread: float | None = None  # of the sampled value over repeated draws, where it is known
+    naive: float
+    spread: float | None = None  # of the naive value over repeated draws, where it is known
     corrected: float | None = None  # estimated from the same candidates
+    corrected_interval: Interval | None = None
     adaptive: float | None = None  # estimated from an adaptive sample
+    adaptive_interval: Interval | None = None
+    allowed: Interval | None = None  # the bounds: what the fixed sample does not rule out
 
 
 @dataclass(frozen=True, kw_only=True)
+class Draws:
+    """One metric over repeated draws: how often each strategy is right, and by how much off.
+
+    Attributes
+    ----------
+    best : the model with the largest exact value
+    winner : strategy to the share of draws in which it names that model
+    pairs : the two names, the better one first, to the share of draws in which it puts them so
+    error : strategy to its mean relative error over models and draws
+    """
+
+    metric: str
+    n_draws: int
+    best: str
+    winner: Mapping[str, float]
+    pairs: Mapping[tuple[str, str], Mapping[str, float]]
+    error: Mapping[str, float]
+
+    def ordered(self, strategy: str) -> float:
+        """The share of pairs, over all draws, that a strategy puts in the right order."""
+        return float(np.mean([shares[strategy] for shares in self.pairs.values()]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and names."""
+        pairs = [{"better": a, "worse": b, **shares} for (a, b), shares in self.pairs.items()]
+        return {
+            "metric": self.metric,
+            "n_draws": self.n_draws,
+            "best": self.best,
+            "winner": dict(self.winner),
+            "pairs": pairs,
+            "error": dict(self.error),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Demo:
     """Everything that the demonstration shows."""
 
@@ -51,52 +109,61 @@ class Demo:
     n_users: int
     n_items: int
     sample_size: int
-    models: tuple[Row, ...]
     adaptive_size: float
+    models: tuple[Row, ...]
+    draws: tuple[Draws, ...]
     seed: int
+    samples: Mapping[str, RankSample] = field(repr=False)
+    exact: Mapping[str, ExactRanks] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
-        return {"format": 1, **asdict(self)}
+        return {
+            "format": 1,
+            "kind": "Demo",
+            "example": [asdict(row) for row in self.example],
+            "data": self.data,
+            "simulated": self.simulated,
+            "n_users": self.n_users,
+            "n_items": self.n_items,
+            "sample_size": self.sample_size,
+            "adaptive_size": self.adaptive_size,
+            "settings": {name: dict(settings) for name, settings in SETTINGS.items()},
+            "models": [asdict(row) for row in self.models],
+            "draws": [one.to_dict() for one in self.draws],
+            "seed": self.seed,
+        }
 
 
-def run(*, seed: int = 0) -> Demo:
-    """Rendle's example in expectation, then two models on a real data set (or a simulated one).
+def run(
+    *,
+    seed: int = 0,
+    n_draws: int = N_DRAWS,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Demo:
+    """Rendle's example in expectation, then five models on a real data set (or a simulated one).
+
+    Parameters
+    ----------
+    seed : of the split and of the draws
+    n_draws : how often the samples are drawn anew
+    engine : who draws; this process if left out
+    progress : a function of (done, total)
 
     Examples
     --------
     >>> demo = run()  # doctest: +SKIP
     """
     seed = _checks.integer("seed", seed, low=0)
+    n_draws = _checks.integer("n_draws", n_draws, low=1)
     name, interactions = _interactions()
     split = interactions.split("leave-one-out", rng=seed)
-    rows: list[Row] = []
-    sizes = []
-    for label, model in (("popularity", Popularity()), ("EASE", EASE(regularization=200.0))):
-        scorer = model.fit(split.train).scorer()
-        exact = rank(scorer, split.test, exclude=split.train).metrics(METRICS)
-        sample = sample_ranks(
-            scorer,
-            split.test,
-            exclude=split.train,
-            sample_size=SAMPLE_SIZE,
-            pool="unseen",
-            rng=seed,
-        )
-        adaptive = adaptive_ranks(scorer, split.test, exclude=split.train, rng=seed)
-        sizes.append(adaptive.average_size)
-        fixed, deeper = (estimate(one, metrics=METRICS) for one in (sample, adaptive))
-        rows += [
-            Row(
-                model=label,
-                metric=one,
-                exact=value,
-                sampled=sample.naive(one),
-                corrected=fixed[one],
-                adaptive=deeper[one],
-            )
-            for one, value in exact.items()
-        ]
+    bench = {model: _Bench(model, split) for model in SETTINGS}
+    fixed = {model: one.fixed(seed) for model, one in bench.items()}
+    deeper = {model: one.adaptive(seed) for model, one in bench.items()}
+    exact = {model: one.exact for model, one in bench.items()}
+    sizes = [sample.average_size for sample in deeper.values()]
     return Demo(
         example=tuple(example()),
         data=name,
@@ -104,9 +171,12 @@ def run(*, seed: int = 0) -> Demo:
         n_users=split.test.n_interactions,
         n_items=interactions.n_items,
         sample_size=SAMPLE_SIZE,
-        models=tuple(rows),
         adaptive_size=sum(sizes) / len(sizes),
+        models=tuple(_rows(exact, fixed, deeper)),
+        draws=_over_draws(bench, range(seed, seed + n_draws), engine or Serial(), progress),
         seed=seed,
+        samples=MappingProxyType(fixed),
+        exact=MappingProxyType(exact),
     )
 
 
@@ -120,12 +190,138 @@ def example() -> list[Row]:
                 model=model,
                 metric=name,
                 exact=value,
-                sampled=float(expected_metric(name, ranks, SAMPLE_SIZE, RENDLE_ITEMS).mean()),
+                naive=float(expected_metric(name, ranks, SAMPLE_SIZE, RENDLE_ITEMS).mean()),
                 spread=sampled_metric_std(name, ranks, SAMPLE_SIZE, RENDLE_ITEMS),
             )
             for name, value in exact.items()
         ]
     return rows
+
+
+class _Bench:
+    """A trained model with all its scores at hand, so that drawing again costs little."""
+
+    def __init__(self, model: str, split: Split) -> None:
+        scorer = MODELS[model](**SETTINGS[model]).fit(split.train).scorer()
+        self.split = split
+        self.exact = rank(scorer, split.test, exclude=split.train)
+        self.scores = scorer.scores(np.arange(split.train.n_users))
+
+    def fixed(self, seed: int, n_jobs: int | None = None) -> RankSample:
+        """Among 100 candidates that the user has not seen, as it is usually done."""
+        return sample_ranks(
+            ScoreArray(self.scores),
+            self.split.test,
+            exclude=self.split.train,
+            sample_size=SAMPLE_SIZE,
+            pool="unseen",
+            n_jobs=n_jobs,
+            rng=seed,
+        )
+
+    def adaptive(self, seed: int, n_jobs: int | None = None) -> RankSample:
+        """Among 25, and twice as many while the target is on top."""
+        return adaptive_ranks(
+            ScoreArray(self.scores),
+            self.split.test,
+            exclude=self.split.train,
+            n_jobs=n_jobs,
+            rng=seed,
+        )
+
+
+def _rows(
+    exact: Mapping[str, ExactRanks],
+    fixed: Mapping[str, RankSample],
+    deeper: Mapping[str, RankSample],
+) -> Iterator[Row]:
+    found: dict[str, tuple[Values, Estimate, Estimate, Any]] = {
+        model: (
+            exact[model].metrics(METRICS),
+            estimate(fixed[model], metrics=METRICS, target="users"),
+            estimate(deeper[model], metrics=METRICS, target="users"),
+            bounds(fixed[model], METRICS, target="users"),
+        )
+        for model in exact
+    }
+    for metric in METRICS:
+        for model, (true, corrected, adaptive, allowed) in found.items():
+            yield Row(
+                model=model,
+                metric=metric,
+                exact=true[metric],
+                naive=fixed[model].naive(metric),
+                corrected=corrected[metric],
+                corrected_interval=corrected.confidence_interval[metric],
+                adaptive=adaptive[metric],
+                adaptive_interval=adaptive.confidence_interval[metric],
+                allowed=allowed[metric],
+            )
+
+
+def _over_draws(
+    bench: Mapping[str, _Bench], seeds: range, engine: Engine, progress: Progress | None
+) -> tuple[Draws, ...]:
+    """Every strategy's value of every model, draw by draw, the same candidates for all models."""
+    found = np.empty((len(seeds), len(STRATEGIES), len(bench), len(METRICS)))
+    one_thread = engine.threads == 1
+    for done, (place, values) in enumerate(
+        engine.map(_drawn, (list(bench.values()), one_thread), seeds), start=1
+    ):
+        found[place] = values
+        if progress is not None:
+            progress(done, len(seeds))
+    exact = np.array([list(one.exact.metrics(METRICS).values()) for one in bench.values()])
+    return tuple(
+        _judged(
+            metric,
+            dict(zip(bench, exact[:, at].tolist(), strict=True)),
+            {strategy: found[:, s, :, at] for s, strategy in enumerate(STRATEGIES)},
+        )
+        for at, metric in enumerate(METRICS)
+    )
+
+
+def _drawn(shared: tuple[list[_Bench], bool], seed: int) -> np.ndarray:
+    """What the strategies make of one draw: (strategies, models, metrics)."""
+    bench, one_thread = shared
+    n_jobs = 1 if one_thread else None
+    columns = []
+    for one in bench:
+        fixed, deeper = one.fixed(seed, n_jobs), one.adaptive(seed, n_jobs)
+        columns.append(
+            [
+                [fixed.naive(metric) for metric in METRICS],
+                *(
+                    list(estimate(sample, metrics=METRICS, confidence_level=None).values.values())
+                    for sample in (fixed.without_rows(), deeper.without_rows())
+                ),
+            ]
+        )
+    return np.array(columns).transpose(1, 0, 2)
+
+
+def _judged(metric: str, exact: Mapping[str, float], found: Mapping[str, np.ndarray]) -> Draws:
+    """`found` has a row for each draw and a column for each model; equal values count half."""
+    names, true = list(exact), np.array(list(exact.values()))
+    order = np.argsort(-true, kind="stable")
+    best = int(order[0])
+    top = {s: values == values.max(axis=1)[:, None] for s, values in found.items()}
+    shared = {s: one / one.sum(axis=1)[:, None] for s, one in top.items()}
+    return Draws(
+        metric=metric,
+        n_draws=len(found["naive"]),
+        best=names[best],
+        winner={s: float(one[:, best].mean()) for s, one in shared.items()},
+        pairs={
+            (names[a], names[b]): {
+                s: float(np.heaviside(values[:, a] - values[:, b], 0.5).mean())
+                for s, values in found.items()
+            }
+            for a, b in combinations(order.tolist(), 2)
+        },
+        error={s: float((np.abs(values - true) / true).mean()) for s, values in found.items()},
+    )
 
 
 def _interactions() -> tuple[str, Interactions]:

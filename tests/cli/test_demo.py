@@ -1,13 +1,18 @@
 """The demonstration: what it prints is what the README shows, and the numbers are right."""
 
+from __future__ import annotations
+
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from fullrank import demo
 from fullrank.cli import _app
+from fullrank.engines import Processes
 
 pytestmark = pytest.mark.slow
 
@@ -16,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def result() -> demo.Demo:
-    return demo.run()
+    return demo.run(engine=Processes())
 
 
 @pytest.fixture(scope="module")
@@ -26,50 +31,88 @@ def printed(result: demo.Demo) -> str:
 
     from fullrank.cli.demo import show
 
-    console = Console(width=100, color_system=None, highlight=False, soft_wrap=True)
+    console = Console(width=80, color_system=None, highlight=False)
     with console.capture() as capture:
         show(result, console)
     return capture.get()
 
 
 def rows(text: str) -> list[list[str]]:
-    """The words of every table row: each has a model, and numbers behind it."""
-    lines = [line.replace("* ", "*").split() for line in text.splitlines()]
-    return [line for line in lines if re.search(r"\*?\d\.\d{3}", " ".join(line))]
+    """The words of every table row: a name, and numbers behind it."""
+    lines = [line.split() for line in text.splitlines()]
+    return [line for line in lines if re.search(r"\d\.\d{3}|\d%$", " ".join(line))]
 
 
 def test_readme_shows_what_is_printed(printed: str) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = readme.split("<!-- demo -->")[1]
-    assert len(rows(printed)) == 20
+    assert len(rows(printed)) == 12 + 10 + 2 * (1 + 10 + 2)
     assert rows(shown) == rows(printed)
+
+
+def test_nothing_is_cut_off_at_eighty_columns(printed: str) -> None:
+    tables = [line for line in printed.splitlines() if line.startswith(" ")]
+    assert max(map(len, tables)) <= 80
+    assert not any("…" in line for line in tables)
 
 
 def test_wrong_winner_on_paper(result: demo.Demo) -> None:
     ap = {row.model: row for row in result.example if row.metric == "ap"}
     assert max(ap, key=lambda name: ap[name].exact) == "C"
-    assert max(ap, key=lambda name: ap[name].sampled) == "A"
+    assert max(ap, key=lambda name: ap[name].naive) == "A"
 
 
 def test_correction_comes_closer_than_the_naive_value(result: demo.Demo) -> None:
     assert not result.simulated
     for row in result.models:
-        if row.metric == "auc":  # the one metric that sampling leaves alone
-            continue
         assert row.corrected is not None
         assert row.adaptive is not None
-        assert abs(row.corrected - row.exact) < 0.2 * abs(row.sampled - row.exact)
-        assert abs(row.adaptive - row.exact) < 0.05 * abs(row.sampled - row.exact)
+        assert abs(row.corrected - row.exact) < 0.2 * abs(row.naive - row.exact)
+        assert abs(row.adaptive - row.exact) < 0.05 * abs(row.naive - row.exact)
 
 
-def test_json(result: demo.Demo, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_hold_the_exact_values(result: demo.Demo) -> None:
+    for row in result.models:
+        assert row.allowed is not None
+        assert row.allowed.low <= row.exact <= row.allowed.high
+
+
+def test_what_is_counted_over_the_draws(result: demo.Demo) -> None:
+    """Against the same draws made one by one."""
+    few = demo.run(n_draws=3)
+    names = list(demo.SETTINGS)
+    split = demo._interactions()[1].split("leave-one-out", rng=0)
+    bench = {name: demo._Bench(name, split) for name in names}
+    values = np.array(
+        [[bench[name].fixed(seed).naive("ndcg@10") for name in names] for seed in range(3)]
+    )
+    judged = few.draws[demo.METRICS.index("ndcg@10")]
+    exact = {row.model: row.exact for row in few.models if row.metric == "ndcg@10"}
+    assert judged.best == max(exact, key=exact.__getitem__)
+    hits = [names[int(np.argmax(one))] == judged.best for one in values]
+    assert judged.winner["naive"] == pytest.approx(np.mean(hits))
+    for (better, worse), shares in judged.pairs.items():
+        assert exact[better] >= exact[worse]
+        a, b = names.index(better), names.index(worse)
+        assert shares["naive"] == pytest.approx(np.mean(values[:, a] > values[:, b]))
+    assert len(judged.pairs) == len(list(combinations(names, 2)))
+    true = np.array([exact[name] for name in names])
+    assert judged.error["naive"] == pytest.approx(np.mean(np.abs(values - true) / true))
+    # the first rows are the table's own, whatever the number of draws
+    assert few.models == result.models
+
+
+def test_json(result: demo.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     testing = pytest.importorskip("typer.testing")
-    monkeypatch.setattr(demo, "run", lambda seed: result)
-    done = testing.CliRunner().invoke(_app.app, ["demo", "--json"])
+    monkeypatch.setattr(demo, "run", lambda **_: result)
+    report = tmp_path / "report.html"
+    done = testing.CliRunner().invoke(_app.app, ["demo", "--json", "--report", str(report)])
     assert done.exit_code == 0
     content = json.loads(done.stdout)
     assert content["format"] == 1
     assert len(content["models"]) == len(result.models)
+    assert content["draws"][0]["winner"].keys() == set(demo.STRATEGIES)
+    assert report.read_text(encoding="utf-8").startswith("<!")
 
 
 def test_bad_seed() -> None:
