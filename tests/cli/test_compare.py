@@ -92,4 +92,4 @@ def test_models_of_one_name(fullrank: Any, run: Path) -> None:
 def test_one_model_is_not_enough(fullrank: Any, tmp_path: Path) -> None:
     done = fullrank("compare", table(tmp_path / "a.csv", SAMPLES["ease"]), *SIZES)
     assert done.code == 2
-    assert done.err == "`results` must map the names of two models or more to their ranks.\n"
+    assert done.err == "`FILES` must hold two models or more; there is only 'a'.\n"

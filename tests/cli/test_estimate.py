@@ -232,3 +232,54 @@ def test_ten_million_rows(tmp_path: Path) -> None:
     )
     assert json.loads(done.stdout)["n_targets"] == n
     assert int(done.stderr.split()[1]) < 500 * 1000
+
+
+def test_a_named_rank_column_wins_over_scores(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text("user,score,label,place\n1,0.5,1,3\n2,0.5,1,7\n")
+    done = fullrank("estimate", path, *SIZES, "--rank-column", "place", "-m", "recall@5", "--json")
+    assert json.loads(done.out)["metrics"][0]["naive"] == 0.5
+
+
+def test_names_cannot_reach_the_terminal(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "hostile.csv"
+    path.write_text('model,rank\n"\x1b[31mred\nline",3\nplain,4\n')
+    done = fullrank("estimate", path, *SIZES)
+    assert "\n\\x1b[31mred\\nline  recall@10" in done.out
+    assert "\x1b" not in done.out
+    content = json.loads(fullrank("estimate", path, *SIZES, "--json").out)
+    assert [one["model"] for one in content["models"]] == ["\\x1b[31mred\\nline", "plain"]
+
+
+def test_a_model_is_not_lost_to_the_name_of_the_file(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("model,rank\n,3\ntwice,4\n")
+    done = fullrank("estimate", path, *SIZES)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"`model` must tell models apart; {path} has two that look alike.\n"
+
+
+def test_models_that_were_measured_differently(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "uneven.csv"
+    path.write_text("model,rank\na,3\na,5\nb,4\n")
+    for command in ("estimate", "bounds"):
+        out = fullrank(command, path, *SIZES).out
+        assert "a: 2 targets ranked among 100 of 5,000 items" in out
+        assert "b: 1 target" in out
+
+
+def test_a_contradicted_design_is_told_first(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "odd.csv"
+    path.write_text("rank\n" + "50\n" * 3000)
+    done = fullrank("estimate", path, *SIZES, "--bounds", "-m", "recall@10")
+    table, lines = done.out.split("\n\n")[1:3]
+    assert table.splitlines()[1].endswith("– ▲")
+    assert lines.startswith("▲ The design is contradicted by the data: ")
+
+
+def test_a_report_does_not_replace_the_ranks(fullrank: Any, ranks: Path) -> None:
+    before = ranks.read_bytes()
+    done = fullrank("estimate", ranks, *SIZES, "--report", ranks)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"`--report` must not take the place of the ranks in {ranks}.\n"
+    assert ranks.read_bytes() == before

@@ -15,7 +15,7 @@ def test_text_and_json_are_the_library_s(fullrank: Any) -> None:
     expected = explain(metrics=["hr@10", "ndcg@10"], sample_size=100, n_items=26_744)
     words = ("explain", *SIZES, "-m", "hr@10", "-m", "ndcg@10")
     assert fullrank(*words).out == f"{expected}\n"
-    assert json.loads(fullrank(*words, "--json").out) == expected.to_dict()
+    assert json.loads(fullrank(*words, "--json").out) == expected.to_dict() | {"assumed": []}
 
 
 def test_without_replacement(fullrank: Any) -> None:
@@ -32,12 +32,15 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
     assert done.out.startswith("a: A target ranked among 100")
     content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
+    assumed = "Candidates are taken to be drawn with replacement."
+    assert done.out.endswith(f"\n\n{assumed}\n")
+    assert content["assumed"] == [assumed]
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), "`sample_size` must be a whole number, not None.\n"),
+        (("--n-items", "100"), "`--sample-size` and `--n-items` must be given, or ranks by "),
         (("--sample-size", "n", "--n-items", "9"), "`--sample-size` must be a whole number here, "),
     ],
 )

@@ -73,9 +73,15 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
     ("words", "says"),
     [
         (("--n-items", "100"), "`--users` must be given without a pilot.\n"),
-        (("--users", "9"), "`n_items` must be given with `shape`.\n"),
-        (("--users", "9", "--try", "some"), "`--try` must be a whole number here, not 'some'.\n"),
-        (("--users", "x"), "`--users` must be a whole number here, not 'x'.\n"),
+        (("--users", "9"), "`--n-items` must be given without a pilot.\n"),
+        (
+            ("--users", "9", "--n-items", "100", "--try", "some"),
+            "`--try` must be a whole number here, not 'some'.\n",
+        ),
+        (
+            ("--users", "x", "--n-items", "100"),
+            "`--users` must be a whole number here, not 'x'.\n",
+        ),
         (
             ("--users", "9", "--n-items", "100", "--margin", "x"),
             "`--margin` must be a number, or a share as 2%, not 'x'.\n",
@@ -89,3 +95,19 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
 def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
     done = fullrank("plan", *words)
     assert (done.code, done.out, done.err) == (2, "", says)
+
+
+def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) -> None:
+    path = tmp_path / "grown.csv"
+    sample = simulate(TRUE, n_items=2000, levels=(25, 50, 100), replacement=True, rng=0)
+    assert sample.rows is not None
+    pairs = zip(sample.rows.rank, sample.rows.sample_size, strict=True)
+    path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))
+    words = ("plan", "--pilot", path, "--n-items", "2_000", "--margin", "20%", "--try", "exact")
+    told = [
+        "Candidates are taken to be drawn with replacement.",
+        "Adaptive design, levels 25, 50, 100: rank 1 occurs only at the largest of the sample "
+        "sizes.",
+    ]
+    assert fullrank(*words).out.startswith("\n".join(told) + "\n\nndcg@10 is about ")
+    assert json.loads(fullrank(*words, "--json").out)["assumed"] == told

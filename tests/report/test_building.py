@@ -276,3 +276,28 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> Non
     with pytest.raises(InputError, match="must be writable"):
         report.write_html(tmp_path / "nowhere" / "report.html")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any) -> None:
+    levels = [25, 100, 400, kit.n_items]
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, levels=levels, rng=0)
+    report = build_report({"m": sample}, **ALL)
+    assert "At its largest size the sample tells rank 1 from the others. Without any" in " ".join(
+        report.summary
+    )
+    seen = "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
+    assert report.figures["blind-spot"].reading.endswith(seen)
+
+
+def test_notes_speak_of_the_page_and_not_of_functions(fixed: Report) -> None:
+    said = "as their intervals are; the table of metrics gives others"
+    assert any(said in note for note in fixed.notes)
+    assert "`" not in "".join(fixed.notes)
+
+
+def test_a_share_of_all_is_said_as_one(kit: Any) -> None:
+    alike = RankSample.from_ranks(
+        np.ones(40, int), sample_size=100, n_items=kit.n_items, replacement=True
+    )
+    report = build_report({"m": alike}, **ONE)
+    assert any("(100 % of the items came out first)" in said for said in report.summary)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,17 @@ _POPULAR = """\
 `--negatives` must be uniform: popular items crowd candidates drawn by popularity, by how much \
 depends on the target, and no rank among them tells the rank among all items. Draw them uniformly.\
 """
+
+
+RanksFile = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
+        metavar="RANKS",
+        readable=False,  # said in our own words
+        show_default=False,
+    ),
+]
 
 
 def _option(names: str, says: str, panel: str = _PANEL, **more: Any) -> Any:
@@ -117,6 +128,7 @@ class Reading:
     def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:
         """The samples in a file by model, and what was assumed; unnamed ones take its name."""
         from fullrank import _checks, _files
+        from fullrank._text import printable
 
         if _checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
             raise InputError(_POPULAR)
@@ -145,7 +157,9 @@ class Reading:
                 source, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
                 **self._design(),
             )  # fmt: skip
-        samples = {name or stem(source): one for name, one in found.samples.items()}
+        samples = {printable(name or stem(source)): one for name, one in found.samples.items()}
+        if len(samples) < len(found.samples):
+            raise InputError(f"`model` must tell models apart; {source} has two that look alike.")
         return foreign.Ranks(samples=samples, notes=found.notes)
 
     def shown(self, path: Path) -> str:
@@ -168,6 +182,8 @@ class Reading:
 
         if self.truth is not None or source.suffix.lower() == ".json":
             return self.truth is not None
+        if self.rank_column is not None:
+            return False
         if not is_table(source):
             raise InputError(
                 f"`--truth` must be given for {source}: it is no table of ranks (.csv, .tsv, "
@@ -244,7 +260,8 @@ def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
         for name, sample in one.samples.items():
             if name in found:
                 raise InputError(
-                    f"`FILES` must name each model once; {name!r} is in {path} and before it."
+                    f"`FILES` must name each model once; {name!r} is in {path} and before it. "
+                    "Files without a column model lend their own names."
                 )
             found[name] = sample
         notes |= dict.fromkeys(one.notes)
@@ -257,6 +274,14 @@ def _run(folder: Path) -> Ranks:
     from fullrank.sampling.foreign import Ranks
 
     return Ranks(samples=Evaluation.read(folder).samples, notes=())
+
+
+def described(samples: Mapping[str, RankSample]) -> list[str]:
+    """What was ranked among what: in a line, or in one for each model where they differ."""
+    lines = {model: str(sample) for model, sample in samples.items()}
+    if len(set(lines.values())) == 1:
+        return list(lines.values())[:1]
+    return [f"{model}: {line}" for model, line in lines.items()]
 
 
 def stem(path: Path) -> str:

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, takes_ranks
+from fullrank.cli._ranks import RanksFile, Reading, described, takes_ranks
 
 PANEL = _common.HAVE_RANKS
 
 
 @takes_ranks
 def bounds(
-    ranks: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
-            metavar="RANKS",
-            readable=False,  # said in our own words
-            show_default=False,
-        ),
-    ],
+    ranks: RanksFile,
     reading: Reading,
     metric: _common.Metrics = None,
     level: _common.Level = 0.95,
@@ -70,5 +61,4 @@ def bounds(
     blocks = []
     for model, one in results.items():
         blocks.append(f"{model}: {one}" if len(results) > 1 else str(one))
-    sample = next(iter(found.samples.values()))
-    _common.say("\n".join([str(sample), *found.notes, "", "\n\n".join(blocks)]))
+    _common.say("\n".join([*described(found.samples), *found.notes, "", "\n\n".join(blocks)]))

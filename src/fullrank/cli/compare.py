@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import _common
 from fullrank.cli._ranks import Reading, read_models, takes_ranks
+from fullrank.errors import InputError
 
 PANEL = _common.HAVE_RANKS
 
@@ -64,6 +65,10 @@ def compare(
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
     found = read_models(reading, files, seed=seed)
+    if len(found.samples) < 2:
+        raise InputError(
+            f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."
+        )
     result = contrast(
         found.samples,
         metrics,

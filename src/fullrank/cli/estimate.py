@@ -10,7 +10,8 @@ import typer
 
 from fullrank import __version__
 from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, takes_ranks
+from fullrank.cli._ranks import RanksFile, Reading, described, takes_ranks
+from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.inference import Bounds, Estimate
@@ -21,15 +22,7 @@ PANEL = _common.HAVE_RANKS
 
 @takes_ranks
 def estimate(
-    ranks: Annotated[
-        Path,
-        typer.Argument(
-            help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
-            metavar="RANKS",
-            readable=False,  # said in our own words
-            show_default=False,
-        ),
-    ],
+    ranks: RanksFile,
     reading: Reading,
     metric: _common.Metrics = None,
     method: Annotated[
@@ -69,6 +62,8 @@ def estimate(
     A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
     """
     _common.writable(report, "--report")
+    if report is not None and report.exists() and ranks.exists() and report.samefile(ranks):
+        raise InputError(f"`--report` must not take the place of the ranks in {ranks}.")
     from fullrank.inference import bounds as bound
     from fullrank.inference import estimate as fit
     from fullrank.inference.estimates import METRICS
@@ -167,10 +162,9 @@ def _page(
     ranks: Path,
 ) -> Iterator[str]:
     several = len(estimates) > 1
-    samples = {model: str(one.sample) for model, one in estimates.items()}
-    yield f"fullrank {__version__} · {next(iter(samples.values()))}"
-    if len(set(samples.values())) > 1:
-        yield from (f"{model}: {text}" for model, text in list(samples.items())[1:])
+    first, *rest = described({model: one.sample for model, one in estimates.items()})
+    yield f"fullrank {__version__} · {first}"
+    yield from rest
     yield from notes
     yield ""
     yield from _table(estimates, allowed)
@@ -218,14 +212,14 @@ def _table(estimates: Mapping[str, Estimate], allowed: Mapping[str, Bounds]) -> 
 
 def _lines(one: Estimate, allowed: Bounds | None) -> Iterator[str]:
     """What to know about a model's numbers, the most useful first."""
+    if allowed is not None and allowed.contradicted is not None:
+        yield f"▲ {str(allowed).splitlines()[-1]}"
     for name, stands in _stands_for(one).items():
         yield f"Your {name} among {stands['sample_size']:,} stands for about {stands['text']}."
     yield f"Estimated by {one.method}: {one.reason}."
     blind = one.diagnosis.blind
     for place, note in enumerate(one.diagnosis.lines()):
         yield f"▲ {note}" if place == 0 and blind else note
-    if allowed is not None and allowed.contradicted is not None:
-        yield str(allowed).splitlines()[-1]
 
 
 def _stands_for(one: Estimate) -> dict[str, dict[str, Any]]:

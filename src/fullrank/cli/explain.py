@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import _common
 from fullrank.cli._ranks import Reading, takes_ranks, whole_number
+from fullrank.errors import InputError
 
 PANEL = _common.HAVE_RANKS
 
@@ -43,23 +44,28 @@ def explain(
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
     if ranks is None:
+        if reading.sample_size is None or reading.n_items is None:
+            raise InputError(
+                "`--sample-size` and `--n-items` must be given, or ranks by `--ranks`."
+            )
         result = say_what(
             metrics=metrics,
             sample_size=whole_number("--sample-size", reading.sample_size),
             n_items=whole_number("--n-items", reading.n_items),
             replacement=reading.replacement,
         )
-        found = {"": result}
+        found, notes = {"": result}, tuple[str, ...]()
     else:
-        samples = reading.read(ranks, seed=seed).samples
-        found = {model: say_what(sample, metrics) for model, sample in samples.items()}
+        read = reading.read(ranks, seed=seed)
+        found = {model: say_what(sample, metrics) for model, sample in read.samples.items()}
+        notes = read.notes
     if as_json:
         models = [
             one.to_dict() | ({"model": model} if model else {}) for model, one in found.items()
         ]
-        _common.say_json(models[0] if len(models) == 1 else {"format": 1, "models": models})
+        content = models[0] if len(models) == 1 else {"format": 1, "models": models}
+        _common.say_json(content | {"assumed": list(notes)})
         return
     many = len(found) > 1
-    _common.say(
-        "\n\n".join(f"{model}: {one}" if many else str(one) for model, one in found.items())
-    )
+    blocks = [f"{model}: {one}" if many else str(one) for model, one in found.items()]
+    _common.say("\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]))

@@ -84,11 +84,12 @@ def plan(
     """
     from fullrank.inference import plan as make_plan
 
-    samples = _pilots(reading, pilot or [], seed)
-    assumed = None
+    samples, assumed = _pilots(reading, pilot or [], seed)
     if not samples:
+        if reading.n_items is None:
+            raise InputError("`--n-items` must be given without a pilot.")
         shape = SHAPE if shape is None else shape
-        assumed = _ASSUMED.format(shape)
+        assumed = [_ASSUMED.format(shape)]
     n_users = whole_number("--users", users)
     if n_users is None:
         if not samples:
@@ -111,25 +112,21 @@ def plan(
             progress=designs,
         )
     if as_json:
-        _common.say_json(result.to_dict() | {"assumed": [assumed] if assumed else []})
+        _common.say_json(result.to_dict() | {"assumed": assumed})
     else:
-        _common.say("\n".join([*([assumed, ""] if assumed else []), str(result)]))
+        _common.say("\n".join([*assumed, *([""] if assumed else []), str(result)]))
 
 
-def _pilots(reading: Reading, paths: list[Path], seed: int) -> list[RankSample]:
-    """The samples of the pilots; their users are needed where there are two."""
-    if len(paths) == 1:
-        samples = list(reading.read(paths[0], seed=seed).samples.values())
-        if len(samples) == 1:
-            return samples
-    samples = [
-        sample
-        for path in paths
-        for sample in reading.read(path, rows=True, seed=seed).samples.values()
-    ]
+def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSample], list[str]]:
+    """The samples of the pilots and what was assumed; users are needed where there are two."""
+    found = [reading.read(path, seed=seed) for path in paths]
+    samples = [sample for one in found for sample in one.samples.values()]
     if len(samples) > 2:
         raise InputError(f"`--pilot` must hold one model or two; there are {len(samples)}.")
-    return samples
+    if len(samples) == 2:
+        found = [reading.read(path, rows=True, seed=seed) for path in paths]
+        samples = [sample for one in found for sample in one.samples.values()]
+    return samples, list(dict.fromkeys(note for one in found for note in one.notes))
 
 
 def _margin(

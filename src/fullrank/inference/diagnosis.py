@@ -89,7 +89,7 @@ def diagnose(
     warnings = {
         metric.name: tuple(
             reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
-            + _flat(errors[place], hits[metric.name], sample.n_targets, chosen.name, target)
+            + _flat(sample, errors[place], hits[metric.name], chosen.name, target)
         )
         for place, metric in enumerate(metrics)
     }
@@ -139,11 +139,12 @@ def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
     return not even or (metric.k is not None and metric.k < ranks)
 
 
-def _flat(error: float, hits: float, n_targets: int, method: str, target: str) -> list[str]:
+def _flat(sample: RankSample, error: float, hits: float, method: str, target: str) -> list[str]:
     """Samples in which all targets but a few, or all, are alike say little about the others."""
     known = method == "exact" and target == "users"
-    outside = n_targets - hits
-    if not known and hits >= FEW and (error == 0.0 or 0.0 < outside < FEW):
+    outside = sample.n_targets - hits
+    alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
+    if not known and hits >= FEW and (alike or 0.0 < outside < FEW):
         return [f"fewer than {FEW:.0f} targets outside the top K; the interval is only a hint."]
     return []
 

@@ -257,6 +257,9 @@ def estimate(
         interval(float(centre), float(error), level or 0.95, unseen).with_(values[name])
         for name, centre, error in zip(names, found.centre, errors, strict=True)
     ]
+    if taken.rank.size == 1 and unseen is not None:  # all alike: what errors there are is rounding
+        none = [interval(float(centre), 0.0, level or 0.95, unseen) for centre in found.centre]
+        ends = [one.with_(low).with_(high) for one, (low, high) in zip(ends, none, strict=True)]
     return Estimate(
         values=MappingProxyType(values),
         standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),

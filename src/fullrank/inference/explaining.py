@@ -17,6 +17,7 @@ from fullrank.estimators import mapping
 from fullrank.inference import _tables
 from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankSample, expected_metric
+from fullrank.sampling.foreign import assumed_replacement
 
 Floats = NDArray[np.float64]
 
@@ -155,7 +156,8 @@ def explain(
     metrics : names such as ``"hr@10"``, computed among the candidates
     sample_size, n_items : without a sample: candidates, and items they are drawn from, the target
         counted in both
-    replacement : without a sample: whether an item can be drawn twice; True if left out
+    replacement : without a sample: whether an item can be drawn twice; if left out, True is
+        assumed, or False where all items are candidates
 
     Notes
     -----
@@ -186,7 +188,8 @@ def explain(
     else:
         n = _checks.integer("sample_size", sample_size, low=2)
         items = _checks.integer("n_items", n_items, low=2)
-        replaced = True if replacement is None else _checks.flag("replacement", replacement)
+        said = None if replacement is None else _checks.flag("replacement", replacement)
+        replaced, _ = assumed_replacement(said, np.array([n]), np.array([items]))
     true = _shown_ranks(items)
     expected = {m.name: expected_metric(m, true, n, items, replaced) for m in wanted}
     stands, why = _stands_for(wanted, n, items, fitted)

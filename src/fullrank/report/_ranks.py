@@ -103,8 +103,10 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
     ranks = _span_of(reach)
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
     exact = " Strokes: exact values." if black else ""
-    seen = f"Rank 1 of the sample stands for about {ranks} ranks of the catalogue" + (
-        " (shaded)." if blind > 1.5 else ", so that nothing is hidden."
+    seen = (
+        f"Rank 1 of the sample stands for about {ranks} ranks of the catalogue (shaded)."
+        if blind > 1.5
+        else "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
     )
     return Figure(
         name="blind-spot",

@@ -134,7 +134,7 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
     if metric not in model.estimate.diagnosis.blind:
         tail = f" Without any assumption, {allowed}" if allowed else ""
         return [*found, f"{_seen(model.resolution, parse(metric))}{tail}"]
-    share = percent(model.estimate.blind_share)
+    share = f"{100 * model.estimate.blind_share:.0f} %"
     tail = f": {allowed}" if allowed else "."
     found.append(
         f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "
@@ -145,7 +145,7 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
 
 def _seen(ranks: float, metric: Metric) -> str:
     if ranks < 1.5:
-        return "The sample tells every rank apart."
+        return "At its largest size the sample tells rank 1 from the others."
     if metric.k is None:
         return "The first ranks, which look alike in a sample, hardly matter to this metric."
     return f"Rank 1 of the sample stands for about {ranks:,.0f} ranks, fewer than the cut-off."

@@ -220,7 +220,8 @@ def _compared(
         found = compare(samples, metrics, method=method, confidence_level=level, rng=rng)
     except InputError as error:
         return None, (clean(f"The models were not compared: {error}".replace("`", "")),)
-    return found, tuple(clean(note.replace("`", "")) for note in found.notes)
+    told = (note.replace("`estimate` gives", "the table of metrics gives") for note in found.notes)
+    return found, tuple(clean(note.replace("`", "")) for note in told)
 
 
 def _default_title(models: tuple[Measurement, ...]) -> str:

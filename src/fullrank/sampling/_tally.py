@@ -134,10 +134,11 @@ class Tally:
         return np.asarray(places[column.indices.to_numpy()])
 
     def _look_at_users(self, piece: Any, model: Ints) -> None:
-        if "n_targets" in piece.column_names:
-            several = _pieces.whole("n_targets", piece.column("n_targets"), self.n_rows) != 1
-            if several.any():
-                self.needs_rows = SEVERAL
+        for role, alone in (("n_targets", 1), ("offset", 0)):
+            if role in piece.column_names:
+                found = _pieces.whole(role, piece.column(role), self.n_rows)
+                if (found != alone).any():
+                    self.needs_rows = SEVERAL
         if "user" in piece.column_names and not self.needs_rows:
             keys = _keys(present("user", piece.column("user")))
             # the same user may occur in every model

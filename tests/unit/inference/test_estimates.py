@@ -380,3 +380,13 @@ def test_exact_ranks_need_no_estimate() -> None:
     ranks = rank(np.eye(4), (np.arange(4), np.arange(4)))
     with pytest.raises(InputError, match="not ExactRanks: they need no estimate"):
         estimate(ranks)
+
+
+def test_targets_that_are_all_alike_leave_the_others_open() -> None:
+    alike = RankSample.from_ranks(np.ones(40, int), sample_size=20, n_items=500, replacement=True)
+    found = estimate(alike, metrics="recall@10, ndcg@10, rr")
+    # Wilson of 40 in 40: 1 - z²/(40 + z²)
+    for name, (low, high) in found.confidence_interval.items():
+        assert low == pytest.approx(0.912, abs=0.001)
+        assert high == pytest.approx(1.0, abs=1e-5)
+        assert any("outside the top K" in why for why in found.diagnosis.warnings[name])

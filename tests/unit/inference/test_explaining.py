@@ -64,7 +64,7 @@ def test_text_and_json() -> None:
 
 
 def test_samples_of_two_and_of_all() -> None:
-    assert "AUC under another name" in str(explain(sample_size=2, n_items=100))
+    assert "AUC under another name, or a constant." in str(explain(sample_size=2, n_items=100))
     every = explain(metrics="hr@10", sample_size=100, n_items=100, replacement=False)
     assert "Rank 1 of 100 stands for rank 1" in str(every)
     assert np.allclose(every.expected["hit_rate@10"], every.exact["hit_rate@10"])
@@ -83,3 +83,12 @@ def test_errors() -> None:
     )
     with pytest.raises(InputError, match=r"^`sample` must have a fixed design of one size"):
         explain(adaptive)
+
+
+def test_all_items_are_drawn_without_replacement_and_more_are_an_error() -> None:
+    whole = explain(metrics="hr@3", sample_size=50, n_items=50)
+    assert not whole.replacement
+    np.testing.assert_allclose(whole.expected["hit_rate@3"], whole.exact["hit_rate@3"])
+    assert explain(sample_size=50, n_items=50, replacement=True).replacement
+    with pytest.raises(InputError, match="Are the two exchanged"):
+        explain(sample_size=200, n_items=100)

@@ -262,3 +262,16 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
     cut.write_bytes(cut.read_bytes()[:-100])
     with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .*cut\.parquet is not"):
         read_ranks(cut, **SIZES)
+
+
+def test_a_design_without_rank_1_is_told_as_it_is() -> None:
+    rank, size = np.array([2, 3]), np.array([25, 50])
+    levels, told = infer_levels(rank, size, np.full(2, 900))
+    assert levels == (25, 50)
+    assert told == ("Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes.",)
+
+
+def test_offsets_of_users_with_one_target_are_looked_at(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.parquet", rank=[1, 2], user=[0, 1], offset=[0, 3])
+    with pytest.raises(InputError, match="`offset` must "):
+        read_ranks(path, **SIZES)
