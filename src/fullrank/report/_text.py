@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
-# control characters, those that turn the direction of what follows, and halves of surrogate pairs
-_UNPRINTABLE = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
-)
+from fullrank._text import printable
+
 _IN_SCRIPT = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028",
               "\u2029": r"\u2029"}  # fmt: skip
 
 
 def clean(text: str) -> str:
-    """One line of printable text; what cannot be printed is shown as U+FFFD."""
-    return " ".join(_UNPRINTABLE.sub("\ufffd", text).split())
+    """One line of printable text; what cannot be printed is written out."""
+    return printable(" ".join(text.split()))
 
 
 def short(text: str, size: int = 28) -> str:
