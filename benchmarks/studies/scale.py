@@ -205,13 +205,15 @@ def along(one: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _left_error(one: dict[str, Any], column: int, end: float) -> dict[str, float]:
+def _left_error(one: dict[str, Any], column: int, end: float) -> dict[str, float] | None:
     """Relative to what was left; the columns are when it was said, and what was said."""
     said = [
         (row[column + 1], end - row[column])
         for row in one["left"]
         if row[column + 1] is not None and 0.1 <= row[0] / one["n_users"] <= 0.9
     ]
+    if not said:  # over before anything was
+        return None
     errors = np.abs([guess / max(true, 1e-9) - 1.0 for guess, true in said])
     return {
         "median": round(float(np.median(errors)), 3),
@@ -272,7 +274,9 @@ clock of CPU seconds, which stands still while the machine does other work, it w
 """
 
 
-def _errors(found: dict[str, float]) -> str:
+def _errors(found: dict[str, float] | None) -> str:
+    if found is None:
+        return "nothing, for nothing was said"
     return f"{100 * found['median']:.0f} % in the median and {100 * found['largest']:.0f} % at most"
 
 

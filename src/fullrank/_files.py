@@ -36,7 +36,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
             dir=target.parent, prefix=f".{_short(target.name)}.", suffix=".tmp"
         )
     except (OSError, ValueError) as error:
-        raise InputError(f"`path` must be writable; {shown} is not: {_reason(error)}.") from error
+        raise InputError(f"`path` must be writable; {shown} is not: {reason(error)}.") from error
     os.close(handle)
     temporary = Path(name)
     try:
@@ -47,7 +47,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
     except OSError as error:
         if isinstance(error, FullrankError):
             raise
-        raise WriteError(f"{shown} could not be written: {_reason(error)}.") from error
+        raise WriteError(f"{shown} could not be written: {reason(error)}.") from error
     finally:
         with contextlib.suppress(OSError):  # the first error is the one to tell
             temporary.unlink(missing_ok=True)
@@ -79,11 +79,12 @@ def _reachable(shown: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(
-            f"`path` must name a file that can be reached; {shown} is not: {_reason(error)}."
+            f"`path` must name a file that can be reached; {shown} is not: {reason(error)}."
         ) from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Why a file could not be had, as the end of a sentence."""
     return getattr(error, "strerror", None) or because(error)
 
 

@@ -2,12 +2,14 @@
 
 Pickle (protocol 5) takes the arrays of any object out of the stream; here they go side by side
 into one block of shared memory, and whoever opens the object gets arrays on that very memory.
+Arrays that lie in files stay there: who opens the object maps the file.
 On Linux the block is an anonymous file: it needs no room in /dev/shm, which containers keep small,
 and nothing is left of it when its processes are gone, however they went.
 """
 
 from __future__ import annotations
 
+import io
 import itertools
 import mmap
 import os
@@ -17,6 +19,9 @@ from dataclasses import dataclass
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
 
+import numpy as np
+
+from fullrank import _maps
 from fullrank.errors import FullrankError, InputError
 
 _ALIGN = 64
@@ -38,14 +43,15 @@ class Published:
 
     def __init__(self, thing: Any) -> None:
         buffers: list[pickle.PickleBuffer] = []
+        sink = io.BytesIO()
         try:
-            stream = pickle.dumps(thing, protocol=5, buffer_callback=buffers.append)
+            _Pickler(sink, protocol=5, buffer_callback=buffers.append).dump(thing)
         except (TypeError, AttributeError, pickle.PicklingError) as error:
             raise InputError(
                 "`engine` must be serial for what cannot be handed to other processes: "
                 f"{str(error).rstrip('.')}."
             ) from error
-        pieces = [memoryview(stream), *(buffer.raw() for buffer in buffers)]
+        pieces = [sink.getbuffer(), *(buffer.raw() for buffer in buffers)]
         spans, at = [], 0
         for piece in pieces:
             spans.append((at, piece.nbytes))
@@ -87,6 +93,14 @@ def opened(handle: Handle) -> Any:
         memory = block.buf
     stream, *buffers = (memory[start : start + length] for start, length in handle.spans)
     return pickle.loads(stream, buffers=buffers)
+
+
+class _Pickler(pickle.Pickler):
+    """Takes only the place of an array that lies in a file."""
+
+    def reducer_override(self, thing: Any) -> Any:
+        where = _maps.place(thing) if isinstance(thing, np.ndarray) else None
+        return NotImplemented if where is None else (_maps.reopened, tuple(where))
 
 
 class _Anonymous:

@@ -12,7 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Self
 
-from fullrank import _threads
+from fullrank import _checks, _threads
 from fullrank.engines._shared import Handle, Published, opened
 from fullrank.engines.protocol import Part, Result, Shared
 from fullrank.errors import FullrankError
@@ -43,7 +43,11 @@ class Processes:
     threads = 1
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = _threads.n_threads(workers)
+        self.workers = (
+            _threads.n_threads(None)
+            if workers is None
+            else _checks.integer("workers", workers, low=1)
+        )
         self._pool: ProcessPoolExecutor | None = None
         self._entered = 0
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
 from fullrank import _checks, _extras
+from fullrank._text import because
 from fullrank.engines.protocol import Part, Result, Shared
 from fullrank.errors import FullrankError, InputError
 
@@ -73,7 +75,13 @@ class Ray:
         task = ray.remote(_call).options(
             num_cpus=self.cpus, num_gpus=self.gpus, max_retries=self.retries
         )
-        store = ray.put(shared)
+        try:
+            store = ray.put(shared)
+        except TypeError as error:
+            raise InputError(
+                "`engine` must be serial for what cannot be handed to other processes: "
+                f"{because(error)}."
+            ) from error
         waiting = deque(enumerate(parts))
         running: dict[Any, int] = {}
         try:
@@ -87,6 +95,10 @@ class Ray:
                         result = ray.get(reference)
                     except ray.exceptions.RayTaskError as error:
                         raise _cause(error) from error
+                    except ray.exceptions.RayError as error:  # after all retries
+                        raise FullrankError(
+                            f"Ray could not do the work: {because(error)}."
+                        ) from error
                     yield running.pop(reference), result
         finally:
             for reference in running:
@@ -98,6 +110,17 @@ class Ray:
         if self.gpus:
             places = min(places, resources.get("GPU", 0) / self.gpus)
         return _AHEAD * max(1, int(places))
+
+    def _check_enough(self, there: Mapping[str, float]) -> None:
+        """A cluster of this machine's own does not grow: a task that asks for more would wait."""
+        for name, asked in (("CPU", self.cpus), ("GPU", self.gpus)):
+            if asked > there.get(name, 0):
+                self._started = False
+                _ray().shutdown()
+                raise InputError(
+                    f"`{name.lower()}s` must be at most {there.get(name, 0):g}, which are there, "
+                    f"not {asked:g}."
+                )
 
     def __enter__(self) -> Self:
         ray = _ray()
@@ -115,6 +138,8 @@ class Ray:
                 why = " ".join(str(error).split()).rstrip(".")
                 raise FullrankError(f"No Ray cluster answers at {self.address}: {why}.") from error
             self._started = True
+            if self.address is None and "RAY_ADDRESS" not in os.environ:
+                self._check_enough(ray.cluster_resources())
         self._entered += 1
         return self
 

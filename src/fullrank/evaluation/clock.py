@@ -46,32 +46,37 @@ class Clock:
     """The time left, from how fast the last reports came.
 
     What was done before the first report, as by a run that was stopped, tells nothing of the
-    speed; nor does the time to the second one, in which workers start and kernels are compiled,
-    as soon as there are others.
+    speed; nor does the time to the second one, in which workers start and kernels are compiled.
+    Workers that started together end their first parts together too, so nothing is said before
+    half of that time has passed once more.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
+        self._begun: float | None = None
+        self._patience: float | None = None
         self._reports: deque[tuple[float, int]] = deque(maxlen=_REPORTS)
-        self._seen = 0
 
     def left(self, done: int, total: int) -> float | None:
         """Seconds, or None where nothing can be said yet.
 
         Examples
         --------
-        >>> times = iter([0.0, 10.0])
+        >>> times = iter([0.0, 10.0, 15.0])
         >>> clock = Clock(lambda: next(times))
-        >>> clock.left(50, 100), clock.left(75, 100)
-        (None, 10.0)
+        >>> clock.left(0, 100), clock.left(25, 100), clock.left(50, 100)
+        (None, None, 10.0)
         """
         now = self._now()
+        if self._begun is None:
+            self._begun = now
+            return None
+        if self._patience is None:
+            self._patience = (now - self._begun) / 2
         self._reports.append((now, done))
-        self._seen += 1
-        if self._seen == 3:
-            self._reports.popleft()
         start, before = self._reports[0]
-        return (total - done) * (now - start) / (done - before) if done > before else None
+        known = done > before and (now - start >= self._patience or len(self._reports) == _REPORTS)
+        return (total - done) * (now - start) / (done - before) if known else None
 
 
 def duration(seconds: float) -> str:

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _files, _memory
+from fullrank import _checks, _files, _maps, _memory
 from fullrank.data import Split
 from fullrank.errors import InputError
 from fullrank.evaluation.fingerprints import file_fingerprint
@@ -51,6 +51,7 @@ class FactorFiles:
     items: Path
     similarity: str = "dot"
     _sums: Mapping[str, str] = field(init=False, repr=False, default_factory=dict)
+    _marks: Mapping[Path, _maps.Mark] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         _checks.choice("similarity", self.similarity, SIMILARITIES)
@@ -66,8 +67,13 @@ class FactorFiles:
                 f"`factors` must be two files, users' and items', or one .npz or .safetensors with "
                 f"both; {self.users} is neither."
             )
+        object.__setattr__(self, "_marks", {path: _maps.mark(path) for path in self._paths})
         sums = {side: file_fingerprint(getattr(self, side)) for side in ("users", "items")}
         object.__setattr__(self, "_sums", sums)
+
+    @property
+    def _paths(self) -> tuple[Path, Path]:
+        return self.users, self.items
 
     @classmethod
     def of(cls, text: str) -> tuple[str, Self]:
@@ -98,6 +104,12 @@ class FactorFiles:
                 f"{users.shape[1]} and {self.items} {items.shape[1]}."
             )
         biases = _biases(self.items) if self.users == self.items else {}
+        for path in self._paths:
+            if _maps.mark(path) != self._marks[path]:
+                raise InputError(
+                    f"`factors` must stay as they are during a run; {path} has changed since it "
+                    "began."
+                )
         return FactorScorer(users, items, similarity=self.similarity, **biases)
 
 
@@ -148,9 +160,7 @@ def _reject_wild(path: Path, array: Array) -> None:
 
 
 def _npy(path: Path, side: str, ids: Array | None) -> Array:
-    # copy on write: nothing is written, and the kernels compiled for other arrays will do
-    found: Array = np.lib.format.open_memmap(path, mode="c")
-    return found
+    return _maps.open_array(path)
 
 
 def _npz(path: Path, side: str, ids: Array | None) -> Array:
@@ -207,6 +217,10 @@ def _parquet(path: Path, side: str, ids: Array | None) -> Array:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
+    footer = pq.read_metadata(path)
+    groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
+    values = sum(one.column(c).num_values for one in groups for c in range(one.num_columns))
+    _memory.ask("factors", 8 * values, f"{path}, unpacked,")
     table = pq.read_table(path)
     id_name = next((name for name in _IDS[side] if name in table.column_names), None)
     names = [name for name in table.column_names if name != id_name]
@@ -238,14 +252,22 @@ def _offsets(lists: Any, width: int) -> Array:
 
 def _places(path: Path, side: str, given: Array, ids: Array) -> Array:
     """The row of the file for each id of the data."""
-    given = given.astype(ids.dtype) if ids.dtype.kind != "i" else np.asarray(given)
+    if ids.dtype.kind == "U":
+        given = np.asarray(given).astype(np.str_)  # as long as they are: cut, one may be another
     order = np.argsort(given, kind="stable")
-    at = np.minimum(np.searchsorted(given[order], ids), max(given.size - 1, 0))
-    missing = given[order][at] != ids
+    rising = given[order]
+    at = np.minimum(np.searchsorted(rising, ids), max(given.size - 1, 0))
+    missing = rising[at] != ids
     if missing.any():
         raise InputError(
             f"`factors` must have a row for each of the {ids.size:,} {side} of the data; {path} "
             f"lacks {int(missing.sum()):,}, the first being {ids[int(np.argmax(missing))]}."
+        )
+    again = np.append(rising[1:] == rising[:-1], False)[at]
+    if again.any():
+        raise InputError(
+            f"`factors` must have one row for each of the {side}; {path} has several for "
+            f"{int(again.sum()):,}, the first being {ids[int(np.argmax(again))]}."
         )
     return order[at]
 

@@ -36,12 +36,18 @@ def file_names(names: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def manifest(evaluation: Evaluation, files: Mapping[str, str], report: bool) -> dict[str, Any]:
-    """The content of ``run.json``."""
+def manifest(
+    evaluation: Evaluation, files: Mapping[str, str], sums: Mapping[str, str], report: bool
+) -> dict[str, Any]:
+    """The content of ``run.json``; `sums` are the checksums of the files."""
     about = {k: v for k, v in evaluation.about.items() if k != "models"}
     told = {one["name"]: one for one in evaluation.about.get("models", ())}
     models = [
-        {**told.get(name, {"name": name}), "ranks": f"{RANKS}/{files[name]}"}
+        {
+            **told.get(name, {"name": name}),
+            "ranks": f"{RANKS}/{files[name]}",
+            "checksum": sums[name],
+        }
         for name in evaluation.samples
     ]
     ends = {"results": RESULTS, "report": REPORT if report else None}
@@ -58,7 +64,8 @@ def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked for, out of a manifest."""
     asked = {key: value for key, value in head.items() if key in head.get("asked", ())}
     asked["models"] = [
-        {key: value for key, value in one.items() if key != "ranks"} for one in head["models"]
+        {key: value for key, value in one.items() if key not in ("ranks", "checksum")}
+        for one in head["models"]
     ]
     return asked
 

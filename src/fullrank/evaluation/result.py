@@ -14,6 +14,7 @@ from typing import Any
 
 from fullrank import _checks, _extras, _files
 from fullrank.errors import InputError
+from fullrank.evaluation.fingerprints import file_fingerprint
 from fullrank.inference import Comparison, Estimate, _tables, compare, estimate
 from fullrank.inference.comparison import decimals
 from fullrank.metrics import parse_all
@@ -83,7 +84,7 @@ class Evaluation(_tables.Tabular):
         """Read what `write` or `evaluate(..., out=folder)` wrote."""
         place = Path(folder)
         head = read_manifest(place)
-        samples = {one["name"]: RankSample.read(place / one["ranks"]) for one in head["models"]}
+        samples = {one["name"]: _ranks(place, one) for one in head["models"]}
         return cls(
             samples=MappingProxyType(samples),
             metrics=tuple(head["metrics"]),
@@ -185,6 +186,15 @@ class Evaluation(_tables.Tabular):
             for name, one in self.estimates.items()
             for record in one._records()
         ]
+
+
+def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample:
+    path = _files.existing(folder / told["ranks"])
+    if told.get("checksum") not in (None, file_fingerprint(path)):
+        raise InputError(
+            f"`folder` must be as evaluate wrote it; {path} was damaged or changed since."
+        )
+    return RankSample.read(path)
 
 
 def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:

@@ -55,6 +55,7 @@ class RunFolder:
         self.folder = Path(folder)
         self.work = self.folder / UNFINISHED
         self._lock: Any = None
+        self._is_new = False
 
     # ---- entering and leaving ----
 
@@ -77,12 +78,10 @@ class RunFolder:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
-        nothing = not any(self.work.glob("*-*.parquet"))
-        if self._lock is not None and nothing and kind is not None and issubclass(kind, InputError):
+        refused = kind is not None and issubclass(kind, InputError)
+        if self._is_new and refused and not any(self.work.glob("*-*.parquet")):
             self._clear()  # what was asked for cannot be: it should not stand in the way
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._unlock()
         with contextlib.suppress(OSError):  # made here and still empty: nothing was done
             if self.folder.is_dir() and not any(self.folder.iterdir()):
                 self.folder.rmdir()
@@ -90,19 +89,20 @@ class RunFolder:
     def _open_work(self) -> None:
         try:
             self.work.mkdir(exist_ok=True)
-            self._lock = (self.work / "lock").open("w")
+            self._lock = open(self.work / "lock", "a", opener=_without_links)  # noqa: SIM115
         except OSError as error:
             raise _unwritable(self.folder, error) from error
-        try:
-            import fcntl
-        except ImportError:  # where there are no such locks, who starts two runs has two runs
-            return
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        # the other may have ended between our look at the folder and our lock on it
+        if not _locked(self._lock) or (self.folder / MANIFEST).exists():
+            self._unlock()
             raise InputError(
                 f"`out` must be a folder of one run at a time; another is writing to {self.folder}."
-            ) from error
+            )
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
 
     # ---- what was asked ----
 
@@ -116,22 +116,30 @@ class RunFolder:
         return Evaluation.read(self.folder)
 
     def begin(self, asked: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What was settled when the run was begun; None for a new one. Another is refused."""
+        """What was settled when the run was begun; None where nothing is. Another is refused."""
         self._open_work()
         path = self.work / _ASKED
         if not path.is_file():
+            try:
+                for stray in self.work.iterdir():  # nobody knows what it was made for
+                    if stray.name != "lock":
+                        stray.unlink()
+            except OSError as error:
+                raise _unwritable(self.folder, error) from error
+            self._is_new = True
             return None
         try:
             content = json.loads(path.read_text("utf-8"))
-            there, settled = dict(content["asked"]), dict(content["settled"])
+            there, settled = dict(content["asked"]), content["settled"]
+            settled = None if settled is None else dict(settled)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InputError(f"`out` must hold a whole {path}; delete {self.work}.") from error
         check_same(self.folder, there, asked)
         return settled
 
-    def settle(self, asked: Mapping[str, Any], settled: Mapping[str, Any]) -> None:
-        """Remember what was asked, and what was settled beside it."""
-        content = {"format": FORMAT, "asked": dict(asked), "settled": dict(settled)}
+    def settle(self, asked: Mapping[str, Any], settled: Mapping[str, Any] | None) -> None:
+        """Remember what was asked, and what was settled beside it; None where it is still open."""
+        content = {"format": FORMAT, "asked": dict(asked), "settled": settled}
         self.put(_ASKED, as_json(content))
 
     # ---- shards ----
@@ -141,7 +149,8 @@ class RunFolder:
         target = self.work / name
         temporary = self.work / f"{name}.tmp"
         try:
-            with temporary.open("wb") as file:
+            temporary.unlink(missing_ok=True)  # of a run that was killed; a link is not followed
+            with temporary.open("xb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -168,7 +177,8 @@ class RunFolder:
             os.replace(temporary, self.work / name)
             _flush_folder(self.work)
         except OSError as error:
-            temporary.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
             raise _stopped(self.folder, error) from error
 
     def kept_model(self, model: int) -> Path | None:
@@ -213,14 +223,21 @@ class RunFolder:
                 f"`out` must be a new folder; {self.folder} holds an evaluation already."
             )
         if self._lock is None:
+            if (self.work / _ASKED).exists():
+                raise InputError(
+                    f"`out` must be a new folder; {self.folder} holds a run that is not finished."
+                )
             self._open_work()
         files = file_names(list(evaluation.samples))
+        sums = {}
         for name, sample in evaluation.samples.items():
-            self.put(f"{files[name]}.whole", _parquet(sample))
+            content = _parquet(sample)
+            sums[name] = _checksum(content)
+            self.put(f"{files[name]}.whole", content)
         self.put(RESULTS, as_json(evaluation.to_dict()))
         failure = self._put_report(evaluation) if report else None
         report = (self.work / REPORT).is_file()
-        head = manifest(evaluation, files, report)
+        head = manifest(evaluation, files, sums, report)
         self.put(MANIFEST, as_json(head))
         try:
             (self.folder / RANKS).mkdir(exist_ok=True)
@@ -250,10 +267,27 @@ class RunFolder:
         return None
 
     def _clear(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        if os.name == "nt":  # which removes no file that is open
+            self._unlock()
         shutil.rmtree(self.work, ignore_errors=True)
+        self._unlock()  # and not before: it would be another's folder that is removed
+
+
+def _without_links(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
+
+
+def _locked(file: Any) -> bool:
+    """Whether the lock is ours, on a file that is still there."""
+    try:
+        import fcntl
+    except ImportError:  # where there are no such locks, who starts two runs has two runs
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return os.fstat(file.fileno()).st_nlink > 0
 
 
 def _parquet(sample: RankSample) -> bytes:
@@ -286,7 +320,9 @@ def _unwritable(folder: Path, error: OSError) -> InputError:
 
 
 def _stopped(folder: Path, error: OSError) -> WriteError:
-    why = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror
+    cause = error.__cause__ if isinstance(error, WriteError) else error
+    number = getattr(cause, "errno", None)
+    why = "the disk is full" if number in (errno.ENOSPC, errno.EDQUOT) else _files.reason(error)
     return WriteError(
         f"The run stopped: {why} ({folder}). What is done is kept; start it again with the same "
         "command."

@@ -137,7 +137,12 @@ def _needed(name: str, split: Split | None) -> Split:
 def _fitted(name: str, model: Any, split: Split) -> Entry:
     """A model that is yet to be fitted, on the training part."""
     settings = {field: getattr(model, field) for field, is_own in _fields(model).items() if is_own}
-    kind = next(key for key, one in models.MODELS.items() if one is type(model))
+    kind = next((key for key, one in models.MODELS.items() if one is type(model)), None)
+    if kind is None:  # of a class of the caller's own nothing tells whether it is still the same
+        raise InputError(
+            f"`models` must be of our own kinds or fitted; {name}, a {type(model).__name__}, is "
+            "neither."
+        )
     memory.check_fit(name, model, split.train)
 
     def scorer(keeper: Keeper | None) -> Any:

@@ -55,6 +55,7 @@ class UserFile:
     columns: tuple[str, ...] = field(init=False)
     starts: tuple[int, ...] = field(init=False, repr=False)  # of the row groups, and the end
     fingerprint: str = field(init=False, repr=False)
+    _sizes: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         path = _files.existing(self.path).resolve()
@@ -77,6 +78,7 @@ class UserFile:
             "n_items": n_items,
             "columns": names,
             "starts": tuple(np.concatenate(([0], np.cumsum(sizes))).tolist()),
+            "_sizes": _sizes(path, footer),
             "fingerprint": hashlib.blake2b(mark.encode(), digest_size=16).hexdigest(),
         }.items():
             object.__setattr__(self, key, value)
@@ -142,6 +144,11 @@ class UserFile:
         ]
         try:
             with pq.ParquetFile(self.path) as file:
+                if _sizes(self.path, file.metadata) != self._sizes:
+                    raise InputError(
+                        f"`path` must stay as it is during a run; {self.path} has changed since it "
+                        "began."
+                    )
                 table = file.read_row_groups(groups, columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise InputError(f"`path` must be a whole Parquet file; {self.path} is not.") from error
@@ -255,6 +262,11 @@ def _footer(path: Path) -> Any:
         return pq.read_metadata(path)
     except (pa.ArrowException, OSError) as error:
         raise InputError(f"`path` must be a Parquet file; {path} is not.") from error
+
+
+def _sizes(path: Path, footer: Any) -> tuple[int, ...]:
+    """What a copy on another machine shares with the file, and another file hardly ever does."""
+    return path.stat().st_size, footer.serialized_size, footer.num_rows, footer.num_row_groups
 
 
 def _check_rising(path: Path, footer: Any, column: int) -> None:

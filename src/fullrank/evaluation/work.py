@@ -51,7 +51,10 @@ class Work:
         settled = None if folder is None else folder.begin(self.asked)
         scorer = None
         if settled is None:
-            scorer = self._scorer(0, folder) if self.strategy.name == "budget" else None
+            if self.strategy.name == "budget":
+                if folder is not None:  # whose model is kept there must be known before it is
+                    folder.settle(self.asked, None)
+                scorer = self._scorer(0, folder)
             settled = self._settled(scorer)
             if folder is not None:
                 folder.settle(self.asked, settled)

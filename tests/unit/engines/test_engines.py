@@ -6,11 +6,13 @@ import multiprocessing
 import operator
 import os
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
+from fullrank import _maps
 from fullrank.engines import ENGINES, Engine, Processes, Ray, Serial, make_engine
 from fullrank.engines._shared import Published, opened
 from fullrank.errors import FullrankError, InputError, MissingExtraError
@@ -74,6 +76,39 @@ def test_arrays_are_shared_not_copied() -> None:
         published.close()
 
 
+def test_arrays_in_files_stay_there(tmp_path: Path) -> None:
+    array = np.arange(60_000.0).reshape(2000, 30)
+    np.save(tmp_path / "x.npy", array)
+    mapped = _maps.open_array(tmp_path / "x.npy")
+    published = Published({"all": mapped, "some": mapped[7:9], "slanted": mapped[:3, :4]})
+    try:
+        assert published.handle.size < 2000
+        found = opened(published.handle)
+        assert np.array_equal(found["all"], array)
+        assert np.array_equal(found["some"], array[7:9])
+        assert np.array_equal(found["slanted"], array[:3, :4])
+        found["all"][0, 0] = -1.0  # of its own: nothing reaches the file
+        assert np.load(tmp_path / "x.npy")[0, 0] == 0.0
+        np.save(tmp_path / "x.npy", array + 1)
+        with pytest.raises(FullrankError, match=r"x\.npy was changed or removed while it was in"):
+            opened(published.handle)
+    finally:
+        published.close()
+
+
+def test_a_file_that_was_replaced_is_copied_from_the_map(tmp_path: Path) -> None:
+    array = np.arange(6000.0)
+    np.save(tmp_path / "x.npy", array)
+    mapped = _maps.open_array(tmp_path / "x.npy")
+    np.save(tmp_path / "new.npy", array + 1)
+    (tmp_path / "new.npy").replace(tmp_path / "x.npy")
+    published = Published(mapped)
+    try:
+        assert np.array_equal(opened(published.handle), array)
+    finally:
+        published.close()
+
+
 def test_memory_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(descriptor: int, offset: int, size: int) -> None:
         raise OSError(28, "No space left on device")
@@ -91,8 +126,10 @@ def test_engines_by_name() -> None:
         InputError, match=r"^`engine` must be one of 'serial', 'processes', 'ray', not 'x'\.$"
     ):
         make_engine("x")
-    with pytest.raises(InputError, match=r"^`n_jobs` must be at least 1, not 0\.$"):
+    with pytest.raises(InputError, match=r"^`workers` must be at least 1, not 0\.$"):
         Processes(0)
+    with pytest.raises(InputError, match=r"^`threads` must be at least 1, not 0\.$"):
+        Serial(0)
     with pytest.raises(InputError, match=r"^`gpus` must be at least 0, not -1\.$"):
         Ray(gpus=-1)
     with pytest.raises(InputError, match=r"^`workers` must be left out with `address`"):
@@ -110,6 +147,82 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setitem(sys.modules, "ray", fake)
     with pytest.raises(FullrankError, match=r"^No Ray cluster answers at head:1: Ray is trying"):
         list(Ray("head:1").map(operator.getitem, "a", [0]))
+
+
+def test_a_task_that_no_machine_could_do_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    ended = []
+    fake = SimpleNamespace(
+        is_initialized=lambda: False,
+        init=lambda **_: None,
+        cluster_resources=lambda: {"CPU": 2.0},
+        shutdown=lambda: ended.append(True),
+    )
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    for engine, name in ((Ray(gpus=1), "gpus"), (Ray(cpus=3), "cpus")):
+        with pytest.raises(
+            InputError, match=rf"^`{name}` must be at most \d, which are there, not"
+        ):
+            list(engine.map(operator.getitem, "a", [0]))
+    assert ended == [True, True]
+
+
+class LostError(Exception):
+    """Stands for what Ray raises when a task is lost for good."""
+
+
+@pytest.mark.parametrize(
+    ("put", "get", "kind", "message"),
+    [
+        (
+            TypeError("cannot pickle a lock"),
+            None,
+            InputError,
+            r"^`engine` must be serial for .* lock",
+        ),
+        (
+            None,
+            LostError("The worker died."),
+            FullrankError,
+            r"^Ray could not do the work: The wor",
+        ),
+    ],
+)
+def test_what_ray_cannot_do(
+    monkeypatch: pytest.MonkeyPatch,
+    put: Exception | None,
+    get: Exception | None,
+    kind: type[Exception],
+    message: str,
+) -> None:
+    import sys
+    from types import SimpleNamespace
+
+    def done(error: Exception | None) -> Callable[[object], str]:
+        def call(_: object) -> str:
+            if error is not None:
+                raise error
+            return "reference"
+
+        return call
+
+    task = SimpleNamespace(remote=lambda *_: "reference")
+    fake = SimpleNamespace(
+        is_initialized=lambda: True,
+        remote=lambda _: SimpleNamespace(options=lambda **_: task),
+        put=done(put),
+        get=done(get),
+        wait=lambda references, num_returns: (references, []),
+        cancel=lambda _: None,
+        cluster_resources=lambda: {"CPU": 1},
+        exceptions=SimpleNamespace(RayTaskError=KeyError, RayError=LostError),
+    )
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    with pytest.raises(kind, match=message):
+        list(Ray().map(operator.getitem, "a", [0]))
 
 
 def test_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank.data import Split
+from fullrank.data import Split, simulate
 from fullrank.engines import Processes, Ray, Serial
 from fullrank.evaluation import evaluate
+from fullrank.ranking import FactorScorer
 from fullrank.sampling import RankSample
 
 pytestmark = pytest.mark.slow
@@ -45,6 +46,23 @@ def test_processes_and_threads(split: Split, scorers: dict[str, Any]) -> None:
     alone = everything(split, models, Serial(1), 1000, *STRATEGIES)
     assert_same(everything(split, models, Serial(2), 31, *STRATEGIES), alone)
     assert_same(everything(split, models, Processes(2), 31, *STRATEGIES), alone)
+
+
+def test_ties_several_targets_and_some_users() -> None:
+    data = simulate(n_users=150, n_items=60, mean_interactions=15, rng=1)
+    split = data.split("ratio", test=0.3, rng=0)
+    random = np.random.default_rng(5)
+    shape = split.train.n_users, split.train.n_items
+    coarse = FactorScorer(*(random.integers(-1, 2, (n, 2)).astype(np.float32) for n in shape))
+    strategies = [
+        f"{kind}users=70,ties={ties}"
+        for kind in ("exact:", "sampled:12,", "adaptive:start=4,")
+        for ties in ("random", "worst")
+    ]
+    alone = everything(split, {"a": coarse}, Serial(1), 1000, *strategies)
+    assert alone[0].n_targets > 100  # of 70 users
+    assert_same(everything(split, {"a": coarse}, Serial(2), 9, *strategies), alone)
+    assert_same(everything(split, {"a": coarse}, Processes(2), 17, *strategies), alone)
 
 
 @pytest.mark.ray

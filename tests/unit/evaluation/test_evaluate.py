@@ -253,6 +253,16 @@ def test_every_model_says_what_it_needs() -> None:
     assert set(NEEDS) == set(MODELS.values())
 
 
+def test_a_model_of_a_class_of_ones_own(split: Split) -> None:
+    class Mine(EASE):
+        pass
+
+    with pytest.raises(
+        InputError, match=r"^`models` must be of our own kinds or fitted; m, a Mine"
+    ):
+        evaluate({"m": Mine()}, split)
+
+
 def test_progress_counts_users(split: Split, scorers: dict[str, Any]) -> None:
     from contextlib import contextmanager
 

@@ -14,6 +14,7 @@ from safetensors.numpy import save_file
 
 from fullrank import _memory
 from fullrank.data import Interactions, Split
+from fullrank.engines._shared import Published
 from fullrank.errors import InputError
 from fullrank.evaluation import FactorFiles, evaluate
 from fullrank.ranking import FactorScorer
@@ -88,6 +89,43 @@ def test_parquet_with_ids_in_any_order(small: Split, tmp_path: Path) -> None:
     assert np.array_equal(scorer.item_factors, ITEMS)
 
 
+def test_ids_are_not_cut_to_the_length_of_the_data(small: Split, tmp_path: Path) -> None:
+    """ "apple" is no user of ours, and is not user "a"."""
+    table = {"user": ["apple", *"abcd"], "v": [[9.0] * 3, *USERS.tolist()]}
+    pq.write_table(pa.table(table), tmp_path / "u.parquet")
+    files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
+    assert np.array_equal(files.scorer(small).user_factors, USERS)
+
+
+def test_ids_that_come_twice(small: Split, tmp_path: Path) -> None:
+    table = {"user": [*"abcdb"], "v": [*USERS.tolist(), [9.0] * 3]}
+    pq.write_table(pa.table(table), tmp_path / "u.parquet")
+    files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
+    with pytest.raises(InputError, match=r"one row for each of the users; .* for 1, .* being b\.$"):
+        files.scorer(small)
+
+
+def test_files_that_change_during_a_run(small: Split, tmp_path: Path) -> None:
+    files = FactorFiles(
+        users=write(tmp_path / "u.npy", USERS), items=write(tmp_path / "i.npy", ITEMS)
+    )
+    write(tmp_path / "new.npy", USERS + 1).replace(tmp_path / "u.npy")
+    with pytest.raises(
+        InputError, match=r"^`factors` must stay as they are during a run; .*u\.npy"
+    ):
+        files.scorer(small)
+
+
+def test_parquet_that_unpacks_to_more_than_memory(
+    small: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pq.write_table(pa.table({"v": pa.array([0.0] * 10_000)}), tmp_path / "u.parquet")
+    files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
+    monkeypatch.setattr(_memory, "limit", lambda: 50_000)
+    with pytest.raises(InputError, match=r"unpacked, would take 78\.1 KiB of memory"):
+        files.scorer(small)
+
+
 def test_npy_is_mapped(small: Split, tmp_path: Path) -> None:
     files = FactorFiles(
         users=write(tmp_path / "u.npy", USERS), items=write(tmp_path / "i.npy", ITEMS)
@@ -95,6 +133,16 @@ def test_npy_is_mapped(small: Split, tmp_path: Path) -> None:
     assert isinstance(files.scorer(small).user_factors.base, np.memmap) or isinstance(
         files.scorer(small).user_factors, np.memmap
     )
+
+
+def test_workers_map_npy_files_themselves(tmp_path: Path) -> None:
+    files = FactorFiles(
+        users=write(tmp_path / "u.npy", np.ones((9000, 3), np.float32)),
+        items=write(tmp_path / "i.npy", ITEMS),
+    )
+    published = Published(files.scorer(None))
+    published.close()
+    assert published.handle.size < 3000  # the users alone would be 108,000
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 
+from fullrank import _files
 from fullrank.data import Split
 from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.evaluation.manifests import file_names
-from fullrank.evaluation.runs import RunFolder
+from fullrank.evaluation.runs import RunFolder, _locked
 
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
@@ -224,6 +225,107 @@ def test_one_run_at_a_time(split: Split, scorers: dict[str, Any], tmp_path: Path
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
 
 
+def test_damaged_ranks_are_not_read(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    evaluate(scorers, split, out=out, **SETTINGS)
+    path = out / "ranks" / "a.parquet"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    for read in (
+        lambda: Evaluation.read(out),
+        lambda: evaluate(scorers, split, out=out, **SETTINGS),
+    ):
+        with pytest.raises(InputError, match=r"as evaluate wrote it; .*a\.parquet was damaged or"):
+            read()
+
+
+def test_who_is_kept_out_takes_nothing_away(
+    split: Split, scorers: dict[str, Any], tmp_path: Path
+) -> None:
+    pytest.importorskip("fcntl")
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin({})
+        folder.put("0-model.safetensors", b"the fruit of hours, and no shard yet")
+        before = sorted(path.name for path in folder.work.iterdir())
+        with pytest.raises(InputError, match=r"another is writing to"):
+            evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+        assert sorted(path.name for path in folder.work.iterdir()) == before
+
+
+def test_a_refused_run_leaves_the_fitted_model(split: Split, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate("ease", split, out=out, engine=Breaking(0), **SETTINGS)
+    (kept,) = (out / "unfinished").glob("*.safetensors")
+    with pytest.raises(InputError, match=r"differs in seed"):
+        evaluate("ease", split, out=out, rng=1, **SETTINGS)
+    assert kept.exists()
+
+
+def test_a_lock_on_a_folder_that_has_gone_is_none(tmp_path: Path) -> None:
+    pytest.importorskip("fcntl")
+    with (tmp_path / "lock").open("w") as file:
+        assert _locked(file)
+        (tmp_path / "lock").unlink()
+        assert not _locked(file)
+
+
+def test_a_run_that_ended_meanwhile_is_not_done_again(
+    split: Split, scorers: dict[str, Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    with RunFolder(out) as late:
+        assert late.finished({}) is None
+        evaluate(scorers, split, out=out, **SETTINGS)
+        with pytest.raises(InputError, match=r"^`out` must be a folder of one run at a time;"):
+            late.begin({})
+
+
+@pytest.mark.parametrize("model", ["ease:regularization=900", "popularity"])
+def test_stopped_in_the_pilot_with_another_model(
+    split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    """The model that was fitted for the pilot is never taken for another one."""
+    from fullrank.evaluation import work
+
+    def stopped(*_: Any, **__: Any) -> None:
+        raise StoppedError
+
+    out, settings = tmp_path / "run", {**SETTINGS, "strategy": "budget:5000"}
+    monkeypatch.setattr(work, "settled_strategy", stopped)
+    with pytest.raises(StoppedError):
+        evaluate({"m": "ease"}, split, out=out, **settings)
+    monkeypatch.undo()
+    with pytest.raises(InputError, match=r"differs in model m "):
+        evaluate({"m": model}, split, out=out, **settings)
+    monkeypatch.delattr("fullrank.models.EASE.fit")  # the same goes on with what was fitted
+    found = evaluate({"m": "ease"}, split, out=out, **settings)
+    monkeypatch.undo()
+    assert found.to_dict() == evaluate({"m": "ease"}, split, **settings).to_dict()
+
+
+def test_strays_of_nobody_knows_what_are_not_used(split: Split, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate({"m": "ease"}, split, out=out, engine=Breaking(2), **SETTINGS)
+    (out / "unfinished" / "asked.json").unlink()
+    found = evaluate({"m": "popularity"}, split, out=out, **SETTINGS)
+    assert found.to_dict() == evaluate({"m": "popularity"}, split, **SETTINGS).to_dict()
+
+
+def test_an_unfinished_run_is_not_written_over(
+    split: Split, scorers: dict[str, Any], tmp_path: Path
+) -> None:
+    out = tmp_path / "run"
+    with pytest.raises(StoppedError):
+        evaluate(scorers, split, out=out, engine=Breaking(3), **SETTINGS)
+    other = evaluate(scorers, split, **SETTINGS)
+    with pytest.raises(InputError, match=r"^`out` must be a new folder; .* that is not finished"):
+        other.write(out, report=False)
+    assert len(list((out / "unfinished").glob("*-*-*.parquet"))) == 3
+
+
 def test_a_full_disk(
     split: Split,
     scorers: dict[str, Any],
@@ -245,6 +347,51 @@ def test_a_full_disk(
     assert not list((tmp_path / "run").rglob("*.tmp"))
     evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     assert content(tmp_path / "run") == whole
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EIO, r".*could not be written: Input/output error"),
+    ],
+)
+def test_a_model_that_cannot_be_kept(tmp_path: Path, number: int, why: str) -> None:
+    def save(path: Path) -> None:
+        with _files.replacing(path):
+            raise OSError(number, os.strerror(number))
+
+    with RunFolder(tmp_path / "run") as folder:
+        folder.begin({})
+        with pytest.raises(
+            WriteError, match=rf"^The run stopped: {why}\.? \(.*run\)\. What is done"
+        ):
+            folder.keep_model(0, save)
+        assert [path.name for path in folder.work.iterdir()] == ["lock"]
+
+
+def test_a_folder_among_the_strays(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "run" / "unfinished" / "mine").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+        evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    assert (tmp_path / "run" / "unfinished" / "mine").is_dir()
+
+
+@pytest.mark.parametrize("name", ["lock", "asked.json.tmp"])
+def test_links_in_the_folder_are_not_followed(
+    split: Split, scorers: dict[str, Any], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "run" / "unfinished").mkdir(parents=True)
+    (tmp_path / "run" / "unfinished" / name).symlink_to(tmp_path / "mine")
+    if name == "lock":
+        with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+            evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
+    else:
+        with RunFolder(tmp_path / "run") as folder:
+            folder._open_work()
+            folder.settle({}, None)
+    assert (tmp_path / "mine").read_text() == "precious"
 
 
 def test_stopped_while_publishing(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -42,12 +44,74 @@ def test_a_fingerprint_sees_types_and_shapes() -> None:
     assert fingerprint(array[::2]) == fingerprint(array[:3])
 
 
-def test_a_fingerprint_of_what_cannot_be_looked_into() -> None:
+def test_what_cannot_be_looked_into_is_like_nothing_else() -> None:
     class Closed:
         def __reduce__(self) -> Any:
             raise TypeError("no")
 
-    assert fingerprint(Closed()) == fingerprint(Closed())
+    closed = Closed()
+    assert fingerprint(closed) != fingerprint(closed)
+
+
+WEIGHTS = np.ones(3)
+
+
+def test_a_fingerprint_of_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Model:
+        def __init__(self, weight: float) -> None:
+            self.weight = np.full(2, weight)
+
+        def scores(self, users: Any) -> Any:
+            return self.weight[users]
+
+        def __reduce__(self) -> Any:
+            return float, (0.0,), self.weight
+
+    different = [
+        lambda users: np.sin(users),
+        lambda users: np.cos(users),
+        lambda users, *, scale=1.0: np.cos(users) * scale,
+        lambda users, *, scale=2.0: np.cos(users) * scale,
+        Model(1.0).scores,
+        Model(2.0).scores,
+    ]
+    assert len({fingerprint(one) for one in different}) == len(different)
+    assert fingerprint(Model(1.0).scores) == fingerprint(Model(1.0).scores)
+
+    def of_global(users: Any) -> Any:
+        return [WEIGHTS[user] for user in users]
+
+    before = fingerprint(of_global)
+    assert fingerprint(of_global) == before
+    monkeypatch.setitem(globals(), "WEIGHTS", np.zeros(3))
+    assert fingerprint(of_global) != before
+
+
+def test_a_fingerprint_of_things_that_hold_themselves() -> None:
+    def itself(n: int) -> int:
+        return itself(n - 1) if n else 0
+
+    ring: list[Any] = [1]
+    ring.append(ring)
+    other: list[Any] = [2]
+    other.append(other)
+    assert fingerprint(ring) == fingerprint(ring) != fingerprint(other)
+    assert fingerprint(itself) == fingerprint(itself)
+
+
+def test_a_fingerprint_is_the_same_in_another_process() -> None:
+    """Code within code has an address, which is of no account."""
+    code = (
+        "from fullrank.evaluation.fingerprints import fingerprint\n"
+        "print(fingerprint(lambda users: [(lambda u: u + 1)(u) for u in users]))"
+    )
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", before + code], stdout=subprocess.PIPE, check=True
+        ).stdout
+        for before in ("", "x = [object() for _ in range(9999)]\n")
+    }
+    assert len(found) == 1
 
 
 def test_a_fingerprint_of_a_file(tmp_path: Path) -> None:
@@ -58,13 +122,23 @@ def test_a_fingerprint_of_a_file(tmp_path: Path) -> None:
     assert file_fingerprint(path) != one
 
 
+def left(times: list[float], done: list[int]) -> list[float | None]:
+    now = iter(times)
+    clock = Clock(lambda: next(now))
+    return [clock.left(one, 1000) for one in done]
+
+
 def test_the_time_left_is_that_of_the_work() -> None:
-    times = iter([0.0, 10.0, 11.0, 12.0])
-    clock = Clock(lambda: next(times))
-    assert clock.left(300, 1000) is None  # what an earlier run did tells nothing
-    assert clock.left(400, 1000) == 60.0  # the first part, with everything that starts
-    assert clock.left(500, 1000) == 5.0  # from then on at the speed that it goes
-    assert clock.left(600, 1000) == 4.0
+    # what an earlier run did tells nothing, nor does the first part, with everything that starts
+    found = left([0.0, 4.0, 5.0, 6.0, 7.0], [300, 400, 500, 600, 700])
+    assert found == [None, None, None, 4.0, 3.0]
+
+
+def test_the_time_left_with_workers_that_start_together() -> None:
+    times = [0.0, 12.0, 12.1, 14.0, 14.1, 16.0, 16.1, 18.0]
+    found = left(times, [0, 50, 100, 150, 200, 250, 300, 350])
+    assert found[:-1] == [None] * 7  # not the 0:02 that the second of them would tell
+    assert found[-1] == 650 * 6.0 / 300
 
 
 def test_durations() -> None:

@@ -84,6 +84,14 @@ def test_a_run_goes_on_only_with_the_same_file(users: UserFile, tmp_path: Path) 
         evaluate(models, again, **settings)
 
 
+def test_a_file_that_changes_during_a_run(users: UserFile) -> None:
+    write_users(users.path, blocks(20)[:-1])
+    with pytest.raises(
+        InputError, match=r"^`path` must stay as it is during a run; .* has changed"
+    ):
+        users.part(users.shards(1)[0])
+
+
 def test_what_is_refused(users: UserFile, tmp_path: Path) -> None:
     models = {"m": UserFactors(item_factors=ITEMS)}
     for settings in ({"strategy": "users:5"}, {"strategy": "budget:1e5"}, {"exclude": [1]}):
