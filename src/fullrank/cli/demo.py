@@ -33,28 +33,39 @@ def demo(
     """
     from fullrank.demo import run
     from fullrank.engines import Processes
-    from fullrank.report import write_report
 
     _common.writable(report, "--report")
     with _common.progress("Sampling 100 times") as progress:
         result = run(seed=seed, engine=Processes(), progress=progress)
-    write_report(
-        result.samples,
-        report,
-        exact=result.exact,
-        metrics=[*dict.fromkeys(row.metric for row in result.models)],
-        title=f"fullrank demo: {result.data}",
-        measured={"Data": result.data, "Seed": str(result.seed)},
-        rng=seed,
-    )
+    missing = _write(result, report)
     if as_json:
-        _common.say_json(result.to_dict() | {"report": str(report)})
+        _common.say_json(result.to_dict() | {"report": None if missing else str(report)})
         return
     from rich.console import Console
 
     screen = Console(highlight=False)
     show(result, Console(highlight=False, width=max(80, min(screen.width, 100))))
-    _common.say(f"\nThe same as pictures: {report}")
+    _common.say(f"\n{missing}" if missing else f"\nThe same as pictures: {report}")
+
+
+def _write(result: Demo, report: Path) -> str | None:
+    """Write the report; where its extra is not installed, what to do about it."""
+    from fullrank.errors import MissingExtraError
+    from fullrank.report import write_report
+
+    try:
+        write_report(
+            result.samples,
+            report,
+            exact=result.exact,
+            metrics=[*dict.fromkeys(row.metric for row in result.models)],
+            title=f"fullrank demo: {result.data}",
+            measured={"Data": result.data, "Seed": str(result.seed)},
+            rng=result.seed,
+        )
+    except MissingExtraError as error:
+        return str(error)
+    return None
 
 
 def show(result: Demo, console: Console) -> None:
