@@ -13,9 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.errors import InputError
 from fullrank.evaluation.strategies import Strategy
-from fullrank.ranking.targets import ANY, clean_targets
+from fullrank.ranking.targets import ANY, by_rows, clean_targets
 from fullrank.sampling import RankSample
 
 Ints = NDArray[np.int64]
@@ -132,13 +131,7 @@ def added(samples: Sequence[RankSample]) -> RankSample:
 def _seen(exclude: Any) -> Seen | None:
     if exclude is None:
         return None
-    if hasattr(exclude, "tocsr"):
-        exclude = exclude.tocsr()
-    if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
-        raise InputError(
-            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
-            f"{type(exclude).__name__}."
-        )
+    exclude = by_rows(exclude)
     shape = getattr(exclude, "shape", None)
     return Seen(
         np.asarray(exclude.indptr, np.int64),

@@ -75,6 +75,18 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
     )
 
 
+def by_rows(exclude: Any) -> Any:
+    """An Interactions or a sparse matrix as something with `indptr` and `indices` by users."""
+    if hasattr(exclude, "tocsr"):
+        exclude = exclude.tocsr()
+    if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
+        raise InputError(
+            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
+            f"{type(exclude).__name__}."
+        )
+    return exclude
+
+
 def clean_exclude(
     exclude: Any, *, n_items: int, targets: Targets, items: Ints | None = None
 ) -> Exclusion | None:
@@ -85,13 +97,7 @@ def clean_exclude(
     """
     if exclude is None:
         return None
-    if hasattr(exclude, "tocsr"):
-        exclude = exclude.tocsr()
-    if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
-        raise InputError(
-            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
-            f"{type(exclude).__name__}."
-        )
+    exclude = by_rows(exclude)
     indptr = np.asarray(exclude.indptr, np.int64)
     indices = np.asarray(exclude.indices)
     if indices.size and not 0 <= int(indices.min()) <= int(indices.max()) < n_items:
