@@ -56,7 +56,7 @@ $(VENV)/.installed-demo: $(VENV)/.created pyproject.toml constraints.txt
 
 $(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
-	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,ray,docs,test]"
+	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,cuda,ray,docs,test]"
 	@touch $@ $(VENV)/.installed-demo
 
 # Where Debian's python3-venv is missing, the pip that is there can serve the new environment.

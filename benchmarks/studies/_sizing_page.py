@@ -32,9 +32,9 @@ simulated; the rest is multiplication.
 
 An adaptive sample takes {content["adaptive_depth"]:,.0f} items a user where recall@10 is
 {assumed["recall_at_10"]} and P(rank ≤ r) = (r/N)^b. GPU-hours are those of
-{gpu["source"]}: {gpu["exact_pairs"]:.2g} scores a second on an {gpu["device"]}. With the product
-stored and counted afterwards they would be {exact["gpu_hours_stored"]:,.0f}. Sampled ranks were not
-timed on a GPU.
+the count on one {gpu["device"]} ([study](gpu.md)): {gpu["exact_pairs"]:.2g} scores a second, all
+users and items on the device; with scores stored and counted afterwards they would be
+{exact["gpu_hours_stored"]:,.0f}. Adaptive ranks were timed with what is around the count only.
 
 **All users are rarely needed.** Exact ranks of {few:,} users drawn at random give recall@10 to
 ±{100 * assumed["relative_margin"]:.0f} % of its value (95 %) for {hours:,.1f} core-hours, or
@@ -89,7 +89,7 @@ def _cost_table(content: dict[str, Any]) -> str:
     lines = {
         "scores": lambda c: f"{c['pairs']:.2g}",
         "core-hours": lambda c: f"{c['core_hours']:,.{1 if c['core_hours'] < 100 else 0}f}",
-        "GPU-hours": lambda c: "–" if c["gpu_hours"] is None else f"{c['gpu_hours']:,.1f}",
+        "GPU-hours": lambda c: "–" if c["gpu_hours"] is None else f"{c['gpu_hours']:,.3g}",
         "users in a shard": lambda c: f"{c['shard']:,}",
         "workers": lambda c: f"{c['workers']:,}",
         "hours with them": lambda c: f"{c['hours']:,.2f}",

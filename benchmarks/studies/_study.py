@@ -203,11 +203,20 @@ def run(
         result = study(asked)
         asked.out.mkdir(parents=True, exist_ok=True)
         head = _head(name, asked, time.perf_counter() - start)
-        text = json.dumps(head | result, indent=1, ensure_ascii=False)
-        stored.write_text(text + "\n", encoding="utf-8")
-    content = json.loads(stored.read_text(encoding="utf-8"))
-    (asked.out / f"{name}.md").write_text(page(content) + _foot(content), encoding="utf-8")
+        keep_json(head | result, stored)
+    write_page(stored, page)
     print(f"wrote {name}.json and {name}.md")
+
+
+def keep_json(content: dict[str, Any], path: Path) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False)
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def write_page(stored: Path, page: Callable[[dict[str, Any]], str]) -> None:
+    """The page beside a study's JSON, from nothing else."""
+    content = json.loads(stored.read_text(encoding="utf-8"))
+    stored.with_suffix(".md").write_text(page(content) + _foot(content), encoding="utf-8")
 
 
 def _head(name: str, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:

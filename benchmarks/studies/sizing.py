@@ -1,11 +1,12 @@
 """What a billion users and a hundred million items would cost, from rates measured here.
 
-Rates of one core come from `_rates.py`, those of a GPU from a kernel that was timed once and is not
-part of the library. The schedule is played through by `_schedule.py`: shards, slow and lost
-workers, one driver. What is assumed rather than measured is named as such in the JSON.
+Rates of one core come from `_rates.py`, those of a GPU from what `benchmarks/gpu.py` has found. The
+schedule is played through by `_schedule.py`: shards, slow and lost workers, one driver. What is
+assumed rather than measured is named as such in the JSON.
 
     python benchmarks/studies/sizing.py [--quick]
     python benchmarks/studies/sizing.py --figures      # anew, from the JSON
+    python benchmarks/studies/sizing.py --gpu          # the GPU's share anew, from gpu.json
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ import json
 import math
 import statistics
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _rates import SAMPLE_SIZE, D, measured
 from _schedule import Cluster, Work, play
 from _sizing_page import figures, page
-from _study import ROOT, in_processes, run
+from _study import ROOT, in_processes, keep_json, run, write_page
 
 from fullrank.inference import users_needed
 from fullrank.sampling import simulate
@@ -42,13 +44,7 @@ ASSUMED = {
     "shard_open_seconds": 0.05,
     "object_store_share": 0.3,  # of a node's memory, which Ray gives it unless told otherwise
 }
-# 65,536 users against 1,000,000 items, d = 64, on an H200
-GPU = {
-    "device": "NVIDIA H200",
-    "source": "a first fused kernel in bf16 that was timed once and is not part of the library",
-    "exact_pairs": 65_536 * 1e6 / 0.027,
-    "stored_pairs": 65_536 * 1e6 / 0.620,  # the product stored, then counted
-}
+GPU_FOUND = ROOT / "docs" / "studies" / "gpu.json"
 POWER = math.log(ASSUMED["recall_at_10"]) / math.log(10 / ITEMS)
 # workers, and seconds of a shard; the middle number of workers is the one that costs are told for
 PLAYED: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
@@ -81,13 +77,56 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         "sample_size": SAMPLE_SIZE,
         "levels": LEVELS,
         "assumed": ASSUMED,
-        "gpu": GPU,
+        "gpu": gpu_rates(),
         "rates": rates,
         "adaptive_depth": round(depth, 1),
         "users_for_margin": users_needed(margin, proportion=recall, relative=True).n_users,
         "costs": [costs(name, pairs[name], per_user[name], rates, cells) for name in PLAYED],
         "cells": cells,
     }
+
+
+def gpu_rates() -> dict[str, Any]:
+    """Pairs a second of a GPU: exact ranks of skewed factors, stored scores, samples of 100."""
+    found = json.loads(GPU_FOUND.read_text(encoding="utf-8"))
+    cells = {
+        cell["factors"]: cell
+        for cell in found["counts"]
+        if (cell["d"], cell["operands"]) == (D, "tf32")
+    }
+    pairs = 65_536 * 1e6  # of those cells
+    drawn = next(c for c in found["sampled"]["cells"] if c["n"] == SAMPLE_SIZE)
+    return {
+        "device": found["device"],
+        "exact_pairs": pairs / cells["skewed"]["exact_ms"] * 1e3,
+        "stored_pairs": pairs / cells["random"]["stored_ms"] * 1e3,
+        "sampled_pairs": found["sampled"]["users"] * SAMPLE_SIZE / drawn["ms"] * 1e3,
+    }
+
+
+def gpu_hours(name: str, pairs: float) -> dict[str, float | None]:
+    """Hours of one GPU for all users, once their factors are there; None where not timed."""
+    rates = gpu_rates()
+    hours = {
+        "exact": USERS * pairs / rates["exact_pairs"] / 3600,
+        "sampled": USERS * pairs / rates["sampled_pairs"] / 3600,
+    }
+    stored = USERS * pairs / rates["stored_pairs"] / 3600
+    return {
+        "gpu_hours": hours.get(name),
+        "gpu_hours_stored": stored if name == "exact" else None,
+    }
+
+
+def renew_gpu(stored: Path) -> None:
+    """What follows from gpu.json, written into the study's JSON and page."""
+    content = json.loads(stored.read_text(encoding="utf-8"))
+    content["gpu"] = gpu_rates()
+    for cost in content["costs"]:
+        for key, value in gpu_hours(cost["strategy"], cost["pairs"] / USERS).items():
+            cost[key] = None if value is None else float(f"{value:.4g}")
+    keep_json(content, stored)
+    write_page(stored, page)
 
 
 def _last(rates: dict[str, float]) -> float:
@@ -141,8 +180,7 @@ def costs(
         "seconds_per_user": per_user,
         "pairs": USERS * pairs,
         "core_hours": USERS * per_user / 3600,
-        "gpu_hours": USERS * pairs / GPU["exact_pairs"] / 3600 if name == "exact" else None,
-        "gpu_hours_stored": USERS * pairs / GPU["stored_pairs"] / 3600 if name == "exact" else None,
+        **gpu_hours(name, pairs),
         "hours": best["makespan"] / 3600,
         "worker_bytes": own,
         "node_bytes": items + node * own,
@@ -231,8 +269,10 @@ def recommended(cells: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--figures"]:
-        stored = ROOT / "docs" / "studies" / "sizing.json"
+    stored = ROOT / "docs" / "studies" / "sizing.json"
+    if sys.argv[1:] == ["--gpu"]:
+        renew_gpu(stored)
+    elif sys.argv[1:] == ["--figures"]:
         figures(json.loads(stored.read_text(encoding="utf-8")), ROOT / "docs" / "images")
     else:
         run("sizing", study, page, repeats=3)

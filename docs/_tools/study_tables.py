@@ -189,6 +189,26 @@ def stated() -> str:
     )
 
 
+def gpu() -> str:
+    """The count of exact ranks on a GPU beside torch's ways, for random factors."""
+    found = study("gpu")
+    cells = [cell for cell in found["counts"] if "stored_ms" in cell]
+    shown = table(
+        ["factors, operands", "fast", "share of the product's rate", "stored scores", "top 100"],
+        (
+            [
+                f"{cell['d']}, {cell['operands']}",
+                f"{cell['fast_ms']:.0f} ms",
+                f"{cell['share_of_product']:.0%}",
+                f"{cell['stored_over_fast']:.0f} times as long",
+                f"{cell['top100_over_fast']:.0f} times as long",
+            ]
+            for cell in cells
+        ),
+    )
+    return f"65,536 users against 1,000,000 items on an {found['device']}:\n\n{shown}"
+
+
 def more_studies() -> str:
     """Rows for the studies that the index does not name."""
     index = (_STUDIES / "index.md").read_text(encoding="utf-8")
@@ -219,7 +239,7 @@ def first_line(value: Any) -> str:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        study, smoothing, smoothing_of, designs, design_error, winners, winners_mean, hundred,
+        study, gpu, smoothing, smoothing_of, designs, design_error, winners, winners_mean, hundred,
         hundred_best, coverage, growing, least_coverage, several, stated, citations,
         first_line, more_studies,
     )

@@ -24,7 +24,15 @@ TEXTS = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for
 FENCE = re.compile(r"^ *```(\w+)([^\n]*)\n(.*?)^ *```$", flags=re.DOTALL | re.MULTILINE)
 SPARK = "sizing.md"  # whose Python needs a cluster: test_spark.py runs what it is from
 # (page, first line) of the Python that is not run: what it stands for is the reader's own
-NOT_RUN = {("guide/scorers.md", "model = MyModule()  # has n_items, and forward(users, items)")}
+NOT_RUN = {
+    ("guide/scorers.md", "model = MyModule()  # has n_items, and forward(users, items)"),
+    ("guide/gpu.md", "scorer = fr.FactorScorer(user_factors, item_factors)"),
+    (
+        "guide/gpu.md",
+        'fast = fr.rank(scorer, targets, device="cuda", operands="bf16", precision="fast")',
+    ),
+    ("guide/gpu.md", 'model = MyModule().to("cuda")  # has n_items, and forward(users, items)'),
+}
 
 
 @pytest.fixture(scope="module")

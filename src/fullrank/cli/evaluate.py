@@ -69,6 +69,9 @@ def evaluate(
     engine: Annotated[
         str, typer.Option(help="serial; processes:2; ray, ray:auto (a cluster's address).")
     ] = "serial",
+    device: Annotated[
+        str, typer.Option(help="cpu; cuda (extra cuda), or one of several GPUs as cuda:1.")
+    ] = "cpu",
     shard_size: Annotated[
         int | None,
         typer.Option(help="Users ranked together; what a stopped run loses. Changes no number."),
@@ -107,6 +110,7 @@ def evaluate(
         exclude=None if keep_seen else "seen",
         out=out,
         engine=engine_of(engine),
+        device=device,
         shard_size=shard_size,
         report=report,
         name=data,

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.evaluation.strategies import Strategy
+from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.targets import ANY, by_rows, clean_targets
 from fullrank.sampling import RankSample
 
 Ints = NDArray[np.int64]
 _SHARDS = 64  # as many as this, where the sizes below allow it
+_GPU_SHARDS = 8
 _LEAST, _MOST = 512, 100_000  # users in a shard
 
 
@@ -99,6 +101,7 @@ class Problem:
     strategy: Strategy
     seed: int
     threads: int | None = None
+    device: str | None = None
     keep_rows: bool = True
 
 
@@ -109,13 +112,19 @@ def rank_shard(problem: Problem, shard: Shard) -> RankSample:
     if hasattr(scorer, "for_shard"):
         scorer = scorer.for_shard(problem.targets, shard)
     sample = problem.strategy.rank(
-        scorer, targets, exclude=seen, n_jobs=problem.threads, rng=problem.seed
-    )
+        scorer, targets, exclude=seen, n_jobs=problem.threads, device=problem.device,
+        rng=problem.seed,
+    )  # fmt: skip
     return sample if problem.keep_rows else sample.without_rows()
 
 
-def usual_size(n_users: int) -> int:
-    """Users in a shard: some 64 shards, none of them tiny or huge."""
+def usual_size(n_users: int, device: str | None = None) -> int:
+    """Users in a shard: some 64 shards, none of them tiny or huge.
+
+    A GPU gets the items anew for every shard, so that it is given fewer and larger ones.
+    """
+    if on_gpu(device):
+        return max(_LEAST, -(-n_users // _GPU_SHARDS))
     return int(np.clip(-(-n_users // _SHARDS), _LEAST, _MOST))
 
 

@@ -219,7 +219,8 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
             f"{'their' if targets is None else targets} targets{_of_items(data)}"
         )
     labels = {"split": "split", "strategy": "strategy", "settled": "which came to"}
-    labels |= {"seed": "seed", "engine": "engine", "fullrank": "fullrank"}
+    labels |= {"seed": "seed", "engine": "engine", "device": "device"}
+    labels |= {"fullrank": "fullrank"}
     for key, label in labels.items():
         if about.get(key) is not None:
             told[label] = shown(about[key])

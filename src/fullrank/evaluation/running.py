@@ -17,6 +17,7 @@ from fullrank.evaluation.strategies import Strategy
 from fullrank.evaluation.work import make_work
 from fullrank.inference.estimates import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
+from fullrank.ranking._cuda.device import on_gpu
 
 
 def evaluate(
@@ -28,6 +29,7 @@ def evaluate(
     exclude: Any = "seen",
     out: PathLike | None = None,
     engine: Engine | None = None,
+    device: str | None = None,
     shard_size: int | None = None,
     keep_rows: bool = True,
     report: bool = True,
@@ -59,6 +61,8 @@ def evaluate(
         numbers; with others it is refused.
     engine : from `fullrank.engines`, which does the ranking; one shard after the other by default,
         with all cores
+    device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
+        Where scores are computed and counted (see `rank`): speed, never numbers.
     shard_size : int, optional
         Users in a shard: speed, memory and how much is lost when a run is stopped; never numbers.
         A run that goes on keeps the size it began with.
@@ -106,6 +110,7 @@ def evaluate(
         seed=rng,
         name=name,
         engine=Serial() if engine is None else engine,
+        device=str(device) if on_gpu(device) else None,
         shard_size=None if shard_size is None else _checks.integer("shard_size", shard_size, low=1),
         keep_rows=_checks.flag("keep_rows", keep_rows),
         level=check_level(confidence_level),

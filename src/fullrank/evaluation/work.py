@@ -39,6 +39,7 @@ class Work:
     metrics: tuple[str, ...]
     seed: int
     engine: Engine
+    device: str | None
     shard_size: int | None
     keep_rows: bool
     level: float
@@ -85,6 +86,7 @@ class Work:
             "name": self.name,
             "settled": strategy.to_dict() if strategy != self.strategy else None,
             "engine": repr(self.engine),
+            "device": self.device or "cpu",
             "seconds": round(seconds, 3),
         }
 
@@ -93,7 +95,7 @@ class Work:
         strategy = settled_strategy(
             self.strategy, scorer, self.targets, metric=self.metrics[0], seed=self.seed
         )
-        size = self.shard_size or usual_size(strategy.users or self.targets.n_users)
+        size = self.shard_size or usual_size(strategy.users or self.targets.n_users, self.device)
         return {"strategy": strategy.to_dict(), "shard_size": size}
 
     def _scorer(self, model: int, folder: RunFolder | None, ready: Any = None) -> Any:
@@ -126,6 +128,7 @@ class Work:
                 strategy=strategy,
                 seed=self.seed,
                 threads=self.engine.threads,
+                device=self.device,
                 keep_rows=self.keep_rows,
             )
             with self.steps(f"ranking with {self.entries[model].name}") as show:

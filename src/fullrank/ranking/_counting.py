@@ -9,11 +9,13 @@ from numpy.typing import NDArray
 
 from fullrank import _threads
 from fullrank._progress import Progress
+from fullrank.ranking._cuda.device import current, no_device, open_device
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.scorers import ScoreArray, Scorer, nan_error, shaped
 from fullrank.ranking.targets import Exclusion, Targets
 from fullrank.ranking.ties import Counts
+from fullrank.ranking.torch_scorer import TorchScorer
 
 Ints = NDArray[np.int64]
 _CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread
@@ -33,6 +35,8 @@ class Job:
     n_jobs: int | None
     batch_size: int | None
     progress: Progress | None
+    device: str | None = None  # a GPU, or None
+    operands: str = "tf32"
 
     @property
     def size(self) -> int:
@@ -48,8 +52,32 @@ class Job:
         return [slice(a, min(a + step, n_users)) for a in range(0, n_users, step)]
 
 
-def count(job: Job) -> Counts:
-    """The counts of all targets, in the order of `job.targets.order`."""
+def count(job: Job) -> tuple[Counts, int | None]:
+    """The counts of all targets, in the order of `job.targets.order`.
+
+    With them the number of scores that a GPU's filter left undecided; None without a GPU.
+    """
+    if job.device is None:
+        return _count_here(job), None
+    torch, device = open_device(job.device)
+    with current(torch, device):
+        if isinstance(job.scorer, FactorScorer):
+            from fullrank.ranking._cuda.exact import count_factors
+
+            # where the filter's bounds do not hold, the processor's way holds for all numbers
+            return count_factors(job, job.scorer, torch, device) or (_count_here(job), None)
+        if isinstance(job.scorer, ItemItemScorer):
+            from fullrank.ranking._cuda.item_item import count_item_item
+
+            return count_item_item(job, job.scorer, torch, device), None
+        if isinstance(job.scorer, TorchScorer):
+            from fullrank.ranking._cuda.modules import count_module
+
+            return count_module(job, job.scorer, torch, device), None
+    raise no_device(job.scorer)
+
+
+def _count_here(job: Job) -> Counts:
     if isinstance(job.scorer, FactorScorer):
         from fullrank.ranking._exact_factors import count_factors
 

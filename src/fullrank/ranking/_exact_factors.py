@@ -56,7 +56,7 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
     catalogue = np.arange(scorer.n_items) if job.catalogue is None else job.catalogue
     length = kernels.lengths(scorer.user_factors, t.users)
     item_length = kernels.lengths(scorer.item_factors, catalogue)
-    scale = _scale(scorer, float(length.max()), float(item_length.max()))
+    scale = scale_for(scorer, float(length.max()), float(item_length.max()))
     if scale is None:
         return None
     counts = Counts.empty(t.order.size)
@@ -106,7 +106,7 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Scale:
+class Scale:
     """The powers of two by which users and items are multiplied for the filter.
 
     `room` is what underflow can be multiplied with: the lengths of the longest user and item.
@@ -131,7 +131,7 @@ class _Scale:
         return kind(self.users), kind(self.items)
 
 
-def _scale(scorer: FactorScorer, longest_user: float, longest_item: float) -> _Scale | None:
+def scale_for(scorer: FactorScorer, longest_user: float, longest_item: float) -> Scale | None:
     """No scale for float32 factors of ordinary size; else one that makes the longest at most 1."""
     longest = longest_user, longest_item
     if scorer.user_factors.shape[1] > _MAX_FACTORS or not np.isfinite(longest).all():
@@ -140,9 +140,9 @@ def _scale(scorer: FactorScorer, longest_user: float, longest_item: float) -> _S
     if max(abs(x) for x in exponents) > 400:
         return None
     if scorer.item_factors.dtype == np.float32 and all(abs(x) < 30 for x in exponents):
-        scale = _Scale(room=max(1.0, longest_user) * max(1.0, longest_item))
+        scale = Scale(room=max(1.0, longest_user) * max(1.0, longest_item))
     else:
-        scale = _Scale(users=2.0 ** -exponents[0], items=2.0 ** -exponents[1])
+        scale = Scale(users=2.0 ** -exponents[0], items=2.0 ** -exponents[1])
     if scorer.item_bias is not None:
         finite = np.abs(scorer.item_bias[np.isfinite(scorer.item_bias)])
         if finite.max(initial=0.0) * scale.both > 2.0**100:

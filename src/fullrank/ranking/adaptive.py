@@ -12,6 +12,7 @@ from fullrank import _checks, _extras
 from fullrank._progress import Progress, reporter
 from fullrank._rng import RandomState
 from fullrank.errors import InputError
+from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import POOLS, Pools, make_pools, seed_key
 from fullrank.ranking.sampled import (
     Run,
@@ -19,6 +20,7 @@ from fullrank.ranking.sampled import (
     checked_size,
     count_above,
     draw_counts,
+    gpu_ranking,
     pack,
     prepare,
 )
@@ -46,6 +48,7 @@ def adaptive_ranks(
     weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     batch_size: int | None = None,
+    device: str | None = None,
     progress: bool | Progress | None = None,
     rng: RandomState = None,
 ) -> RankSample:
@@ -57,7 +60,7 @@ def adaptive_ranks(
 
     Parameters
     ----------
-    scorer, targets, exclude, items, pool, ties, weight, n_jobs, batch_size, progress, rng :
+    scorer, targets, exclude, items, pool, ties, weight, n_jobs, batch_size, device, progress, rng :
         See `sample_ranks`. The rule to go on sees the rank under the same ties.
     start : int
         Candidates at the first level, the target counted.
@@ -113,8 +116,15 @@ items)
             f"{empty.size} of {pools.sizes.size} have none, the first being user row {empty[0]}."
         )
     report = reporter(progress, "adaptive ranks")
-    run = Run(n_jobs=n_jobs, batch_size=batch_size, progress=report)
-    rank, size, marks = _climb(setting, pools, design, seen=pool == "all", key=key, run=run)
+    run = Run(n_jobs=n_jobs, batch_size=batch_size, device=device, progress=report)
+    if on_gpu(device):
+        ranking = gpu_ranking(setting, seen=pool == "all", key=key, run=run)
+        rank, size, marks = ranking.climb(
+            setting.targets, pools, levels=levels, stop_rank=design.stop_rank,
+            replacement=replacement,
+        )  # fmt: skip
+    else:
+        rank, size, marks = _climb(setting, pools, design, seen=pool == "all", key=key, run=run)
     back = np.argsort(setting.targets.order)
     return pack(
         setting,

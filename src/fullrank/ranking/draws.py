@@ -151,12 +151,13 @@ def make_pools(
         rows = np.concatenate((rows, exclusion.indices[np.arange(offset.size) + offset]))
     size = n_items if items is None else items.size
     position = rows if items is None else np.searchsorted(items, rows)
-    order = np.lexsort((position, group))
+    if group.size > targets.users.size:  # one hole for each user is in order
+        position = position[np.lexsort((position, group))]
     counts = np.bincount(group, minlength=targets.users.size)
     return Pools(
         users=targets.users,
         indptr=np.concatenate(([0], np.cumsum(counts))),
-        holes=position[order].astype(np.int32),
+        holes=position.astype(np.int32),
         n_items=size,
         items=items,
     )

@@ -16,6 +16,7 @@ from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ties as tie_policies
 from fullrank.ranking._counting import Job, count
+from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import seed_key
 from fullrank.ranking.scorers import as_scorer
 from fullrank.ranking.targets import clean_exclude, clean_items, clean_targets, n_candidates
@@ -23,6 +24,7 @@ from fullrank.sampling.sample import RankSample
 
 Ints = NDArray[np.int64]
 PRECISIONS = ("exact", "fast")
+OPERANDS = ("tf32", "bf16")
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
 
 
@@ -34,6 +36,8 @@ def rank(
     items: ArrayLike | None = None,
     ties: str = "mean",
     precision: str = "exact",
+    device: str | None = None,
+    operands: str = "tf32",
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: bool | Progress | None = None,
@@ -64,8 +68,16 @@ def rank(
         "exact": the counts are those of the scores as they are defined (see Notes). "fast": factor
         models are ranked by their float32 products as they come out of the matrix product; scores
         that differ by rounding alone may change places, items with equal vectors may not tie, and
-        counts may depend on `batch_size`. It saves about a tenth of the time. Other scorers are
-        ranked exactly either way.
+        counts may depend on `batch_size`. It saves about a tenth of the time. On a GPU the scores
+        are those of the tensor cores, and `n_undecided` says how many comparisons were closer than
+        their error bound. Other scorers are ranked exactly either way.
+    device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
+        Where scores are computed and counted. A GPU ranks factor models, item-item models and
+        PyTorch modules that are there already (extra `cuda`). Exact ranks are the same.
+    operands : {"tf32", "bf16"}
+        To what a GPU's tensor cores have factors rounded. Exact ranks do not depend on it: "bf16"
+        multiplies twice as fast and leaves more to decide again, which pays for factors of few
+        columns or with `precision="fast"`.
     n_jobs : int, optional
         Threads; all cores by default for scorers of ours, one for foreign ones.
     batch_size : int, optional
@@ -121,8 +133,10 @@ def rank(
         n_jobs=n_jobs,
         batch_size=None if batch_size is None else _checks.integer("batch_size", batch_size, low=1),
         progress=reporter(progress, "exact ranks"),
+        device=str(device) if on_gpu(device) else None,
+        operands=_checks.choice("operands", operands, OPERANDS),
     )
-    counts = count(job)
+    counts, undecided = count(job)
     ranks, offset = tie_policies.placed(counts, clean, policy, key)
     weights = np.ones(ranks.size) if weight is None else _weights(weight, ranks.size)
     given = np.argsort(clean.order)
@@ -142,6 +156,7 @@ def rank(
         precision=precision,
         pool="all" if exclusion is None else "unseen",
         seed=key if policy == "random" else None,
+        n_undecided=undecided,
     )
 
 
@@ -160,6 +175,10 @@ class ExactRanks:
     weight : of the target's user
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
+    n_undecided : on a GPU, how many comparisons of a factor model's scores were closer than the
+        error bound of what was multiplied. With precision "exact" they were decided again; with
+        "fast" they were not, and the number is projected from some of the items. None where
+        nothing was counted so.
     """
 
     ranks: NDArray[Any]
@@ -175,6 +194,7 @@ class ExactRanks:
     precision: str
     pool: str
     seed: int | None = None
+    n_undecided: int | None = None
 
     @property
     def n_users(self) -> int:
@@ -217,7 +237,12 @@ class ExactRanks:
     def to_dict(self) -> dict[str, Any]:
         """One list for each column, and the settings."""
         columns = {name: array.tolist() for name, array in self._columns().items()}
-        return columns | {"ties": self.ties, "precision": self.precision, "seed": self.seed}
+        return columns | {
+            "ties": self.ties,
+            "precision": self.precision,
+            "seed": self.seed,
+            "n_undecided": self.n_undecided,
+        }
 
     def to_arrow(self) -> Any:
         """A pyarrow table with one row for each target."""

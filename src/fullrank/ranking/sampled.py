@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from fullrank import _checks, _memory, _threads
 from fullrank._progress import Progress, reporter
 from fullrank._rng import RandomState
 from fullrank.errors import InputError
+from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import POOLS, make_pools, seed_key
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
@@ -27,6 +28,9 @@ from fullrank.ranking.targets import (
     n_candidates,
 )
 from fullrank.sampling.sample import RankSample
+
+if TYPE_CHECKING:
+    from fullrank.ranking._cuda.sampled import Ranking
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -50,6 +54,7 @@ def sample_ranks(
     weight: ArrayLike | None = None,
     n_jobs: int | None = None,
     batch_size: int | None = None,
+    device: str | None = None,
     progress: bool | Progress | None = None,
     rng: RandomState = None,
 ) -> RankSample:
@@ -96,6 +101,11 @@ def sample_ranks(
         Threads; all cores by default for scorers of ours, one for foreign ones.
     batch_size : int, optional
         Users held at once. Speed and memory, never ranks.
+    device : None, "cpu" or "cuda"
+        "cuda" (or one of several GPUs, such as "cuda:1") ranks there what a factor model, an
+        item-item model with a dense matrix or a PyTorch module scores; a module must be there
+        itself. The ranks are the same. Item factors or the item-item matrix must fit the
+        device's memory, or an `InputError` says so.
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
         An int gives the same draws for ever (`fullrank.ranking.draws.seed_key`).
@@ -130,6 +140,8 @@ def sample_ranks(
     scorer = as_scorer(scorer)
     setting = prepare(scorer, targets, exclude=exclude, items=items, ties=ties, weight=weight)
     report = reporter(progress, "sampled ranks")
+    run = Run(n_jobs=n_jobs, batch_size=batch_size, device=device, progress=report)
+    gpu = on_gpu(device)
     if shared_draws is not None:
         shared_draws = _checks.integer("shared_draws", shared_draws, low=1)
     if negatives is not None:
@@ -138,7 +150,7 @@ def sample_ranks(
         given = as_negatives(negatives, targets)
         return _from_negatives(
             setting, given, sample_size=sample_size, replacement=replacement, pool=pool,
-            rng=rng, run=Run(n_jobs=n_jobs, batch_size=batch_size, progress=report),
+            rng=rng, run=run,
         )  # fmt: skip
     pool = _checks.choice("pool", "all" if pool is None else pool, POOLS)
     replacement = _checks.flag("replacement", False if replacement is None else replacement)
@@ -159,11 +171,17 @@ def sample_ranks(
             key, at, zero[groups], count[groups], replacement=replacement, shared=shared_draws
         )
 
-    above, marks = count_above(
-        setting, t.users, t.starts, t.item_rows[t.order], drawn, width=int(count.max()),
-        seen=pool == "all", key=key, shared=shared_draws,
-        run=Run(n_jobs=n_jobs, batch_size=batch_size, progress=report),
-    )  # fmt: skip
+    if gpu and shared_draws is None:  # the device draws by itself
+        ranking = gpu_ranking(setting, seen=pool == "all", key=key, run=run)
+        ranks, _, marks = ranking.climb(
+            t, pools, levels=(size,), stop_rank=1, replacement=replacement
+        )
+        above = ranks - 1
+    else:
+        above, marks = count_above(
+            setting, t.users, t.starts, t.item_rows[t.order], drawn, width=int(count.max()),
+            seen=pool == "all", key=key, shared=shared_draws, run=run,
+        )  # fmt: skip
     order = np.argsort(t.order)
     return pack(
         setting,
@@ -200,6 +218,7 @@ class Run:
 
     n_jobs: int | None = None
     batch_size: int | None = None
+    device: str | None = None
     progress: Progress | None = None
 
 
@@ -263,6 +282,9 @@ def count_above(
     The targets of users[g] are targets[starts[g]:starts[g + 1]]; drawn(groups) gives their items.
     Draws that are excluded stand below where `seen` is set; elsewhere none was drawn.
     """
+    if on_gpu(run.device):
+        ranking = gpu_ranking(setting, seen=seen, key=key, run=run)
+        return ranking.count(users, starts, targets, drawn, width)
     above = np.zeros(targets.size, np.int64)
     marks = np.empty(targets.size)
     exclusion = setting.exclusion if seen else None
@@ -288,6 +310,16 @@ def count_above(
     sizes = [block.stop - block.start for block in blocks]
     _threads.run(work, blocks, n_jobs=n_jobs, progress=run.progress, sizes=sizes)
     return above, marks
+
+
+def gpu_ranking(setting: Setting, *, seen: bool, key: int, run: Run) -> Ranking:
+    """The scorer on the device of `run`; draws that are excluded stand below if `seen` is set."""
+    from fullrank.ranking._cuda.sampled import Ranking
+
+    return Ranking(
+        run.device, setting.scorer, exclusion=setting.exclusion if seen else None,
+        ties=TIES[setting.ties], key=key, batch_size=run.batch_size, progress=run.progress,
+    )  # fmt: skip
 
 
 def _blocks(

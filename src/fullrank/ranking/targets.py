@@ -65,7 +65,8 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
         raise InputError("`targets` must hold at least one target; it is empty.")
     order = np.argsort(user_rows, kind="stable")
     users, first = np.unique(user_rows[order], return_index=True)
-    _reject_repeats(user_rows, item_rows)
+    if users.size < user_rows.size:
+        _reject_repeats(user_rows, item_rows)
     return Targets(
         user_rows=user_rows,
         item_rows=item_rows,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -72,13 +74,8 @@ class TorchScorer:
             items = np.arange(self.n_items)
         items = np.broadcast_to(items, (users.size, items.shape[-1]))
         out = np.empty(items.shape, np.float32)
-        training = self.module.training
-        self.module.eval()
-        try:
-            with self._torch.no_grad():
-                self._fill(np.repeat(users, items.shape[1]), items, out.reshape(-1))
-        finally:
-            self.module.train(training)
+        with scoring(self._torch, self.module):
+            self._fill(np.repeat(users, items.shape[1]), items, out.reshape(-1))
         return out
 
     def _fill(self, users: NDArray[Any], items: NDArray[Any], out: NDArray[Any]) -> None:
@@ -100,6 +97,22 @@ class TorchScorer:
 
     def __repr__(self) -> str:
         return f"TorchScorer({type(self.module).__name__}, {self.n_items} items)"
+
+
+@contextmanager
+def scoring(torch: Any, module: Any) -> Iterator[None]:
+    """The module in evaluation mode and without gradients; every part gets its mode back.
+
+    Some parts may be in evaluation mode within one that is not.
+    """
+    modes = [(part, part.training) for part in module.modules()]
+    module.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        for part, training in modes:
+            part.training = training
 
 
 def _factors(module: Any) -> tuple[NDArray[Any], NDArray[Any]] | None:

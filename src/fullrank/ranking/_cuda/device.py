@@ -1,0 +1,74 @@
+"""Where work runs: the argument `device`, and what must be installed for it."""
+
+from __future__ import annotations
+
+import os
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from fullrank import _extras, _memory
+from fullrank.errors import InputError
+
+PURPOSE = "Ranking on a GPU"
+
+
+def interpreted() -> bool:
+    """Whether Triton's interpreter stands in for a GPU, as it does in the tests."""
+    return os.environ.get("TRITON_INTERPRET") == "1"
+
+
+def on_gpu(device: Any) -> bool:
+    """Whether `device` asks for a GPU; None and "cpu" do not."""
+    if device is None or device == "cpu":
+        return False
+    kind, colon, number = str(device).partition(":")
+    if kind == "cuda" and (not colon or number.isdigit()):
+        return True
+    raise InputError(
+        f'`device` must be None, "cpu", "cuda" or one of several GPUs such as "cuda:1", not '
+        f"{device!r}."
+    )
+
+
+def open_device(device: Any) -> tuple[Any, Any]:
+    """The torch module and its device for `device`, which must be a GPU that is there."""
+    torch = _extras.load("torch", extra="cuda", purpose=PURPOSE)
+    _extras.load("triton", extra="cuda", purpose=PURPOSE)
+    if interpreted():
+        return torch, torch.device("cpu")
+    if not torch.cuda.is_available():
+        raise InputError(
+            f'`device` must be "cpu" on a machine without a GPU that PyTorch can use, not '
+            f"{str(device)!r}."
+        )
+    number = torch.device(str(device)).index or 0
+    if number >= torch.cuda.device_count():
+        raise InputError(
+            f"`device` must be one of the {torch.cuda.device_count()} GPUs that are there, "
+            f"counted from 0, not {str(device)!r}."
+        )
+    return torch, torch.device("cuda", number)
+
+
+def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
+    """Kernels are launched on the current GPU, which need not be the one that was asked for."""
+    found: AbstractContextManager[Any] = (
+        torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+    )
+    return found
+
+
+def free_memory(torch: Any, device: Any) -> int:
+    """Bytes that can be had on the device, those included that torch keeps for later."""
+    if device.type != "cuda":
+        return _memory.limit()
+    kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    return int(torch.cuda.mem_get_info(device)[0]) + int(kept)
+
+
+def no_device(scorer: Any) -> InputError:
+    """What to say of a scorer whose scores no GPU can compute."""
+    return InputError(
+        f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU ranks factor models, '
+        f"item-item models and PyTorch modules."
+    )

@@ -1,0 +1,62 @@
+"""Exact ranks of PyTorch modules on a GPU: scores in blocks of users, counted where they are.
+
+The scores are what the module gives, as float32 (torch_scorer.py); they never leave the device.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+from fullrank.errors import InputError
+from fullrank.ranking._counting import Job
+from fullrank.ranking._cuda.device import free_memory
+from fullrank.ranking._cuda.tally import Tally
+from fullrank.ranking.ties import Counts
+from fullrank.ranking.torch_scorer import TorchScorer, scoring
+
+CELLS = 1 << 26  # scores held at once: 256 MB
+PAIRS = 1 << 20  # pairs given to a module at once, each with room for its activations:
+ROOM = 1 << 14
+
+
+def count_module(job: Job, scorer: TorchScorer, torch: Any, device: Any) -> Counts:
+    """Counts of the scores that a module on `device` gives."""
+    module = scorer.module
+    _check_place(module, device)
+    tally = Tally(torch, device, job)
+    free = free_memory(torch, device)
+    cells, pairs = min(CELLS, free // 32), max(1, min(PAIRS, free // ROOM))
+    with scoring(torch, module):
+        for batch in tally.batches(cells):
+            tally.add(batch, _scores(tally, module, batch, pairs))
+            tally.report(batch.stop)
+    return tally.counts()
+
+
+def _scores(tally: Tally, module: Any, batch: slice, pairs: int) -> Any:
+    """Some users against the whole catalogue, a row for each."""
+    torch, device, width = tally.torch, tally.device, tally.job.size
+    users = tally.users[batch]
+    out = torch.empty(users.shape[0] * width, dtype=torch.float32, device=device)
+    for start in range(0, out.shape[0], pairs):
+        stop = min(start + pairs, out.shape[0])
+        flat = torch.arange(start, stop, device=device)
+        answer = module(users[flat // width], tally.names[flat % width])
+        if answer.numel() != stop - start:
+            raise InputError(
+                f"`module` must return one score for each pair; for {stop - start} pairs it gave "
+                f"shape {tuple(answer.shape)}."
+            )
+        out[start:stop] = answer.detach().reshape(-1)
+    return out.view(-1, width)
+
+
+def _check_place(module: Any, device: Any) -> None:
+    """A module works where its parameters are."""
+    places = {tensor.device for tensor in chain(module.parameters(), module.buffers())}
+    for place in places - {device}:
+        raise InputError(
+            f'`device` must be where the module is, "{place}", not "{device}"; move the module '
+            f'there: module.to("{device}").'
+        )

@@ -1,0 +1,83 @@
+"""The scorers that sampled ranking knows on a GPU: what they keep there, and how they count."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import InputError
+from fullrank.ranking._cuda.device import no_device
+from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level
+from fullrank.ranking.factors import FactorScorer
+from fullrank.ranking.item_item import ItemItemScorer
+from fullrank.ranking.scorers import Scorer
+from fullrank.ranking.torch_scorer import TorchScorer
+
+Ints = NDArray[np.int64]
+
+NO_NAN = 2**63 - 1  # the code of no item: see sampled_kernels.py
+
+
+class Model(Protocol):
+    """A scorer on the device."""
+
+    def users_at_once(self, width: int) -> int:
+        """The users of a block, each with so many items."""
+
+    def start(self, users: Ints) -> None:
+        """Take in what is known of the users of a block."""
+
+    def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
+        """Scores of targets, those of user g being starts[g]..starts[g + 1]."""
+
+    def above(self, group: Group, level: Level) -> tuple[Any, Any]:
+        """How many items stand above each target, and the code of the first NaN."""
+
+
+def model_for(gpu: Gpu, scorer: Scorer) -> Model:
+    """The scorer's form on the device."""
+    from fullrank.ranking._cuda.sampled_factors import Factors
+    from fullrank.ranking._cuda.sampled_scored import ItemItem, Module
+
+    if isinstance(scorer, FactorScorer):
+        return Factors(gpu, scorer)
+    if isinstance(scorer, ItemItemScorer):
+        if scorer.is_sparse:
+            raise InputError(
+                '`device` must be None or "cpu" for sampled ranks of a sparse item-item matrix, '
+                "which is added up whole for each user; `rank` takes it on a GPU."
+            )
+        return ItemItem(gpu, scorer)
+    if isinstance(scorer, TorchScorer):
+        return Module(gpu, scorer)
+    raise no_device(scorer)
+
+
+def counts(gpu: Gpu, level: Level) -> tuple[Any, Any]:
+    """What the kernels write: the counts, and the code of the first NaN."""
+    above = gpu.zeros(level.targets.shape[0])
+    bad = gpu.torch.full((1,), NO_NAN, dtype=gpu.torch.int64, device=gpu.device)
+    return above, bad
+
+
+def drawing(gpu: Gpu, group: Group, level: Level) -> tuple[Any, ...]:
+    """The arguments of the kernels from `rows` to `width`."""
+    names = level.rows if group.names is None else group.names
+    given = level.rows if level.given is None else level.given
+    return (
+        level.rows, group.users, group.hole_starts, group.holes, names, group.sides, group.n_items,
+        gpu.key, level.first, level.count, given, level.width,
+    )  # fmt: skip
+
+
+def kind(gpu: Gpu, group: Group, level: Level) -> dict[str, Any]:
+    """What the kernels are compiled for."""
+    return {
+        "DRAW": group.draw if level.given is None else 0,
+        "TWELVE": group.twelve,
+        "MAPPED": group.mapped,
+        "SEEN": group.has_seen,
+        "TIES": gpu.ties,
+    }

@@ -1,0 +1,134 @@
+"""Sampled ranks from exact scores on a GPU: item-item models and PyTorch modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank.errors import InputError
+from fullrank.ranking._cuda import sampled_models as shared
+from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, draw
+from fullrank.ranking.item_item import ItemItemScorer
+from fullrank.ranking.torch_scorer import TorchScorer, scoring
+
+Ints = NDArray[np.int64]
+
+_BLOCK = 32  # items that a program takes at a time
+_UNROLL = 4  # rows of an item-item matrix on their way together
+_PAIRS = 1 << 18  # pairs given to a module at once
+_CELLS = 1 << 24  # scores of a module kept at once
+
+
+class ItemItem:
+    """A dense item-item matrix: it stays on the device, histories come by blocks."""
+
+    def __init__(self, gpu: Gpu, scorer: ItemItemScorer) -> None:
+        self.gpu, self.scorer = gpu, scorer
+        self.matrix = gpu.move_large("weights", scorer.matrix)
+        self.history: tuple[Any, ...] = ()
+        narrow = scorer.matrix.dtype == np.float32 and scorer.history_values.dtype == np.float32
+        self.fused = bool(narrow)  # as for factors
+
+    def users_at_once(self, width: int) -> int:
+        stored = 12 * self.scorer.history_indices.size // max(1, self.scorer.n_users)
+        return max(1, BYTES // (stored + 4 * width + 128))
+
+    def start(self, users: Ints) -> None:
+        indptr = self.scorer.history_indptr
+        starts, stops = indptr[users], indptr[users + 1]
+        own = np.concatenate(([0], np.cumsum(stops - starts)))
+        at = np.arange(own[-1]) + np.repeat(starts - own[:-1], stops - starts)
+        lists = (own, self.scorer.history_indices[at], self.scorer.history_values[at])
+        self.history = tuple(self.gpu.move(one) for one in lists)
+
+    def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
+        from fullrank.ranking._cuda.sampled_score_kernels import item_item_marks
+
+        shape = targets.shape
+        out = self.gpu.torch.empty(shape, dtype=self.gpu.torch.float64, device=self.gpu.device)
+        item_item_marks[(starts.shape[0] - 1,)](
+            self.matrix, self.scorer.n_items, *self.history, starts, targets, out,
+            BLOCK=16, UNROLL=_UNROLL, num_warps=1, enable_fp_fusion=self.fused,
+        )  # fmt: skip
+        return out
+
+    def above(self, group: Group, level: Level) -> tuple[Any, Any]:
+        from fullrank.ranking._cuda.sampled_score_kernels import item_item_above
+
+        above, bad = shared.counts(self.gpu, level)
+        item_item_above[(level.rows.shape[0],)](
+            self.matrix, self.scorer.n_items, *self.history,
+            *shared.drawing(self.gpu, group, level), level.starts, level.targets, level.marks,
+            above, group.seen_starts, group.seen, bad,
+            BLOCK=_BLOCK, UNROLL=_UNROLL, **shared.kind(self.gpu, group, level), num_warps=1,
+            enable_fp_fusion=self.fused,
+        )  # fmt: skip
+        return above, bad
+
+
+class Module:
+    """A PyTorch module on the device: draws, scores and counts stay there."""
+
+    def __init__(self, gpu: Gpu, scorer: TorchScorer) -> None:
+        self.gpu, self.scorer = gpu, scorer
+        own = next((p.device for p in scorer.module.parameters()), gpu.device)
+        if own != gpu.device:
+            raise InputError(
+                f"`device` must be where the module's parameters are, {str(own)!r}, not "
+                f"{str(gpu.device)!r}; move it there with module.to({str(gpu.device)!r})."
+            )
+        self.users: Any = None
+
+    def users_at_once(self, width: int) -> int:
+        return max(1, _CELLS // (width + 1))
+
+    def start(self, users: Ints) -> None:
+        self.users = self.gpu.move(users)
+
+    def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
+        return self._scores(self.users[group_of], targets).double()
+
+    def above(self, group: Group, level: Level) -> tuple[Any, Any]:
+        from fullrank.ranking._cuda.sampled_score_kernels import scored_above
+
+        torch = self.gpu.torch
+        above, bad = shared.counts(self.gpu, level)
+        items = level.given
+        if items is None:
+            items = draw(self.gpu, group, level.rows, level.first, level.count)
+        there = items >= 0
+        row = torch.nonzero(there)[:, 0]
+        scores = torch.zeros(items.shape, dtype=torch.float32, device=self.gpu.device)
+        scores[there] = self._scores(self.users[level.rows[row]], items[there].long())
+        # excluded or not: what a module gives must be numbers
+        nan = torch.nonzero(torch.isnan(scores))
+        if nan.shape[0]:
+            bad[0] = (nan[0, 0] << 32) | nan[0, 1]
+            return above, bad
+        scored_above[(level.rows.shape[0],)](
+            scores, level.rows, group.users, self.gpu.key, level.count, items, items.shape[1],
+            level.starts, level.targets, level.marks, above, group.seen_starts, group.seen, bad,
+            BLOCK=128, SEEN=group.has_seen, TIES=self.gpu.ties,
+        )  # fmt: skip
+        return above, bad
+
+    def _scores(self, users: Any, items: Any) -> Any:
+        """The module's scores of pairs, in evaluation mode and without gradients; float32."""
+        module, torch = self.scorer.module, self.gpu.torch
+        with scoring(torch, module):
+            parts = [
+                self._answer(users[start : start + _PAIRS], items[start : start + _PAIRS])
+                for start in range(0, users.shape[0], _PAIRS)
+            ]
+        return torch.cat(parts) if parts else users.float()
+
+    def _answer(self, users: Any, items: Any) -> Any:
+        answer = self.scorer.module(users, items)
+        if answer.numel() != users.shape[0]:
+            raise InputError(
+                "`module` must return one score for each pair; for "
+                f"{users.shape[0]} pairs it gave shape {tuple(answer.shape)}."
+            )
+        return answer.detach().reshape(-1).float()

@@ -1,0 +1,174 @@
+"""Exact ranks of factor models on a GPU are those of the CPU, tie by tie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fullrank.errors import InputError
+from fullrank.ranking import FactorScorer, as_scorer, rank
+from fullrank.ranking._cuda import exact as cuda_exact
+
+COUNTS = ("n_greater", "n_equal", "ranks", "offset", "n_candidates")
+
+
+def problem(seed, *, n_users=20, n_items=150, d=16, targets=1, whole=False, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    users = rng.normal(size=(n_users, d)).astype(dtype)
+    items = rng.normal(size=(n_items, d)).astype(dtype)
+    if whole:  # small whole numbers: many equal scores
+        users, items = np.round(users), np.round(items)
+    rows = np.repeat(np.arange(n_users), targets)
+    wanted = [rng.choice(n_items, targets, replace=False) for _ in range(n_users)]
+    return users, items, (rows, np.concatenate(wanted)), rng
+
+
+def same(scorer, targets, **how):
+    here = rank(scorer, targets, rng=12345678901234, **how)
+    there = rank(scorer, targets, rng=12345678901234, device="cuda", **how)
+    assert [n for n in COUNTS if not np.array_equal(getattr(here, n), getattr(there, n))] == []
+    return there
+
+
+@pytest.mark.parametrize("operands", ["tf32", "bf16"])
+@pytest.mark.parametrize("d", [1, 8, 33, 64, 130])
+def test_counts_are_those_of_the_cpu(d, operands):
+    users, items, targets, _ = problem(d, d=d)
+    same(FactorScorer(users, items), targets, operands=operands, ties="random")
+
+
+@pytest.mark.parametrize("ties", ["mean", "best", "worst", "random"])
+def test_equal_scores_stand_where_the_cpu_puts_them(ties):
+    users, items, targets, _ = problem(1, d=4, targets=3, whole=True)
+    result = same(FactorScorer(users, items), targets, ties=ties)
+    assert result.n_equal.max() > 3
+
+
+def test_excluded_items_and_a_smaller_catalogue():
+    users, items, targets, rng = problem(2, targets=2)
+    exclude = sp.random(20, 150, 0.1, format="csr", random_state=1)
+    catalogue = np.unique(np.concatenate([targets[1], rng.choice(150, 60)]))
+    same(FactorScorer(users, items), targets, exclude=exclude, items=catalogue, ties="random")
+
+
+def test_users_beyond_the_last_excluded_row_have_nothing_excluded():
+    users, items, targets, _ = problem(3)
+    same(FactorScorer(users, items), targets, exclude=sp.csr_array(np.ones((5, 150))))
+
+
+@pytest.mark.parametrize("targets", [5, 11])
+def test_more_targets_than_a_row_holds(targets):
+    users, items, pairs, _ = problem(4, n_users=7, targets=targets)
+    same(FactorScorer(users, items), pairs)
+
+
+def test_users_with_different_numbers_of_targets():
+    users, items, _, rng = problem(5)
+    rows = np.repeat(np.arange(20), rng.integers(1, 14, 20))
+    pairs = np.unique(np.column_stack([rows, rng.integers(0, 150, rows.size)]), axis=0)
+    same(FactorScorer(users, items), (pairs[:, 0], pairs[:, 1]), ties="random")
+
+
+@pytest.mark.parametrize("kind", ["dot", "cosine"])
+def test_biases_and_cosine(kind):
+    users, items, targets, rng = problem(6)
+    bias = rng.normal(size=150)
+    bias[:3] = -np.inf  # items that are never to be shown
+    targets = targets[0], np.maximum(targets[1], 3)
+    scorer = FactorScorer(
+        users, items, item_bias=bias, user_bias=rng.normal(size=20), similarity=kind
+    )
+    same(scorer, targets, ties="random")
+
+
+def test_a_target_with_an_infinite_score_is_ranked_by_the_cpu():
+    users, items, targets, _ = problem(7)
+    bias = np.zeros(150)
+    bias[targets[1][0]] = np.inf
+    result = same(FactorScorer(users, items, item_bias=bias), targets)
+    assert result.n_undecided is None
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_double_precision_and_unusual_sizes(scale):
+    users, items, targets, _ = problem(8, dtype=np.float64)
+    same(FactorScorer(users * scale, items), targets, ties="random")
+
+
+def test_close_scores_are_decided_in_double_precision(monkeypatch):
+    monkeypatch.setattr(cuda_exact, "_MANY", 64)
+    users, items, targets, rng = problem(9, n_users=6, n_items=300, d=24)
+    items[:] = items[0] * (1 + 1e-7 * rng.integers(0, 3, (300, 1))).astype(np.float32)
+    result = same(FactorScorer(users, items), targets, ties="random")
+    # more than the places that are made for a target at first
+    assert result.n_undecided > 6 * 64
+
+
+def test_a_catalogue_in_pieces_and_users_in_parts(monkeypatch):
+    users, items, targets, rng = problem(10, targets=2, n_items=700)
+    exclude = sp.random(20, 700, 0.05, format="csr", random_state=2)
+    scorer = FactorScorer(users, items, item_bias=rng.normal(size=700))
+    monkeypatch.setattr(cuda_exact, "_ITEMS", 200 * 16 * 4)
+    monkeypatch.setattr(cuda_exact, "_USERS", 7 * 16 * 4)
+    seen = []
+    same(scorer, targets, exclude=exclude, ties="random")
+    rank(scorer, targets, device="cuda", progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (20, 20)
+    assert seen == sorted(seen)
+    assert len(seen) == 3 * 4
+
+
+def test_arrays_that_must_not_be_written_to():
+    users, items, targets, _ = problem(11)
+    users.flags.writeable = items.flags.writeable = False
+    same(FactorScorer(users, items), targets)
+
+
+@pytest.mark.parametrize("operands", ["tf32", "bf16"])
+@pytest.mark.parametrize("targets", [1, 3])
+def test_fast_counts_the_scores_of_rounded_factors(operands, targets):
+    """Whole numbers up to 8 bits are not rounded, so that fast ranks are exact ones."""
+    users, items, pairs, _ = problem(12, d=6, targets=targets, whole=True)
+    exclude = sp.random(20, 150, 0.1, format="csr", random_state=3)
+    same(
+        FactorScorer(users, items), pairs, exclude=exclude, precision="fast", ties="random",
+        operands=operands,
+    )  # fmt: skip
+
+
+def test_fast_says_how_many_comparisons_were_close():
+    users, items, targets, _ = problem(13, n_items=512)
+    items[:] = items[0]
+    result = rank(FactorScorer(users, items), targets, precision="fast", device="cuda")
+    # the blocks that were looked at stand for the others
+    assert result.n_undecided == 20 * 512
+
+
+def test_fast_ranks_are_near_the_exact_ones():
+    users, items, targets, _ = problem(14, n_items=600, d=40)
+    scorer = FactorScorer(users, items)
+    exact = rank(scorer, targets)
+    fast = rank(scorer, targets, precision="fast", operands="bf16", device="cuda")
+    # products of two 8-bit numbers err by less than 2^-7 of Σ|u_k v_k|
+    scores = scorer.scores(np.arange(20))
+    marks = scores[targets[0], targets[1]]
+    bound = 2.0**-7 * np.linalg.norm(users, axis=1) * np.linalg.norm(items, axis=1).max()
+    within = (np.abs(scores - marks[:, None]) <= 2 * bound[:, None]).sum(axis=1)
+    assert (np.abs(fast.ranks - exact.ranks) <= within).all()
+
+
+def test_other_scorers_have_no_gpu():
+    with pytest.raises(InputError, match='`device` must be None or "cpu" for ScoreArray'):
+        rank(np.eye(3), ([0], [1]), device="cuda")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", 1])
+def test_what_is_no_device(device):
+    with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or one of several'):
+        rank(as_scorer(np.eye(3)), ([0], [1]), device=device)
+
+
+def test_what_is_no_operand():
+    with pytest.raises(InputError, match="`operands` must be"):
+        rank(np.eye(3), ([0], [1]), operands="fp8")

@@ -1,0 +1,71 @@
+"""The argument `device` where there is no GPU, or nothing to reach one with."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from fullrank.errors import InputError, MissingExtraError
+from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
+from fullrank.ranking._cuda.device import on_gpu
+
+SCORER = FactorScorer(np.eye(3), np.arange(600.0).reshape(200, 3))
+FUNCTIONS = pytest.mark.parametrize("function", [rank, sample_ranks, adaptive_ranks])
+
+
+@FUNCTIONS
+def test_a_machine_without_a_gpu(function, need, monkeypatch):
+    torch = need("torch")
+    need("triton")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+        function(SCORER, ([0], [1]), device="cuda")
+
+
+def test_a_gpu_that_is_not_there(need, monkeypatch):
+    torch = need("torch")
+    need("triton")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with pytest.raises(InputError, match=r"one of the 2 GPUs .*, not 'cuda:2'"):
+        rank(SCORER, ([0], [1]), device="cuda:2")
+
+
+@FUNCTIONS
+@pytest.mark.parametrize("missing", ["torch", "triton"])
+def test_what_must_be_installed(function, missing, need, monkeypatch):
+    need("torch")
+    monkeypatch.setitem(sys.modules, missing, None)
+    told = rf'Ranking on a GPU needs {missing}: pip install "fullrank\[cuda\]"'
+    with pytest.raises(MissingExtraError, match=told):
+        function(SCORER, ([0], [1]), device="cuda")
+
+
+@pytest.mark.parametrize(
+    ("device", "expected"), [(None, False), ("cpu", False), ("cuda", True), ("cuda:3", True)]
+)
+def test_what_asks_for_a_gpu(device, expected):
+    assert on_gpu(device) is expected
+
+
+@FUNCTIONS
+def test_the_cpu_can_be_named(function):
+    named = function(SCORER, ([0], [1]), ties="best", rng=1, device="cpu")
+    usual = function(SCORER, ([0], [1]), ties="best", rng=1)
+    assert str(named) == str(usual)
+
+
+def test_ranking_without_a_gpu_loads_neither_torch_nor_triton():
+    code = """if True:
+        import sys
+        import numpy as np
+        from fullrank.ranking import FactorScorer, rank
+        rank(FactorScorer(np.eye(3), np.eye(3)), ([0], [1]))
+        assert not {"torch", "triton"} & set(sys.modules), "loaded"
+    """
+    subprocess.run([sys.executable, "-c", code], check=True)
