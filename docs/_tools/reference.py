@@ -18,6 +18,7 @@ PACKAGES = {
     "sampling": "Samples, designs, distributions and expected metrics",
     "metrics": "Metrics",
     "data": "Interactions, splits and data sets",
+    "losses": "Losses",
     "models": "Models",
     "evaluation": "Whole evaluations",
     "report": "Reports",

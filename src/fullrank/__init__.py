@@ -34,6 +34,7 @@ __all__ = [
     "evaluation",
     "expected_metric",
     "inference",
+    "losses",
     "metrics",
     "models",
     "plan",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import estimators as estimators
     from fullrank import evaluation as evaluation
     from fullrank import inference as inference
+    from fullrank import losses as losses
     from fullrank import metrics as metrics
     from fullrank import models as models
     from fullrank import ranking as ranking
@@ -89,6 +91,7 @@ _MODULES = {
     "estimators": "fullrank.estimators",
     "evaluation": "fullrank.evaluation",
     "inference": "fullrank.inference",
+    "losses": "fullrank.losses",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",

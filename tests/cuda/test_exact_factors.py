@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from fullrank.errors import InputError
 from fullrank.ranking import FactorScorer, as_scorer, rank
+from fullrank.ranking._counting import Job
 from fullrank.ranking._cuda import exact as cuda_exact
+from fullrank.ranking._cuda.parts import parts
+from fullrank.ranking.targets import Exclusion, clean_targets
 
 COUNTS = ("n_greater", "n_equal", "ranks", "offset", "n_candidates")
 
@@ -90,6 +95,12 @@ def test_a_target_with_an_infinite_score_is_ranked_by_the_cpu():
     assert result.n_undecided is None
 
 
+@pytest.mark.parametrize("scale", [1e-41, 1e-38, 1e37])
+def test_single_precision_at_the_ends_of_its_range(scale):
+    users, items, targets, _ = problem(19)
+    same(FactorScorer((users * np.float64(scale)).astype(np.float32), items), targets)
+
+
 @pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
 def test_double_precision_and_unusual_sizes(scale):
     users, items, targets, _ = problem(8, dtype=np.float64)
@@ -109,14 +120,74 @@ def test_a_catalogue_in_pieces_and_users_in_parts(monkeypatch):
     users, items, targets, rng = problem(10, targets=2, n_items=700)
     exclude = sp.random(20, 700, 0.05, format="csr", random_state=2)
     scorer = FactorScorer(users, items, item_bias=rng.normal(size=700))
-    monkeypatch.setattr(cuda_exact, "_ITEMS", 200 * 16 * 4)
-    monkeypatch.setattr(cuda_exact, "_USERS", 7 * 16 * 4)
+    monkeypatch.setattr(cuda_exact, "_ITEMS", 200 * 32 * 4)  # 16 factors, padded to 32
+    monkeypatch.setattr(cuda_exact, "_USERS", 7 * (3 * 32 * 4 + 2 * 256))
     seen = []
     same(scorer, targets, exclude=exclude, ties="random")
     rank(scorer, targets, device="cuda", progress=lambda done, total: seen.append((done, total)))
     assert seen[-1] == (20, 20)
     assert seen == sorted(seen)
     assert len(seen) == 3 * 4
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_factor_that_is_no_number_in_a_later_piece(bad, monkeypatch):
+    users, items, targets, _ = problem(15, n_items=300)
+    items[250, 3] = bad
+    users[:, 3] = 0.0  # times infinity: no number
+    monkeypatch.setattr(cuda_exact, "_ITEMS", 100 * 32 * 4)
+    with pytest.raises(InputError, match="user row 0 and item row 250 is NaN"):
+        rank(FactorScorer(users, items), targets, device="cuda")
+
+
+def test_targets_and_excluded_items_count_for_what_fits_the_device():
+    users, items, targets, _ = problem(16, n_users=4, n_items=30, targets=9)
+    job = Job(
+        scorer=FactorScorer(users, items),
+        targets=clean_targets(targets, n_users=4, n_items=30),
+        catalogue=None, exclusion=None, random=False, key=0, fast=False, n_jobs=None,
+        batch_size=None, progress=None,
+    )  # fmt: skip
+    exclusion = Exclusion(indptr=np.array([0, 0, 0, 20, 20]), indices=np.arange(20, dtype=np.int32))
+
+    def cut(job, room):
+        return [(here, part.targets.users.tolist()) for here, part in parts(job, 128, room)]
+
+    user = 10 * 128 + 9 * 256
+    assert cut(job, 4 * user) == [(slice(0, 36), [0, 1, 2, 3])]
+    assert cut(job, 4 * user - 1) == [(slice(0, 27), [0, 1, 2]), (slice(27, 36), [3])]
+    assert [users for _, users in cut(job, 1)] == [[0], [1], [2], [3]]
+    job = replace(job, exclusion=exclusion)
+    assert [users for _, users in cut(job, 4 * user)] == [[0, 1, 2], [3]]
+
+
+def test_few_factors_are_as_wide_as_the_tiles_they_fill(monkeypatch):
+    """Pieces are of so many bytes of what is multiplied, not of what was given."""
+    users, items, targets, _ = problem(17, d=1, n_items=300)
+    monkeypatch.setattr(cuda_exact, "_ITEMS", 100 * 32 * 4)
+    seen = []
+    rank(FactorScorer(users, items), targets, device="cuda", progress=lambda *at: seen.append(at))
+    assert len(seen) == 3
+
+
+def test_one_user_who_ties_with_everything_does_not_slow_the_others_down(monkeypatch):
+    users, items, targets, _ = problem(18, n_users=60, n_items=130, d=2)
+    users[7] = 0.0
+    monkeypatch.setattr(cuda_exact, "_MANY", 64)
+    monkeypatch.setattr(cuda_exact, "_LISTED", 256)
+    steps = []
+    whole = cuda_exact.Count._count_rows
+
+    def watched(self, blocks, at, stop, capacity):
+        steps.append((stop - at, capacity))
+        return whole(self, blocks, at, stop, capacity)
+
+    monkeypatch.setattr(cuda_exact.Count, "_count_rows", watched)
+    result = same(FactorScorer(users, items), targets)
+    assert result.n_equal.max() == 129
+    # all at once; the first again, with room for what it lists; then more and more
+    expected = [(60, 64), (1, 256), (1, 256), (2, 128), (4, 64), (8, 64), (16, 64), (28, 64)]
+    assert steps == expected
 
 
 def test_arrays_that_must_not_be_written_to():
@@ -135,6 +206,22 @@ def test_fast_counts_the_scores_of_rounded_factors(operands, targets):
         FactorScorer(users, items), pairs, exclude=exclude, precision="fast", ties="random",
         operands=operands,
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("ties", ["worst", "random"])
+def test_fast_ranks_are_among_the_candidates(ties):
+    """A sum of 33 products may be another in another order, and then excluded items tie no more."""
+    users, items, targets, rng = problem(20, d=33, n_items=20)
+    items[:] = items[0]
+    exclude = sp.csr_array((rng.random((20, 20)) < 0.7).astype(float))
+    result = rank(
+        FactorScorer(users, items), targets, exclude=exclude, ties=ties, precision="fast",
+        device="cuda", rng=1,
+    )  # fmt: skip
+    assert result.n_candidates.min() < 10
+    assert (result.n_greater >= 0).all()
+    assert (result.n_greater + result.n_equal < result.n_candidates).all()
+    assert ((result.ranks >= 1) & (result.ranks <= result.n_candidates)).all()
 
 
 def test_fast_says_how_many_comparisons_were_close():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,7 @@ def test_there_are_studies() -> None:
         "intervals",
         "ml1m_ials",
         "ml1m_models",
+        "ml1m_neural",
         "pinterest",
         "plan",
         "scale",
@@ -159,6 +161,13 @@ def test_plan(tmp_path: Path) -> None:
 )
 def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
     _quick(study, tmp_path)
+
+
+def test_the_page_of_the_gpu_is_written_from_its_results() -> None:
+    """It is a benchmark, for it needs a GPU, but its page stands among the studies."""
+    page = runpy.run_path(str(ROOT / "benchmarks" / "_gpu_page.py"))["page"]
+    content = json.loads((PAGES / "gpu.json").read_text(encoding="utf-8"))
+    assert page(content) == (PAGES / "gpu.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("study", STUDIES)

@@ -18,6 +18,17 @@ def _factors(model: Any, data: Interactions) -> float:
     return 12.0 * float(model.n_factors) * (data.n_users + data.n_items)
 
 
+def _embeddings(model: Any, data: Interactions) -> float:
+    """Parameters, their gradients, two moments and the best ones so far."""
+    return 20.0 * float(model.n_factors) * (data.n_users + data.n_items)
+
+
+def _autoencoder(model: Any, data: Interactions) -> float:
+    """The first and the last layer, as `_embeddings` counts, and a batch's scores."""
+    hidden = tuple(getattr(model, "hidden", ())) or (model.n_factors,)
+    return 20.0 * data.n_items * float(hidden[0] + hidden[-1] + model.batch_size)
+
+
 NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {
     models.EASE: _pairs(8),
     models.DebiasedEASE: _pairs(8),
@@ -33,6 +44,16 @@ NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {
     models.PureSVD: _factors,
     models.MF: _factors,
     models.LRR: _factors,
+    models.EmbeddingMF: _embeddings,
+    models.LightGCN: lambda model, data: (
+        _embeddings(model, data) * (1 + float(model.n_layers)) + 40.0 * data.n_interactions
+    ),
+    models.NeuMF: lambda model, data: (
+        20.0 * (model.n_factors + sum(model.hidden)) * (data.n_users + data.n_items)
+    ),
+    models.MultiDAE: _autoencoder,
+    models.MultiVAE: _autoencoder,
+    models.CDAE: lambda model, data: _autoencoder(model, data) + _embeddings(model, data),
     models.Popularity: lambda _, data: 8.0 * (data.n_users + data.n_items),
     models.ItemKNN: lambda model, data: 16.0 * min(model.n_neighbors, data.n_items) * data.n_items,
 }

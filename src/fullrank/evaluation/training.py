@@ -15,6 +15,7 @@ from fullrank.evaluation import memory
 from fullrank.evaluation.scorers import make_model
 from fullrank.evaluation.sources import load_interactions, load_split
 from fullrank.metrics import parse_all
+from fullrank.models._neural import NeuralModel
 from fullrank.ranking import rank
 
 _NONE = "none"
@@ -81,6 +82,9 @@ def train_model(
     metrics : measured on the validation part where there is one, else on the test part, by exact
         ranks
 
+    Models that are trained by epochs are given the validation part where there is one, and keep
+    the epoch that is best there: their metrics on it are a little too high.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -103,7 +107,10 @@ def train_model(
         learn = parts.train
     memory.check_fit(model, fitted, learn)
     start = time.perf_counter()
-    fitted.fit(learn)
+    if isinstance(fitted, NeuralModel):
+        fitted.fit(learn, progress=progress, **_validation(parts))
+    else:
+        fitted.fit(learn)
     seconds = time.perf_counter() - start
     part, values = None, {}
     if wanted:
@@ -122,3 +129,11 @@ def train_model(
         part=part,
         metrics=values,
     )
+
+
+def _validation(parts: Any) -> dict[str, Any]:
+    """What a model that is trained by epochs is given to stop by."""
+    if parts is None or parts.valid is None:
+        return {}
+    history = {} if parts.valid_history is parts.train else {"valid_history": parts.valid_history}
+    return {"valid": parts.valid, **history}

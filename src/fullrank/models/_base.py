@@ -148,3 +148,29 @@ def to_score_from(history: Interactions, known: NDArray[Any]) -> Interactions:
             f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
         )
     return history
+
+
+def rows_of(model: Saved, users: Interactions | None) -> NDArray[np.int64] | None:
+    """Rows of users among those learned from, by their ids; None for all of them as they are.
+
+    For models that have a vector for each user and none for others.
+    """
+    fitted(model)
+    if users is None:
+        return None
+    known = model.interactions_.user_ids
+    asked = to_score_from(users, model.interactions_.item_ids).user_ids
+    if np.array_equal(asked, known):
+        return None
+    order = np.argsort(known)
+    at = np.searchsorted(known, asked, sorter=order).clip(max=known.size - 1)
+    rows: NDArray[np.int64] = order[at]
+    strange = np.array(known[rows] != asked)
+    if strange.any():
+        first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
+        raise InputError(
+            f"`users` must be users that {type(model).__name__} was fitted on; "
+            f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
+            "some of their items, or take a model that scores by items alone."
+        )
+    return rows

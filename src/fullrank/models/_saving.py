@@ -19,6 +19,7 @@ from fullrank.models._base import Saved, fitted
 
 FORMAT = 1
 _KEY = "fullrank"
+_MACHINE = ("n_jobs", "device")
 Arrays = dict[str, NDArray[Any]]
 Checks = Mapping[str, Any]
 
@@ -31,10 +32,17 @@ def save(model: Saved, path: _files.PathLike) -> None:
     from fullrank import __version__
 
     fitted(model)
-    settings, arrays = _settings(model), _pack_interactions(model.interactions_)
+    arrays = _pack_interactions(model.interactions_)
     for field in _learned(model):
         arrays |= _pack(field.name, getattr(model, field.name), field.metadata)
-    head = {"format": FORMAT, "version": __version__, "model": _name(model), "settings": settings}
+    records = {field.name: getattr(model, field.name).to_dict() for field in _records(model)}
+    head = {
+        "format": FORMAT,
+        "version": __version__,
+        "model": _name(model),
+        "settings": settings(model),
+        **({"records": records} if records else {}),
+    }
     # the writer takes the memory as it lies: rows after rows, least byte first
     whole = {name: np.ascontiguousarray(_little(array)) for name, array in arrays.items()}
     with _files.replacing(path) as temporary:
@@ -87,7 +95,10 @@ def load(path: _files.PathLike) -> Any:
         sizes = {"users": model.interactions_.n_users, "items": model.interactions_.n_items}
         for field in _learned(model):
             setattr(model, field.name, _unpack(field.name, arrays, field.metadata, sizes))
-    except (KeyError, ValueError) as error:
+        for field in _records(model):
+            record = head["records"][field.name]
+            setattr(model, field.name, field.metadata["record"].from_dict(record))
+    except (KeyError, ValueError, TypeError) as error:
         what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else because(error)
         raise _broken(source, what) from error
     return model
@@ -139,13 +150,18 @@ def _broken(source: Path, why: str) -> InputError:
 
 
 def _learned(model: Saved) -> list[Field[Any]]:
-    """The fields that `fit` fills, but for the interactions."""
-    return [f for f in fields(model) if not f.init and f.name != "interactions_"]  # type: ignore[arg-type]
+    """The fields that `fit` fills with arrays."""
+    return [f for f in fields(model) if not f.init and "shape" in f.metadata]  # type: ignore[arg-type]
 
 
-def _settings(model: Saved) -> dict[str, Any]:
-    # the number of threads is the machine's affair, and changes no number
-    named = [f.name for f in fields(model) if f.init and f.name != "n_jobs"]  # type: ignore[arg-type]
+def _records(model: Saved) -> list[Field[Any]]:
+    """The fields that `fit` fills with results, which are kept as JSON."""
+    return [f for f in fields(model) if not f.init and "record" in f.metadata]  # type: ignore[arg-type]
+
+
+def settings(model: Saved) -> dict[str, Any]:
+    """What `__init__` was given, as JSON has it; threads and devices are the machine's affair."""
+    named = [f.name for f in fields(model) if f.init and f.name not in _MACHINE]  # type: ignore[arg-type]
     found = {name: getattr(model, name) for name in named}
     for name, value in found.items():
         if isinstance(value, np.ndarray):

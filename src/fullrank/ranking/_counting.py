@@ -12,7 +12,7 @@ from fullrank._progress import Progress
 from fullrank.ranking._cuda.device import current, no_device, open_device
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import ScoreArray, Scorer, nan_error, shaped
+from fullrank.ranking.scorers import Scorer, is_thread_safe, nan_error, shaped
 from fullrank.ranking.targets import Exclusion, Targets
 from fullrank.ranking.ties import Counts
 from fullrank.ranking.torch_scorer import TorchScorer
@@ -114,12 +114,11 @@ def count_any(job: Job) -> Counts:
         if user >= 0:
             raise nan_error(int(user), int(item))
 
-    ours = isinstance(job.scorer, FactorScorer | ItemItemScorer | ScoreArray)
     batches = job.batches(max(1, _CELLS // job.size))
     _threads.run(
         work,
         batches,
-        n_jobs=1 if job.n_jobs is None and not ours else job.n_jobs,
+        n_jobs=1 if job.n_jobs is None and not is_thread_safe(job.scorer) else job.n_jobs,
         progress=job.progress,
         sizes=[batch.stop - batch.start for batch in batches],
     )

@@ -181,7 +181,8 @@ def _blocks(
     sort = _worth_sorting(item_length, needed) and not bias.size
     order = catalogue[np.argsort(-item_length)] if sort else catalogue
     plain = np.empty((0, scorer.item_factors.shape[1]), np.float32)
-    if not sort and unscaled and catalogue.size == scorer.n_items:
+    narrow = scorer.item_factors.dtype == np.float32  # float64 ones may have a scale of 1 too
+    if not sort and unscaled and narrow and catalogue.size == scorer.n_items:
         plain = scorer.item_factors
     place = np.full(scorer.n_items, -1, np.int32)
     place[order] = np.arange(order.size)

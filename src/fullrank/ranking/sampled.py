@@ -18,7 +18,7 @@ from fullrank.ranking.draws import POOLS, make_pools, seed_key
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.negatives import Negatives, as_negatives, without_targets
-from fullrank.ranking.scorers import ScoreArray, Scorer, as_scorer, nan_error, score_block
+from fullrank.ranking.scorers import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 from fullrank.ranking.targets import (
     Exclusion,
     Targets,
@@ -301,8 +301,7 @@ def count_above(
         if user >= 0:
             raise nan_error(int(user), int(item))
 
-    ours = isinstance(setting.scorer, FactorScorer | ItemItemScorer | ScoreArray)
-    n_jobs = 1 if run.n_jobs is None and not ours else run.n_jobs
+    n_jobs = 1 if run.n_jobs is None and not is_thread_safe(setting.scorer) else run.n_jobs
     # a block of users reads the whole item-item matrix once: the larger, the better
     cells = _CELLS * 8 if isinstance(setting.scorer, ItemItemScorer) else _CELLS
     most = max(1, cells // (width + int(np.diff(starts).max())))

@@ -43,7 +43,8 @@ class Scorer(Protocol):
 
     `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or
-    against each user's own items (2-D). Higher is better; NaN is an error.
+    against each user's own items (2-D). Higher is better; NaN is an error. One that says
+    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise.
     """
 
     @property
@@ -180,6 +181,12 @@ def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = Non
         if wanted is not None and has is not None and wanted != has:
             raise InputError(f"`{name}` must agree with the scorer, which has {has}, not {wanted}.")
     return scorer
+
+
+def is_thread_safe(scorer: Scorer) -> bool:
+    """Whether several threads may ask at once: the scorers of ours, and those that say so."""
+    ours = isinstance(scorer, FactorScorer | ItemItemScorer | ScoreArray)
+    return ours or getattr(scorer, "thread_safe", False) is True
 
 
 def score_block(scorer: Scorer, user_rows: Array, item_rows: Array | None = None) -> Array:

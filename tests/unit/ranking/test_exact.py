@@ -176,6 +176,12 @@ def test_factors_that_are_not_finite(value):
             rank(FactorScorer(users, items), ([0, 1, 2], [2, 2, 2]))
 
 
+def test_double_precision_factors_of_lengths_below_one():
+    """They need no scale, and are no float32 factors for all that."""
+    users, items = np.array([[0.5, 0.25]]), np.array([[0.5, 0.5], [0.75, 0.25], [0.5, 0.75]])
+    assert rank(FactorScorer(users, items), ([0], [0])).ranks.tolist() == [3.0]
+
+
 def test_item_item_matrices_that_are_not_finite():
     matrix = np.ones((6, 6), np.float32)
     matrix[0, 3], matrix[1, 3] = np.inf, -np.inf

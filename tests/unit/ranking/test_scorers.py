@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import threading
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -15,6 +18,7 @@ from fullrank.ranking import (
     ScoreArray,
     Scorer,
     as_scorer,
+    rank,
 )
 from fullrank.ranking.scorers import score_block
 
@@ -256,3 +260,21 @@ def test_files_and_lists_that_hold_no_table(tmp_path):
         as_scorer(tmp_path / "scores.npy")
     with pytest.raises(InputError, match="`array` must have one score for each user and item"):
         as_scorer([[1.0, 2.0], [3.0]])
+
+
+@pytest.mark.parametrize(("says", "threads"), [(True, 2), (False, 1)])
+def test_a_scorer_that_says_so_is_asked_by_several_threads(says, threads, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    seen = set()
+    together = threading.Barrier(threads, timeout=20)  # broken unless so many come at once
+
+    class Slow:
+        n_users, n_items, thread_safe = 40, 5, says
+
+        def scores(self, user_rows, item_rows=None):
+            seen.add(threading.get_ident())
+            together.wait()
+            return np.zeros((len(user_rows), 5))
+
+    rank(Slow(), (np.arange(40), np.zeros(40, int)), batch_size=20)
+    assert len(seen) == threads

@@ -45,7 +45,8 @@ def rounded(torch: Any, values: Any, precision: str) -> Any:
 def lengths(torch: Any, values: Any) -> Any:
     """Euclidean lengths of the rows, from float64 sums, rounded up a little; float32."""
     out = torch.empty(values.shape[0], dtype=torch.float32, device=values.device)
-    for start in range(0, values.shape[0], 1 << 20):
-        part = values[start : start + (1 << 20)].double()
-        out[start : start + (1 << 20)] = part.square().sum(1).sqrt().mul(1 + 2.0**-20).float()
+    step = max(1, (1 << 26) // values.shape[1])
+    for start in range(0, values.shape[0], step):
+        part = values[start : start + step].double()
+        out[start : start + step] = part.square().sum(1).sqrt().mul(1 + 2.0**-20).float()
     return out.mul_(1 + 2.0**-20)

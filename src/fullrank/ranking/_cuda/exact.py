@@ -10,7 +10,6 @@ and no block is multiplied whose longest item cannot reach the lowest target of 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,12 @@ from fullrank.ranking._cuda import bounds
 from fullrank.ranking._cuda.catalogue import Blocks, prepare
 from fullrank.ranking._cuda.device import free_memory
 from fullrank.ranking._cuda.operands import Operand, tile_for
+from fullrank.ranking._cuda.parts import parts
 from fullrank.ranking._cuda.rows import Rows, place_rows
+from fullrank.ranking._cuda.sampled_data import rows_of
 from fullrank.ranking._cuda.streaming import Piece, Stream, to_device
 from fullrank.ranking._exact_factors import Scale, scale_for
 from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.targets import Targets
 from fullrank.ranking.ties import Counts
 
 Ints = NDArray[np.int64]
@@ -34,32 +34,29 @@ _LISTED = 1 << 28  # places for undecided scores, 1 GB
 _FEW, _MANY = 64, 1024  # places for a target, at first
 _FLAGS = 1 << 29  # bytes of flags, one for each row and block of items
 _ITEMS = 1 << 30  # bytes of item factors on the device at once
-_USERS = 1 << 34  # bytes of user factors on the device at once
+_USERS = 1 << 34  # bytes of users and targets on the device at once
 _MOST = 1 << 17  # targets counted together
 _OUT_OF_REACH = 3e38  # no finite score is as large, and its bounds are numbers
 _STEP = 64  # `fast` looks for scores within the bound in every so many blocks
 
 
 def count_factors(
-    job: Job, scorer: FactorScorer, torch: Any, device: Any, *, items_at_once: int | None = None
+    job: Job, scorer: FactorScorer, torch: Any, device: Any
 ) -> tuple[Counts, int] | None:
     """Counts as `_exact_factors.count_factors` gives them, and the number of undecided scores.
 
     None where the bounds do not hold (see there), or where a target's score is infinite.
     """
-    t = job.targets
-    room = free_memory(torch, device)
-    size = scorer.item_factors.dtype.itemsize * scorer.item_factors.shape[1]
+    # Vectors are there several times: as they are, rounded, what that cut off, and on the way to
+    # it; half of the memory is enough for eight times the users' and eight times the items'.
+    room = free_memory(torch, device) // 16
+    _, width = tile_for(scorer.item_factors.shape[1], job.operands)
+    row = scorer.item_factors.dtype.itemsize * width
     items = Stream(
-        torch, device, scorer.item_factors, job.catalogue,
-        items_at_once or max(1, min(_ITEMS, room // 16) // size),
-    )  # fmt: skip
-    step = max(1, min(_USERS, room // 8) // size)
-    counts, undecided = Counts.empty(t.order.size), 0
-    for first in range(0, t.users.size, step):
-        last = min(t.users.size, first + step)
-        here = slice(int(t.starts[first]), int(t.starts[last]))
-        part = job if last - first == t.users.size else _part(job, first, last)
+        torch, device, scorer.item_factors, job.catalogue, max(1, min(_ITEMS, room) // row)
+    )
+    counts, undecided = Counts.empty(job.targets.order.size), 0
+    for here, part in parts(job, row, min(_USERS, room)):
         found = Count(torch, device, part, scorer, items).run()
         if found is None:
             return None
@@ -67,24 +64,6 @@ def count_factors(
             getattr(counts, name)[here] = getattr(found[0], name)
         undecided += found[1]
     return counts, undecided
-
-
-def _part(job: Job, first: int, last: int) -> Job:
-    """The job for some of its users."""
-    t = job.targets
-    here = t.order[t.starts[first] : t.starts[last]]
-    targets = Targets(
-        user_rows=t.user_rows[here],
-        item_rows=t.item_rows[here],
-        users=t.users[first:last],
-        starts=t.starts[first : last + 1] - t.starts[first],
-        order=np.arange(here.size),
-    )
-    progress = job.progress
-    if progress is not None:
-        report, total = progress, t.users.size
-        progress = lambda done, _: report(first + done, total)  # noqa: E731
-    return replace(job, targets=targets, progress=progress)
 
 
 class Count:
@@ -124,8 +103,9 @@ class Count:
             if job.progress is not None:
                 job.progress(int(done / self.items.names.size * t.users.size), t.users.size)
         if job.fast:  # an excluded item may be on another side of a tie here than there
-            self.greater.clamp_(min=0)
-            self.equal.clamp_(min=0)
+            others = self._others()
+            self.greater = torch.minimum(self.greater.clamp(min=0), others)
+            self.equal = torch.minimum(self.equal.clamp(min=0), others - self.greater)
             self.before = torch.minimum(self.before.clamp(min=0), self.equal)
         counts = Counts.empty(t.order.size)
         for name in ("greater", "equal", "before", "mark"):
@@ -135,23 +115,25 @@ class Count:
     def set_up(self) -> bool:
         """Scale, marks and rows: what is the same for all items; False without a scale."""
         torch, t = self.torch, self.job.targets
-        user_length = bounds.lengths(torch, self.users)
-        longest = max(float(bounds.lengths(torch, piece.rows).max()) for piece in self.items)
-        scale = scale_for(self.scorer, float(user_length.max()), longest)
+        longest = [float(bounds.lengths(torch, piece.rows).max()) for piece in self.items]
+        # numpy's maximum of a NaN and a number is NaN, wherever the NaN stands
+        scale = scale_for(
+            self.scorer, float(bounds.lengths(torch, self.users).max()), float(np.max(longest))
+        )
         self.mark = self._marks()
         if scale is None or not bool(self.mark.isfinite().all()):
             return False
         self.scale: Scale = scale
-        self.rows: Rows = place_rows(
-            t.starts,
-            self.mark.cpu().numpy() * scale.both,
-            user_length.double().cpu().numpy() * scale.users,
-            bounds.tiny(self.d, scale.room),
-        )
-        self.row_user = self._send(self.rows.user)
         self.operand = Operand.rounded(
             torch, self.users, scale.users, self.job.operands, self.width
         )
+        self.rows: Rows = place_rows(
+            t.starts,
+            self.mark.cpu().numpy() * scale.both,
+            (self.operand.length.double() + self.operand.rest.double()).cpu().numpy(),
+            bounds.tiny(self.d, scale.room),
+        )
+        self.row_user = self._send(self.rows.user)
         return True
 
     def blocks(self, piece: Piece) -> Blocks:
@@ -176,21 +158,34 @@ class Count:
         )  # fmt: skip
         return out
 
+    def _others(self) -> Any:
+        """How many candidates there are beside each target."""
+        out = self.torch.full_like(self.greater, self.job.size - 1)
+        if self.excluded is not None:
+            _, first, last = self.excluded
+            out -= (last - first)[self.target_user]
+        return out
+
     def count_blocks(self, blocks: Blocks) -> int:
         """All rows against some items; gives the number of undecided scores."""
-        n_rows, undecided, at = self.rows.user.size, 0, 0
-        fits = _FLAGS // (blocks.n_blocks * self.tile.users) * self.tile.users
-        step = max(self.tile.users, min(_MOST // self.rows.group, fits))
-        capacity = max(_FEW, min(_MANY, _LISTED // (min(step, n_rows) * self.rows.group)))
+        n_rows, undecided, at, group = self.rows.user.size, 0, 0, self.rows.group
+        # a flagged row is looked up by some sixty bytes
+        flags = min(_FLAGS, free_memory(self.torch, self.device) // 128)
+        fits = flags // (blocks.n_blocks * self.tile.users) * self.tile.users
+        step = widest = max(self.tile.users, min(_MOST // group, fits))
+        capacity = least = max(_FEW, min(_MANY, _LISTED // (min(step, n_rows) * group)))
         while at < n_rows:
             stop = min(n_rows, at + step)
             most, listed = self._count_rows(blocks, at, stop, capacity)
             if most > capacity:  # again, fewer at a time, with room for all of them
                 capacity = 1 << (most - 1).bit_length()
-                step = min(step, max(1, _LISTED // (capacity * self.rows.group)))
+                step = min(step, max(1, _LISTED // (capacity * group)))
                 continue
             undecided += listed
             at = stop
+            fewer = max(least, _LISTED // (2 * step * group))
+            if step < widest and most <= fewer:  # users who tie with everything come first
+                step, capacity = min(widest, 2 * step), min(capacity, fewer)
         self._take_excluded(blocks)
         return undecided
 
@@ -248,7 +243,8 @@ class Count:
             self.mark[to] = marks[used].double() / self.scale.both
             return 0, int(near[used].sum())
         listed = torch.zeros(slots, dtype=torch.int32, device=self.device)
-        found = torch.empty(slots * capacity, dtype=torch.int32, device=self.device)
+        # rows that fill up the last tile have no targets and list nothing
+        found = torch.empty((stop - at) * group * capacity, dtype=torch.int32, device=self.device)
         tile_blocks, tile_rows = self._flagged(flags.view(blocks.n_blocks, n_rows))
         if tile_blocks.shape[0]:
             # four operands a step, in two stages, must fit beside each other
@@ -359,11 +355,8 @@ class Count:
             return
         torch = self.torch
         if self.excluded is None:
-            users = self.job.targets.users
-            first, last = (
-                exclusion.indptr[np.minimum(users + k, exclusion.indptr.size - 1)] for k in (0, 1)
-            )
-            self.excluded = tuple(self._send(array) for array in (exclusion.indices, first, last))
+            starts, found = rows_of(exclusion, self.job.targets.users)
+            self.excluded = tuple(self._send(array) for array in (found, starts[:-1], starts[1:]))
         items, first, last = self.excluded
         self._decide(
             blocks,

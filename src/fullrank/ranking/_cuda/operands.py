@@ -45,6 +45,8 @@ class Operand:
     @classmethod
     def rounded(cls, torch: Any, values: Any, scale: float, operands: str, width: int) -> Operand:
         """Of values × scale (a power of two: exact), padded by zeros to `width` columns."""
+        if not 2.0**-120 < scale < 2.0**120:  # float32 has no such number
+            values = values.double()
         exact = values * scale
         first = bounds.rounded(torch, exact.to(torch.float32), operands)
         left = exact - first.to(exact.dtype)

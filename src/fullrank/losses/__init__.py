@@ -1,0 +1,34 @@
+"""Losses of recommenders: of positive, negative and extra positive scores (extra `torch`).
+
+Plain functions of tensors, differentiable, one loss for each row or their mean. `LOSSES` has them
+by name, with what each needs.
+"""
+
+from fullrank.losses.listwise import (
+    debiased_info_nce,
+    info_nce,
+    mine,
+    mine_plus,
+    sampled_softmax,
+    softmax,
+)
+from fullrank.losses.pairwise import bpr
+from fullrank.losses.pointwise import ccl, debiased_ccl, debiased_mse, mse
+from fullrank.losses.registry import LOSSES, Loss, positive_share
+
+__all__ = [
+    "LOSSES",
+    "Loss",
+    "bpr",
+    "ccl",
+    "debiased_ccl",
+    "debiased_info_nce",
+    "debiased_mse",
+    "info_nce",
+    "mine",
+    "mine_plus",
+    "mse",
+    "positive_share",
+    "sampled_softmax",
+    "softmax",
+]

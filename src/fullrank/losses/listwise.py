@@ -1,0 +1,340 @@
+"""Losses of a positive against many items at once: softmax, InfoNCE, MINE and their relatives."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.losses._scores import (
+    above_zero,
+    clean,
+    load_torch,
+    log_mean_exp,
+    log_one_plus_exp,
+    reduced,
+    share,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+
+def softmax(
+    positive: Tensor, catalogue: Tensor, *, temperature: float = 1.0, reduction: str = "mean"
+) -> Tensor:
+    """Minus the log-probability of the positive among all items.
+
+    Parameters
+    ----------
+    positive : tensor of real scores, shape (n_rows,)
+        Of one item that each row's user has. Leading axes more than one are welcome in all losses.
+    catalogue : tensor, shape (n_rows, n_items)
+        Scores of all items, the positive itself among them.
+    temperature : float
+        What scores are divided by: the lower, the more the highest-scored items count.
+    reduction : {"mean", "none"}
+        The mean over rows, or the loss of each.
+
+    Returns
+    -------
+    tensor
+        A number, or shape (n_rows,). In float32 where the scores have fewer bits.
+
+    Notes
+    -----
+    ŷ⁺ is the positive's score and t the temperature: log Σ_j exp(ŷ_j/t) − ŷ⁺/t (003, equation 77).
+
+    Examples
+    --------
+    >>> import torch
+    >>> scores = torch.tensor([[2.0, 1.0, 0.0]])
+    >>> print(f"{softmax(scores[:, 0], scores):.4f}")
+    0.4076
+    """
+    rows, others = clean(positive, catalogue=catalogue)
+    heat = above_zero("temperature", temperature)
+    return reduced(load_torch().logsumexp(others / heat, dim=-1) - rows / heat, reduction)
+
+
+def sampled_softmax(
+    positive: Tensor,
+    negatives: Tensor,
+    *,
+    log_probability: Tensor,
+    temperature: float = 1.0,
+    negative_weight: float = 1.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """The softmax loss estimated from a sample of items, whatever distribution it came from.
+
+    Dividing each exponential by the probability with which its item was drawn makes their mean an
+    estimate of the sum over the catalogue.
+
+    Parameters
+    ----------
+    positive : tensor, shape (n_rows,)
+    negatives : tensor, shape (n_rows, n)
+        Scores of items drawn from all items, with replacement.
+    log_probability : tensor, the shape of `negatives` or one that broadcasts to it
+        The logarithm of the probability of each of these items in one draw; −log n_items when
+        they are drawn uniformly.
+    temperature : float
+    negative_weight : float
+        The weight of the estimated sum. 1 estimates the softmax; n, the number of negatives, is
+        the loss as equation 78 writes it, with a sum in place of the mean.
+    reduction : {"mean", "none"}
+
+    Returns
+    -------
+    tensor
+
+    Notes
+    -----
+    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t)/p(j))] (003, equation 78), λ the negative
+    weight.
+
+    Examples
+    --------
+    Every item once, at equal probabilities, gives the softmax of the positive among itself and
+    all of them.
+
+    >>> import torch
+    >>> negatives = torch.tensor([[1.0, 0.0]])
+    >>> chances = torch.full((2,), 0.5).log()
+    >>> print(f"{sampled_softmax(torch.tensor([2.0]), negatives, log_probability=chances):.4f}")
+    0.4076
+    """
+    torch = load_torch()
+    rows, others = clean(positive, negatives=negatives)
+    heat = above_zero("temperature", temperature)
+    weight = above_zero("negative_weight", negative_weight)
+    if not isinstance(log_probability, torch.Tensor):
+        raise InputError(
+            f"`log_probability` must be a torch tensor, not {type(log_probability).__name__}."
+        )
+    fits = log_probability.ndim <= others.ndim and all(
+        given in (1, wanted)
+        for given, wanted in zip(
+            reversed(log_probability.shape), reversed(others.shape), strict=False
+        )
+    )
+    if not fits:
+        raise InputError(
+            f"`log_probability` must have one for each of `negatives`, shape "
+            f"{tuple(others.shape)}; it has {tuple(log_probability.shape)}."
+        )
+    estimate = log_mean_exp(others / heat - log_probability.to(others))
+    return reduced(_against(rows / heat, estimate, weight), reduction)
+
+
+def info_nce(
+    positive: Tensor,
+    negatives: Tensor,
+    *,
+    temperature: float = 1.0,
+    negative_weight: float | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """InfoNCE: pick the positive out of a draw of other items.
+
+    Parameters
+    ----------
+    positive : tensor, shape (n_rows,)
+    negatives : tensor, shape (n_rows, n)
+        Scores of items drawn from all items, some of which the user may like.
+    temperature : float
+        1 suits dot products; cosines need a fraction of it, 0.1 or so.
+    negative_weight : float, optional
+        λ, the weight of the mean over negatives; n by default, which makes it the plain sum.
+    reduction : {"mean", "none"}
+
+    Returns
+    -------
+    tensor
+
+    Notes
+    -----
+    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t))] (003, equation 80, where λ = n).
+
+    Examples
+    --------
+    >>> import torch
+    >>> print(f"{info_nce(torch.tensor([2.0]), torch.tensor([[1.0, 0.0]])):.4f}")
+    0.4076
+    """
+    rows, others = clean(positive, negatives=negatives)
+    heat = above_zero("temperature", temperature)
+    weight = _weight(negative_weight, others)
+    return reduced(_against(rows / heat, log_mean_exp(others / heat), weight), reduction)
+
+
+def debiased_info_nce(
+    positive: Tensor,
+    negatives: Tensor,
+    extra_positives: Tensor,
+    *,
+    positive_share: float | Tensor,
+    temperature: float = 1.0,
+    negative_weight: float | None = None,
+    lowest_score: float = -1.0,
+    reduction: str = "mean",
+) -> Tensor:
+    """InfoNCE less what the positives among the negatives add to it.
+
+    Negatives drawn from all items hold unseen positives. Their part in the mean of exponentials is
+    estimated from other positives of the same user and taken away.
+
+    Parameters
+    ----------
+    positive : tensor, shape (n_rows,)
+    negatives : tensor, shape (n_rows, n)
+        Scores of items drawn from all items.
+    extra_positives : tensor, shape (n_rows, m)
+        Scores of items drawn from those that the user has.
+    positive_share : float in [0, 1), or tensor of shape (n_rows,)
+        τ⁺, the share of all items that the user likes, the known ones included: `positive_share`
+        of this package. With 0 this is `info_nce`.
+    temperature : float
+    negative_weight : float, optional
+        λ, the weight of the mean over negatives; n by default.
+    lowest_score : float
+        The lowest score there is, −1 for cosines: the corrected mean is not let fall below
+        exp(lowest_score / temperature). For dot products, which have none, `-math.inf`.
+    reduction : {"mean", "none"}
+
+    Returns
+    -------
+    tensor
+
+    Notes
+    -----
+    The mean over negatives in `info_nce` becomes max{[(1/n)·Σ_j e^(ŷ_j/t) −
+    τ⁺·(1/m)·Σ_k e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (003, equation 83). Rows at the lower end learn
+    from the positive alone.
+
+    References
+    ----------
+    C.-Y. Chuang, J. Robinson, Y.-C. Lin, A. Torralba, S. Jegelka, "Debiased contrastive
+    learning", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> import torch
+    >>> positive, extra = torch.tensor([0.9]), torch.tensor([[0.8, 0.9]])
+    >>> negatives = torch.tensor([[0.9, 0.0, -0.5]])
+    >>> for share in (0.0, 0.2):
+    ...     print(f"{debiased_info_nce(positive, negatives, extra, positive_share=share):.4f}")
+    0.9758
+    0.8553
+    """
+    rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
+    heat = above_zero("temperature", temperature)
+    if lowest_score != -math.inf:
+        lowest_score = _checks.real("lowest_score", lowest_score)
+    tau = share(positive_share, rows)
+    corrected = _log_difference(
+        log_mean_exp(others / heat), log_mean_exp(extra / heat) + tau.log(), tau
+    ).clamp(min=lowest_score / heat)
+    weight = _weight(negative_weight, others)
+    return reduced(_against(rows / heat, corrected, weight), reduction)
+
+
+def mine(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tensor:
+    """MINE, the mutual information neural estimator: InfoNCE without the positive below the line.
+
+    A positive that stands above all negatives still learns, for the loss has no lower end.
+
+    Parameters
+    ----------
+    positive : tensor, shape (n_rows,)
+    negatives : tensor, shape (n_rows, n)
+    reduction : {"mean", "none"}
+
+    Returns
+    -------
+    tensor
+
+    Notes
+    -----
+    log Σ_j exp(ŷ_j) − ŷ⁺ (003, equation 86).
+
+    References
+    ----------
+    M. I. Belghazi et al., "Mutual information neural estimation", ICML 2018.
+
+    Examples
+    --------
+    >>> import torch
+    >>> print(f"{mine(torch.tensor([2.0]), torch.tensor([[1.0, 0.0]])):.4f}")
+    -0.6867
+    """
+    rows, others = clean(positive, negatives=negatives)
+    return reduced(load_torch().logsumexp(others, dim=-1) - rows, reduction)
+
+
+def mine_plus(
+    positive: Tensor,
+    negatives: Tensor,
+    *,
+    temperature: float = 0.15,
+    negative_weight: float = 1.2,
+    reduction: str = "mean",
+) -> Tensor:
+    """MINE of cosines, with a temperature and a weight on the negatives.
+
+    Parameters
+    ----------
+    positive : tensor, shape (n_rows,)
+        Cosines: see Notes.
+    negatives : tensor, shape (n_rows, n)
+    temperature : float
+        0.1 to 0.5.
+    negative_weight : float
+        λ ≥ 0. Above 1 the negatives are pushed away harder than the positive is drawn near.
+    reduction : {"mean", "none"}
+
+    Returns
+    -------
+    tensor
+
+    Notes
+    -----
+    λ·log Σ_j exp(ŷ_j/t) − ŷ⁺/t (003, equation 92; Table 19 has t = 0.4 and λ = 1.2 for Gowalla).
+    With λ ≠ 1 it is not the differences of scores alone that count, so that scores without an
+    upper or lower end, such as dot products, make it run away.
+
+    Examples
+    --------
+    >>> import torch
+    >>> positive, negatives = torch.tensor([0.9]), torch.tensor([[0.1, -0.2]])
+    >>> print(f"{mine_plus(positive, negatives, temperature=0.4):.4f}")
+    -1.4858
+    """
+    rows, others = clean(positive, negatives=negatives)
+    heat = above_zero("temperature", temperature)
+    weight = _checks.real("negative_weight", negative_weight, low=0)
+    pushed = weight * load_torch().logsumexp(others / heat, dim=-1)
+    return reduced(pushed - rows / heat, reduction)
+
+
+def _weight(given: float | None, negatives: Tensor) -> float:
+    """The weight of a mean over negatives that is by default their sum."""
+    return negatives.shape[-1] if given is None else above_zero("negative_weight", given)
+
+
+def _against(positive: Tensor, log_mean: Tensor, weight: float) -> Tensor:
+    """−log [e^p / (e^p + λ·e^m)] = log(1 + e^(m + log λ − p))."""
+    return log_one_plus_exp(log_mean + math.log(weight) - positive)
+
+
+def _log_difference(whole: Tensor, part: Tensor, tau: Tensor) -> Tensor:
+    """The logarithm of (e^whole − e^part)/(1 − τ), −∞ where nothing is left."""
+    torch = load_torch()
+    left = part < whole
+    # the row that is not taken needs a finite gradient too
+    gap = torch.where(left, part - whole, -1.0)
+    # 1 − e^gap itself would be 0 where little is left, and its slope infinite
+    found = whole + (-gap.expm1()).log() - torch.log1p(-tau)
+    return torch.where(left, found, -math.inf)  # type: ignore[no-any-return]

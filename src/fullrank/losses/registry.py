@@ -1,0 +1,109 @@
+"""The losses by name, and what each wants to be given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fullrank.losses.listwise import (
+    debiased_info_nce,
+    info_nce,
+    mine,
+    mine_plus,
+    sampled_softmax,
+    softmax,
+)
+from fullrank.losses.pairwise import bpr
+from fullrank.losses.pointwise import ccl, debiased_ccl, debiased_mse, mse
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+_GIVEN_BY_TRAINING = ("log_probability", "positive_share", "reduction")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loss:
+    """A loss, and what who trains with it must know.
+
+    Attributes
+    ----------
+    function : callable
+        `function(positive, others, [extra_positives], **settings)`.
+    similarity : {"dot", "cosine"}
+        The scores it is made for.
+    catalogue : bool
+        Whether `others` are all items rather than drawn negatives.
+    extra_positives : bool
+        Whether it takes `extra_positives` third, and `positive_share=`.
+    log_probability : bool
+        Whether it takes `log_probability=`, that of the negatives in one draw.
+    """
+
+    function: Callable[..., Tensor]
+    similarity: str
+    catalogue: bool = False
+    extra_positives: bool = False
+    log_probability: bool = False
+
+    @property
+    def settings(self) -> Mapping[str, float | None]:
+        """The loss's own settings with their defaults, such as temperature and margin."""
+        arguments = inspect.signature(self.function).parameters.values()
+        return {
+            one.name: one.default
+            for one in arguments
+            if one.kind is one.KEYWORD_ONLY and one.name not in _GIVEN_BY_TRAINING
+        }
+
+
+LOSSES: Mapping[str, Loss] = {
+    "softmax": Loss(function=softmax, similarity="dot", catalogue=True),
+    "sampled-softmax": Loss(function=sampled_softmax, similarity="dot", log_probability=True),
+    "bpr": Loss(function=bpr, similarity="dot"),
+    "mse": Loss(function=mse, similarity="dot"),
+    "debiased-mse": Loss(function=debiased_mse, similarity="dot", extra_positives=True),
+    "ccl": Loss(function=ccl, similarity="cosine"),
+    "debiased-ccl": Loss(function=debiased_ccl, similarity="cosine", extra_positives=True),
+    "info-nce": Loss(function=info_nce, similarity="dot"),
+    "debiased-info-nce": Loss(function=debiased_info_nce, similarity="dot", extra_positives=True),
+    "mine": Loss(function=mine, similarity="dot"),
+    "mine-plus": Loss(function=mine_plus, similarity="cosine"),
+}
+
+
+def positive_share(
+    n_known: Tensor, n_items: int, *, growth: float = 0.0, unseen: float = 0.0
+) -> Tensor:
+    """The share of all items that a user likes, from the number that is known: τ⁺.
+
+    Parameters
+    ----------
+    n_known : tensor
+        How many items each user has.
+    n_items : int
+        How many there are.
+    growth : float
+        α ≥ 0: unseen positives for each known one.
+    unseen : float
+        K ≥ 0: unseen positives of every user, such as the length of the list to be recommended.
+
+    Returns
+    -------
+    tensor
+        Shares, at most 0.5: no user likes most of a catalogue, and the debiased losses divide by
+        what is left.
+
+    Notes
+    -----
+    ((1 + α)·|I⁺| + K)/|I| (003, section 4.2.2, which has one or the other).
+
+    Examples
+    --------
+    >>> import torch
+    >>> positive_share(torch.tensor([10, 40]), 1000, unseen=20)
+    tensor([0.0300, 0.0600])
+    """
+    return ((1.0 + growth) * n_known + unseen).div(n_items).clamp(max=0.5)

@@ -1,0 +1,210 @@
+"""What the models that are trained by gradients have in common: settings, and `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from fullrank import _checks
+from fullrank._files import PathLike
+from fullrank._progress import Progress
+from fullrank.data.interactions import Interactions
+from fullrank.errors import InputError
+from fullrank.metrics import parse_all
+from fullrank.models._base import Saved, to_learn_from
+from fullrank.models._batches import Source
+from fullrank.models._checkpoints import Checkpoint, fingerprint
+from fullrank.models._history import History
+from fullrank.models._saving import settings
+from fullrank.models._torch import load_torch
+from fullrank.models._training import Learner, Plan, train
+from fullrank.models._training_progress import announcer
+from fullrank.models._validation import Validation, validation
+from fullrank.ranking._cuda.device import on_gpu, open_device
+
+
+@dataclass(kw_only=True, eq=False)
+class NeuralModel(Saved):
+    """A model that is trained by Adam; a subclass says what is trained, and on what.
+
+    A subclass has three methods: `_learner(data, device)` makes the tensors, drawn from
+    `initial_generator()` on the CPU and moved to the device, so that they are the same on every
+    device; `_source(data, device)` makes the batches; `_keep(learner)` sets the learned fields
+    from the tensors.
+
+    Parameters
+    ----------
+    epochs : int
+        Passes over the training data, at most.
+    learning_rate : float
+    min_learning_rate : float
+        Where there is a validation part: training stops once the rate would fall below.
+    patience : int
+        Validations in a row without a gain after which the rate is halved.
+    batch_size : int
+    weight_decay : float
+        λ of λ/2·‖·‖² over all tensors, whose gradient is added in every step.
+    metric : str
+        What is measured on the validation part after every epoch.
+    seed : int
+        On a CPU it repeats a run bit for bit; a GPU adds in any order, and repeats it but for
+        rounding.
+    device : str or None
+        "cpu", "cuda" or "cuda:1"; None is "cpu".
+    """
+
+    epochs: int = 20
+    learning_rate: float = 0.001
+    min_learning_rate: float = 0.00001
+    patience: int = 5
+    batch_size: int = 1024
+    weight_decay: float = 0.0
+    metric: str = "ndcg@20"
+    seed: int = 0
+    device: str | None = field(default=None, repr=False)
+    history_: History = field(init=False, repr=False, metadata={"record": History})
+    interactions_: Interactions = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.epochs = _checks.integer("epochs", self.epochs, low=0)
+        self.patience = _checks.integer("patience", self.patience, low=1)
+        self.batch_size = _checks.integer("batch_size", self.batch_size, low=1)
+        self.seed = _checks.integer("seed", self.seed, low=0)
+        self.weight_decay = _checks.real("weight_decay", self.weight_decay, low=0)
+        self.learning_rate = positive("learning_rate", self.learning_rate)
+        self.min_learning_rate = positive("min_learning_rate", self.min_learning_rate)
+        metrics = parse_all(self.metric)
+        if len(metrics) != 1:
+            raise InputError(f"`metric` must be one metric, not {len(metrics)}.")
+        self.metric = metrics[0].name
+        on_gpu(self.device)
+
+    def fit(
+        self,
+        interactions: Interactions,
+        *,
+        valid: Interactions | None = None,
+        valid_history: Interactions | None = None,
+        exclude: bool = True,
+        rates: Sequence[float] | None = None,
+        checkpoint: PathLike | None = None,
+        progress: bool | Progress | None = None,
+    ) -> Self:
+        """Train on the interactions, each of which counts 1.
+
+        Without a validation part all epochs have the same learning rate, and the last one is what
+        is kept. With one, the metric is measured on it after every epoch by exact ranks, the rate
+        is halved on a plateau, training may stop early, and the best epoch is what is kept.
+
+        Parameters
+        ----------
+        interactions : Interactions
+        valid : Interactions, optional
+            Held-out items of the same users, such as `split.valid`.
+        valid_history : Interactions, optional
+            What the users of `valid` are scored from where they are not those learned from, such
+            as `split.valid_history` of a strong split; for models that can.
+        exclude : bool
+            Whether the items that a user is scored from are no candidates in validation.
+        rates : learning rates, one for each epoch, optional
+            Instead of `epochs` and the halving: ``found.history_.rates`` trains on all data as
+            long as was best on a part.
+        checkpoint : path, optional
+            A file that the run is written to after every epoch, and that a run which was
+            interrupted goes on from: on a CPU bit for bit, with as many threads. It is not
+            deleted; with more `epochs` a run that is done goes on.
+        progress : True for a line on stderr, or a function of (epochs done, epochs planned)
+        """
+        data = to_learn_from(interactions)
+        if rates is not None:
+            rates = [positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
+        validate = validation(
+            data,
+            valid,
+            history=valid_history,
+            exclude=exclude,
+            metric=self.metric,
+            device=self.device,
+        )
+        device = torch_device(self.device)
+        learner, source = self._learner(data, device), self._source(data, device)
+        run = train(
+            learner,
+            source,
+            self._plan(device, rates),
+            validate=validate,
+            checkpoint=self._checkpoint(checkpoint, data, validate, rates),
+            announce=announcer(
+                progress,
+                label=type(self).__name__,
+                epochs=self.epochs if rates is None else len(rates),
+                metric=self.metric,
+            ),
+        )
+        self.history_ = History.from_columns(
+            run.columns,
+            metric_name=None if validate is None else self.metric,
+            n_rows=source.n_rows,
+        )
+        self._keep(learner)
+        self.interactions_ = data
+        return self
+
+    def initial_generator(self) -> Any:
+        """A `torch.Generator` on the CPU from which the first values of the tensors are drawn."""
+        return load_torch().Generator().manual_seed(self.seed)
+
+    def _learner(self, data: Interactions, device: Any) -> Learner:
+        raise NotImplementedError
+
+    def _source(self, data: Interactions, device: Any) -> Source:
+        raise NotImplementedError
+
+    def _keep(self, learner: Any) -> None:
+        raise NotImplementedError
+
+    def _plan(self, device: Any, rates: Sequence[float] | None) -> Plan:
+        return Plan(
+            epochs=self.epochs,
+            learning_rate=self.learning_rate,
+            min_learning_rate=self.min_learning_rate,
+            patience=self.patience,
+            weight_decay=self.weight_decay,
+            seed=self.seed,
+            device=device,
+            rates=rates,
+        )
+
+    def _checkpoint(
+        self,
+        path: PathLike | None,
+        data: Interactions,
+        validate: Validation | None,
+        rates: Sequence[float] | None,
+    ) -> Checkpoint | None:
+        if path is None:
+            return None
+        own = settings(self)
+        del own["epochs"]  # a run that is done goes on with more of them
+        identity = {
+            "model": type(self).__name__,
+            **own,
+            "interactions": fingerprint(data),
+            "valid": None if validate is None else validate.fingerprint(),
+            "rates": rates,
+        }
+        return Checkpoint(path, identity)
+
+
+def positive(name: str, value: Any) -> float:
+    """A number above 0."""
+    number = _checks.real(name, value)
+    if number <= 0:
+        raise InputError(f"`{name}` must be above 0, not {number:g}.")
+    return number
+
+
+def torch_device(device: str | None) -> Any:
+    """The torch device that a setting names, which must be there."""
+    return open_device(device)[1] if on_gpu(device) else load_torch().device("cpu")
