@@ -46,8 +46,12 @@ def main() -> None:
     if given.page:
         page.write(FOUND)
         return
-    import _gpu_sampled
     import torch
+
+    if not torch.cuda.is_available():
+        print("no GPU that torch can use: nothing measured")
+        return
+    import _gpu_sampled
 
     result: dict[str, Any] = {
         "benchmark": "gpu",

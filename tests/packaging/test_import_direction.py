@@ -1,9 +1,9 @@
 """Which part of the library may import which.
 
 data < metrics < sampling < ranking < losses < models < estimators < inference < report: a stage
-imports only stages before it, and the modules that stand beneath them all. Engines are passed in, so no
-stage imports them, nor the command line and its demonstration, nor the contract tests; those may
-import anything.
+imports only stages before it, and the modules that stand beneath them all. Engines are passed in,
+so no stage imports them, nor the command line and its demonstration, nor the contract tests; those
+may import anything.
 """
 
 from __future__ import annotations
