@@ -152,9 +152,9 @@ n = 1000), items drawn on the device.
     }
 
 The ceiling is the best of five bare gathers; more than 100 % says that none of them was the fastest
-possible. A whole call, from arrays of the host and back, takes {drawn["whole_call_s"]:.1f} s with n = 100;
-adaptive samples of 25 to 3,200 items ({drawn["adaptive_average_size"]:.0f} on average) take
-{drawn["adaptive_whole_call_s"]:.1f} s, and {drawn["adaptive_ranks_that_differ"]} ranks differ.
+possible. A whole call, from arrays of the host and back, takes {drawn["whole_call_s"]:.1f} s with
+n = 100; adaptive samples of 25 to 3,200 items ({drawn["adaptive_average_size"]:.0f} on average)
+take {drawn["adaptive_whole_call_s"]:.1f} s, and {drawn["adaptive_ranks_that_differ"]} ranks differ.
 
 ## Item-item models
 

@@ -5,9 +5,10 @@ import pytest
 import triton
 import triton.language as tl
 
+from fullrank.ranking._cuda import sampled_data
 from fullrank.ranking._cuda.device import open_device
 from fullrank.ranking._cuda.draws import user_words
-from fullrank.ranking._cuda.sampled_data import Gpu, draw, make_group
+from fullrank.ranking._cuda.sampled_data import Gpu, draw, draws_of, make_group
 from fullrank.ranking.draws import Pools, philox4x32, reference_indices
 
 KEY = 2**63 + 12345
@@ -64,6 +65,15 @@ def test_words_are_those_of_the_reference():
         for block in range(4)
     ]
     np.testing.assert_array_equal(out.cpu().numpy().reshape(8, 4), expected)
+
+
+def test_a_user_may_draw_all_of_a_large_catalogue(monkeypatch):
+    """CUDA has at most 65,535 programs in the second dimension."""
+    assert [draws_of(width) for width in (1, 65_535 * 64, 65_535 * 64 + 1)] == [64, 64, 128]
+    assert -(-(2**31 - 1) // draws_of(2**31 - 1)) <= 65_535
+    monkeypatch.setattr(sampled_data, "draws_of", lambda width: 256)
+    own, expected = both(pools_of([3], [[4]], 400), [0], [399], replacement=False)
+    np.testing.assert_array_equal(own, expected)
 
 
 def test_draws_with_replacement():

@@ -250,7 +250,7 @@ def test_other_scorers_have_no_gpu():
         rank(np.eye(3), ([0], [1]), device="cuda")
 
 
-@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", 1])
+@pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", "cuda:²", 1])
 def test_what_is_no_device(device):
     with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or one of several'):
         rank(as_scorer(np.eye(3)), ([0], [1]), device=device)

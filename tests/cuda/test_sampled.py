@@ -7,7 +7,7 @@ from scipy.sparse import csr_array, random_array
 
 from fullrank.errors import InputError
 from fullrank.ranking import FactorScorer, ItemItemScorer, ScoreArray, sample_ranks
-from fullrank.ranking._cuda import sampled_data
+from fullrank.ranking._cuda import sampled_data, sampled_factors
 from fullrank.ranking.torch_scorer import TorchScorer
 
 KEY = 2**63 + 12345
@@ -120,6 +120,15 @@ def test_infinite_scores_are_scores():
     same(FactorScorer(users[:1], items), ([0], [7]), sample_size=60)
 
 
+def test_many_targets_make_smaller_blocks_of_users(monkeypatch):
+    users, items, random = factors(21, n_users=6, d=4)
+    targets = np.repeat(np.arange(6), 5), np.tile(random.permutation(50)[:5], 6)
+    monkeypatch.setattr(sampled_factors, "BYTES", 6 * (4 * 4 + 4 * 29 + 128))
+    seen = []
+    same(FactorScorer(users, items), targets, progress=lambda *at: seen.append(at))
+    assert seen[-6:] == [(done, 6) for done in range(1, 7)]
+
+
 def test_small_blocks_and_progress():
     users, items, _ = factors(7)
     told = []
@@ -174,9 +183,14 @@ def test_modules():
     assert scorer.module.training
 
 
-def test_a_module_must_be_on_the_device():
-    scorer = TorchScorer(module().to("meta"))
-    with pytest.raises(InputError, match=r"`device` must be where .* are, 'meta', not '.*'; move"):
+@pytest.mark.parametrize("part", ["parameters", "a buffer"])
+def test_a_module_must_be_on_the_device(part):
+    scorer = TorchScorer(module())
+    if part == "parameters":
+        scorer.module.to("meta")
+    else:
+        scorer.module.register_buffer("mean", torch.zeros(3, device="meta"))
+    with pytest.raises(InputError, match=r'`device` must be where the module is, "meta", not "'):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 

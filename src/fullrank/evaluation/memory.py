@@ -26,7 +26,8 @@ def _embeddings(model: Any, data: Interactions) -> float:
 def _autoencoder(model: Any, data: Interactions) -> float:
     """The first and the last layer, as `_embeddings` counts, and a batch's scores."""
     hidden = tuple(getattr(model, "hidden", ())) or (model.n_factors,)
-    return 20.0 * data.n_items * float(hidden[0] + hidden[-1] + model.batch_size)
+    batch = min(model.batch_size, data.n_users)
+    return 20.0 * data.n_items * float(hidden[0] + hidden[-1] + batch)
 
 
 NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {

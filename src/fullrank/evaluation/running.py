@@ -8,7 +8,7 @@ from typing import Any
 from fullrank import _checks
 from fullrank._files import PathLike
 from fullrank._rng import RandomState
-from fullrank.engines import Engine, Serial
+from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.clock import Steps, steps
 from fullrank.evaluation.result import Evaluation
@@ -17,7 +17,7 @@ from fullrank.evaluation.strategies import Strategy
 from fullrank.evaluation.work import make_work
 from fullrank.inference.estimates import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking._cuda.device import on_gpu
+from fullrank.ranking._cuda.device import on_gpu, open_device
 
 
 def evaluate(
@@ -101,6 +101,9 @@ def evaluate(
     <BLANKLINE>
     ease:regularization=100 − popularity  recall@10  +0.1250 [+0.0980, +0.1520]  p < 0.001
     """
+    engine = Serial() if engine is None else engine
+    if on_gpu(device) and isinstance(engine, Serial | Processes):
+        open_device(device)  # a GPU that is not there is told before a model is trained
     work = make_work(
         models,
         data,
@@ -109,7 +112,7 @@ def evaluate(
         exclude=exclude,
         seed=rng,
         name=name,
-        engine=Serial() if engine is None else engine,
+        engine=engine,
         device=str(device) if on_gpu(device) else None,
         shard_size=None if shard_size is None else _checks.integer("shard_size", shard_size, low=1),
         keep_rows=_checks.flag("keep_rows", keep_rows),

@@ -212,7 +212,7 @@ def debiased_info_nce(
     -----
     The mean over negatives in `info_nce` becomes max{[(1/n)·Σ_j e^(ŷ_j/t) −
     τ⁺·(1/m)·Σ_k e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (003, equation 83). Rows at the lower end learn
-    from the positive alone.
+    from the positive alone, and with `-math.inf` not at all.
 
     References
     ----------

@@ -7,6 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fullrank import _checks
+from fullrank.errors import InputError
+from fullrank.losses._scores import load_torch
 from fullrank.losses.listwise import (
     debiased_info_nce,
     info_nce,
@@ -106,4 +109,9 @@ def positive_share(
     >>> positive_share(torch.tensor([10, 40]), 1000, unseen=20)
     tensor([0.0300, 0.0600])
     """
-    return ((1.0 + growth) * n_known + unseen).div(n_items).clamp(max=0.5)
+    if not isinstance(n_known, load_torch().Tensor):
+        raise InputError(f"`n_known` must be a torch tensor, not {type(n_known).__name__}.")
+    size = _checks.integer("n_items", n_items, low=1)
+    more = _checks.real("growth", growth, low=0)
+    unknown = _checks.real("unseen", unseen, low=0)
+    return ((1.0 + more) * n_known + unknown).div(size).clamp(max=0.5)  # type: ignore[no-any-return]

@@ -127,16 +127,18 @@ def history_for(model: Saved, history: Interactions | None) -> Interactions:
     return to_score_from(history, model.interactions_.item_ids)
 
 
-def to_score_from(history: Interactions, known: NDArray[Any]) -> Interactions:
-    """The argument `history`, which must be over the items `known`."""
+def to_score_from(
+    history: Interactions, known: NDArray[Any], name: str = "history"
+) -> Interactions:
+    """The argument of that name, which must be over the items `known`."""
     if not isinstance(history, Interactions):
         raise InputError(
-            f"`history` must be Interactions or None, not {type(history).__name__}. "
+            f"`{name}` must be Interactions or None, not {type(history).__name__}. "
             f"Of a split, give the part to score from."
         )
     if history.n_items != known.size:
         raise InputError(
-            f"`history` must have the {known.size} items that the model was fitted on, not "
+            f"`{name}` must have the {known.size} items that the model was fitted on, not "
             f"{history.n_items}. Give `item_ids` when making it."
         )
     # element by element: an array of text and one of numbers compare as a whole
@@ -144,7 +146,7 @@ def to_score_from(history: Interactions, known: NDArray[Any]) -> Interactions:
     if different.any():
         at = int(np.argmax(different)) if different.ndim else 0
         raise InputError(
-            f"`history` must have the model's items in the same order; item {at} is "
+            f"`{name}` must have the model's items in the same order; item {at} is "
             f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
         )
     return history
@@ -159,7 +161,7 @@ def rows_of(model: Saved, users: Interactions | None) -> NDArray[np.int64] | Non
     if users is None:
         return None
     known = model.interactions_.user_ids
-    asked = to_score_from(users, model.interactions_.item_ids).user_ids
+    asked = to_score_from(users, model.interactions_.item_ids, "users").user_ids
     if np.array_equal(asked, known):
         return None
     order = np.argsort(known)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fullrank.data.interactions import Interactions
-from fullrank.errors import InputError
 from fullrank.models._negatives import Draws
 from fullrank.models._torch import load_torch
 
@@ -109,7 +108,7 @@ class Pairs:
         users, items = data.pairs()
         self.users = torch.from_numpy(users.astype(np.int64)).to(device)
         self.items = torch.from_numpy(items.astype(np.int64)).to(device)
-        self.n_rows = something(data)
+        self.n_rows = data.n_interactions
         self.batch_size = batch_size
         self.n_batches = -(-self.n_rows // batch_size)
         self.draws = draws
@@ -163,7 +162,6 @@ class Histories:
 
     def __init__(self, data: Interactions, *, batch_size: int, device: Any) -> None:
         torch = load_torch()
-        something(data)
         counts = torch.from_numpy(data.user_counts())
         self._users = counts.nonzero()[:, 0]
         self._counts = counts
@@ -190,10 +188,3 @@ class Histories:
             items = self._items[self._starts[users][rows] + within.to(self._device)]
             yield HistoryBatch(users, rows, items, self.n_items, step)
             step += 1
-
-
-def something(data: Interactions) -> int:
-    """The number of interactions, of which there must be some to learn from."""
-    if not data.n_interactions:
-        raise InputError("`interactions` must hold at least one interaction; it is empty.")
-    return data.n_interactions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: _files.PathLike, identity: Mapping[str, Any]) -> None:
-        self.path = path
+        self.path = _place(path)
         self.identity = json.loads(json.dumps(identity, allow_nan=False))
 
     def write(self, run: Run, adam: Adam, best: Mapping[str, Any]) -> None:
@@ -55,9 +56,9 @@ class Checkpoint:
 
     def resume(self, adam: Adam) -> tuple[Run, dict[str, Any]] | None:
         """Set the tensors and their moments; the run and its best tensors, None without a file."""
-        if not Path(self.path).exists():
+        source = self.path
+        if not source.exists():
             return None
-        source = _files.existing(self.path)
         head, arrays = _read(source)
         self._check_identity(source, head.get("identity"))
         try:
@@ -96,6 +97,26 @@ def fingerprint(data: Interactions | None) -> str | None:
     digest.update(np.ascontiguousarray(data.indptr).data)
     digest.update(np.ascontiguousarray(data.indices).data)
     return digest.hexdigest()
+
+
+def _place(path: Any) -> Path:
+    """Where a run can be written; what speaks against it is said before an epoch is spent."""
+    try:
+        target = Path(path)
+        is_file = target.is_file() or not target.exists()
+        with tempfile.TemporaryFile(dir=target.parent):
+            pass
+    except TypeError:
+        raise InputError(
+            f"`checkpoint` must be text or a path, not {type(path).__name__}."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"`checkpoint` must be writable; {printable(path)} is not: {_files.reason(error)}."
+        ) from error
+    if not is_file:
+        raise InputError(f"`checkpoint` must name a file; {printable(target)} is not one.")
+    return target
 
 
 def _read(source: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

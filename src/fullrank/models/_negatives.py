@@ -41,7 +41,8 @@ class Draws:
         self._keep: Any = None
         weights = np.ones(data.n_items)
         if kind == "popularity":
-            weights = data.item_counts().astype(np.float64) ** power
+            counts = data.item_counts()
+            weights = (counts / max(1, counts.max())) ** power  # high powers stay finite
             keep, other = alias_table(weights)
             self._keep = torch.from_numpy(keep).to(device)
             self._other = torch.from_numpy(other).to(device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -117,7 +117,11 @@ class NeuralModel(Saved):
         progress : True for a line on stderr, or a function of (epochs done, epochs planned)
         """
         data = to_learn_from(interactions)
+        if not data.n_interactions:
+            raise InputError("`interactions` must hold at least one interaction; it is empty.")
         if rates is not None:
+            if not isinstance(rates, Iterable):
+                raise InputError(f"`rates` must be a list of rates, not {_checks.shown(rates)}.")
             rates = [positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
         validate = validation(
             data,
@@ -129,6 +133,8 @@ class NeuralModel(Saved):
         )
         device = torch_device(self.device)
         learner, source = self._learner(data, device), self._source(data, device)
+        if validate is not None and validate.history is not None:
+            learner.scorer(validate.history)  # a model that cannot says so before it is trained
         run = train(
             learner,
             source,

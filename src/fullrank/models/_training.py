@@ -23,7 +23,7 @@ from fullrank.models._adam import Adam
 from fullrank.models._batches import Source
 from fullrank.models._checkpoints import Checkpoint
 from fullrank.models._run import Run
-from fullrank.models._torch import load_torch as load_torch
+from fullrank.models._torch import load_torch
 
 Validate = Callable[["Learner"], float]
 Announce = Callable[[Run], Any]
@@ -138,6 +138,10 @@ def _train(
     found = None if checkpoint is None else checkpoint.resume(adam)
     if found is not None:
         run, best = found
+        if run.epoch > epochs:
+            raise InputError(
+                f"`epochs` must be at least the {run.epoch} that `checkpoint` has, not {epochs}."
+            )
     generator = load_torch().Generator(plan.device)
     one_epoch = _epochs.way_through(learner, source, adam, generator)
     while run.epoch < epochs and not run.stopped:
@@ -148,6 +152,7 @@ def _train(
         start = time.perf_counter()
         loss = _mean(one_epoch(run), run, source.n_rows)
         seconds = time.perf_counter() - start
+        _check_finite(adam, run)
         metric = None if validate is None else validate(learner)
         run.note(loss=loss, metric=metric, seconds=seconds)
         if metric is not None and run.judge(metric, plan.patience, floor):
@@ -176,6 +181,17 @@ def _mean(total: Any, run: Run, n_rows: int) -> float:
             f"{run.epoch + 1}. Try a smaller one."
         )
     return mean
+
+
+def _check_finite(adam: Adam, run: Run) -> None:
+    """Raise where the last step of the epoch went too far, which shows in no loss."""
+    tensors = adam.parameters.values()
+    # a sum takes no memory; a finite one has finite parts
+    if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
+        raise InputError(
+            f"`learning_rate` must keep what is learned finite; at {run.rate:g} it is not after "
+            f"epoch {run.epoch + 1}. Try a smaller one."
+        )
 
 
 def _epoch_seed(seed: int, epoch: int) -> int:

@@ -63,9 +63,9 @@ def validation(
             "the validation part."
         )
     if history is not None:
-        history = to_score_from(history, data.item_ids)
+        history = to_score_from(history, data.item_ids, "valid_history")
     known = data if history is None else history
-    to_score_from(valid, data.item_ids)
+    to_score_from(valid, data.item_ids, "valid")
     if not np.array_equal(valid.user_ids, known.user_ids):
         whose = "`interactions`" if history is None else "`valid_history`"
         raise InputError(

@@ -182,9 +182,10 @@ class NeuMFLearner:
         torch = load_torch()
         self.model, self.data, sides = model, data, {"user": data.n_users, "item": data.n_items}
         width = model.n_factors + model.hidden[0]
-        layers = model.batch_size * (1 + model.n_negatives) * (width + 2 * sum(model.hidden))
+        n_pairs = min(model.batch_size, data.n_interactions)
+        layers = n_pairs * (1 + model.n_negatives) * (width + 2 * sum(model.hidden))
         n_bytes = 16.0 * width * sum(sides.values()) + 8.0 * layers
-        _memory.ask("batch_size", n_bytes, f"{model.batch_size:,} pairs and the embeddings")
+        _memory.ask("batch_size", n_bytes, f"{n_pairs:,} pairs and the embeddings")
         start = _autoencoder.Start(torch, model.initial_generator(), device)
         self.tensors: dict[str, Any] = {}
         if model.parts != "mlp":

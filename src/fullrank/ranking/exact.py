@@ -176,9 +176,9 @@ class ExactRanks:
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
     n_undecided : on a GPU, how many comparisons of a factor model's scores were closer than the
-        error bound of what was multiplied. With precision "exact" they were decided again; with
-        "fast" they were not, and the number is projected from some of the items. None where
-        nothing was counted so.
+        error bound of what was multiplied, each target's with itself included. With precision
+        "exact" they were decided again; with "fast" they were not, and the number is projected
+        from some of the items. None where nothing was counted so.
     """
 
     ranks: NDArray[Any]

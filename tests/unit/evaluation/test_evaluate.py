@@ -251,6 +251,10 @@ def test_every_model_says_what_it_needs() -> None:
     from fullrank.models import MODELS
 
     assert set(NEEDS) == set(MODELS.values())
+    data = Interactions.from_arrays([0, 0, 1], [0, 1, 1])
+    for name in ("multi-vae", "multi-dae", "cdae"):  # no batch has more users than there are
+        small, large = (MODELS[name](batch_size=size) for size in (2, 10**9))
+        assert NEEDS[type(small)](small, data) == NEEDS[type(large)](large, data)
 
 
 def test_a_model_of_a_class_of_ones_own(split: Split) -> None:

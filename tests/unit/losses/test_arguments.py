@@ -103,6 +103,20 @@ def test_shares_are_one_for_each_row(torch):
         )
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"n_known": [1]}, "`n_known` must be a torch tensor, not list."),
+        ({"n_items": 0}, "`n_items` must be at least 1, not 0."),
+        ({"growth": -1}, "`growth` must be at least 0, not -1."),
+        ({"unseen": "many"}, "`unseen` must be a number, not 'many'."),
+    ],
+)
+def test_what_a_share_is_made_of(torch, given, message):
+    with refused(message):
+        losses.positive_share(**{"n_known": torch.ones(2), "n_items": 5} | given)
+
+
 def test_lowest_score_is_a_number_or_minus_infinity(torch):
     with refused("`lowest_score` must be finite, not inf."):
         losses.debiased_info_nce(

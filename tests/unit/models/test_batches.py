@@ -96,6 +96,16 @@ def test_popular_items_are_drawn_by_a_power_of_their_popularity(
     np.testing.assert_allclose(np.exp(draws.log_probability.numpy()), expected / 300_000, rtol=1e-5)
 
 
+def test_a_high_power_draws_the_most_popular(cpu: Any, generator: Any) -> None:
+    """10^1000 is no double, but 1^1000 is."""
+    draws = Draws(DATA, device=cpu, kind="popularity", power=1000.0)
+    counts = DATA.item_counts()
+    drawn = draws((1000,), generator).numpy()
+    assert (counts[drawn] == counts.max()).all()
+    chances = np.exp(draws.log_probability.numpy())
+    np.testing.assert_allclose(chances.sum(), 1.0, rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     "weights", [[1.0], [0.0, 1.0, 0.0], [5.0, 1.0, 1.0, 1.0], [1e-9, 1.0, 3.0], [2.0, 2.0]]
 )

@@ -77,6 +77,11 @@ def test_the_loss_is_bpr_of_mixed_vectors(split: Split, torch: Any) -> None:
     torch.testing.assert_close(ours, theirs, atol=1e-5, rtol=1e-4)
 
 
+def test_as_many_items_are_drawn_as_asked_for(split: Split, torch: Any) -> None:
+    source = LightGCN(n_negatives=3, batch_size=64)._source(split.train, torch.device("cpu"))
+    assert next(source.epoch(torch.Generator(), 0)).negatives.shape == (64, 3)
+
+
 def test_it_learns(split: Split) -> None:
     def ndcg(epochs: int) -> float:
         model = LightGCN(n_factors=16, learning_rate=0.01, epochs=epochs, batch_size=512)

@@ -1,3 +1,4 @@
+import math
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -47,6 +48,17 @@ def test_the_divergence_is_that_of_torch(torch: ModuleType) -> None:
     torch.testing.assert_close(divergence(mean, log_variance), known.sum(1))
 
 
+def test_z_is_drawn_with_the_mean_and_the_variance_of_the_encoder(torch: ModuleType) -> None:
+    """40,000 draws: 5 standard errors of a mean and of a deviation, with room for rounding."""
+    top = torch.tensor([0.5, -2.0, math.log(9.0), math.log(0.25)]).expand(40_000, 4)
+    z, cost = MultiVAE(n_factors=2)._latent(top, 0.3, torch.Generator().manual_seed(0))
+    deviations = np.array([3.0, 0.5])
+    off = np.abs(z.mean(0).numpy() - [0.5, -2.0]) / deviations
+    assert (off < 5 / 200).all()
+    np.testing.assert_allclose(z.std(0).numpy(), deviations, rtol=5 / math.sqrt(80_000))
+    assert cost.item() == pytest.approx(0.3 * divergence(top[:1, :2], top[:1, 2:]).item())
+
+
 def test_beta_rises_step_by_step_and_stays() -> None:
     model = MultiVAE(beta=0.5, annealing=4)
     found = [model._strength(step, 10) for step in (0, 10, 20, 40, 41, 1000)]
@@ -81,6 +93,22 @@ def test_the_loss_is_the_surprise_at_the_history(torch: ModuleType, data: Intera
     chances = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
     expected = -(seen * np.log(chances)).sum(1).mean()
     assert float(learner.loss(batch, torch.Generator()).detach()) == pytest.approx(expected, 1e-5)
+
+
+def test_what_goes_in_has_gaps_and_what_comes_out_is_the_whole_history(
+    torch: ModuleType, data: Interactions
+) -> None:
+    model = MultiDAE(**SMALL, dropout=0.7)
+    learner = MultinomialLearner(model, data, torch.device("cpu"))
+    batch = next(iter(Histories(data, batch_size=20, device="cpu").epoch(torch.Generator(), 0)))
+    table = batch.dense()
+    kept = torch.rand(table.shape, generator=torch.Generator().manual_seed(1)) >= 0.7
+    with torch.no_grad():
+        inputs = table / table.sum(1, keepdim=True).sqrt() * kept / 0.3
+        scores = learner.decoded(learner.encoded(inputs).tanh())
+        expected = -(table * scores.log_softmax(1)).sum(1).mean()
+        found = learner.loss(batch, torch.Generator().manual_seed(1))
+    torch.testing.assert_close(found, expected)
 
 
 def test_inputs_are_dropped_and_keep_their_mean(torch: ModuleType) -> None:

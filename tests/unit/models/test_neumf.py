@@ -242,6 +242,18 @@ def test_it_must_be_fitted() -> None:
         NeuMF().scorer()
 
 
+def test_as_many_items_are_drawn_as_asked_for(torch: ModuleType, data: Interactions) -> None:
+    source = NeuMF(**SMALL, n_negatives=3)._source(data, torch.device("cpu"))
+    assert next(source.epoch(torch.Generator(), 0)).negatives.shape == (64, 3)
+
+
+def test_a_batch_of_everything_takes_no_more_than_there_is(
+    torch: ModuleType, data: Interactions
+) -> None:
+    learner = NeuMFLearner(NeuMF(batch_size=10**12), data, torch.device("cpu"))
+    assert learner.tensors["gains"].shape == (8, 1)
+
+
 def test_gradients_do_not_depend_on_which_thread_adds_first(
     torch: ModuleType, data: Interactions
 ) -> None:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,6 +68,18 @@ def test_the_seed_decides(split: Split) -> None:
     first = small(epochs=2).fit(split.train)
     assert same(first, small(epochs=2).fit(split.train))
     assert not same(first, small(epochs=2, seed=1).fit(split.train))
+
+
+def test_the_seed_decides_on_order_and_draws_too(
+    split: Split, torch: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From the same first values."""
+    monkeypatch.setattr(
+        EmbeddingMF, "initial_generator", lambda self: torch.Generator().manual_seed(0)
+    )
+    first, second, other = (small(epochs=1, seed=seed).fit(split.train) for seed in (3, 3, 4))
+    assert same(first, second)
+    assert not same(first, other)
 
 
 def test_validation_leaves_the_course_of_training_alone(split: Split) -> None:
@@ -190,6 +203,22 @@ def test_an_interrupted_run_goes_on_bit_for_bit(
         np.testing.assert_array_equal(getattr(whole.history_, name), getattr(second.history_, name))
 
 
+def test_the_best_epoch_before_an_interruption_is_kept(
+    split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = iter([0.1, 0.3, 0.2, 0.2, 0.1])
+    monkeypatch.setattr(
+        "fullrank.models._validation.Validation.__call__", lambda self, learner: next(values)
+    )
+    path = tmp_path / "run.safetensors"
+    for last in (after(3), None):
+        model = small(epochs=5)
+        with pytest.raises(StopHereError) if last else nullcontext():
+            model.fit(split.train, valid=split.test, checkpoint=path, progress=last)
+    assert model.history_.best_epoch == 2
+    assert same(model, small(epochs=2).fit(split.train))
+
+
 def test_a_graph_model_goes_on_bit_for_bit(split: Split, tmp_path: Path) -> None:
     def model() -> LightGCN:
         return LightGCN(n_factors=8, epochs=4, learning_rate=0.01, batch_size=256)
@@ -201,6 +230,33 @@ def test_a_graph_model_goes_on_bit_for_bit(split: Split, tmp_path: Path) -> None
     np.testing.assert_array_equal(
         model().fit(split.train, checkpoint=path).item_factors_, whole.item_factors_
     )
+
+
+def test_fewer_epochs_than_a_checkpoint_has_are_refused(split: Split, tmp_path: Path) -> None:
+    path = tmp_path / "run.safetensors"
+    small(epochs=3).fit(split.train, checkpoint=path)
+    with pytest.raises(InputError, match="`epochs` must be at least the 3 that `checkpoint` has, "):
+        small(epochs=2).fit(split.train, checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("no/folder/run.safetensors", "`checkpoint` must be writable; .* is not: No such file"),
+        (".", "`checkpoint` must name a file; .* is not one."),
+        ("a" * 300, "`checkpoint` must be writable; .* is not: File name too long."),
+        (3, "`checkpoint` must be text or a path, not int."),
+    ],
+)
+def test_a_checkpoint_that_cannot_be_is_refused_before_the_first_epoch(
+    split: Split, tmp_path: Path, path: Any, message: str
+) -> None:
+    seen: list[int] = []
+    where = tmp_path / path if isinstance(path, str) else path
+    with pytest.raises(InputError, match=message):
+        small().fit(split.train, checkpoint=where, progress=lambda done, _: seen.append(done))
+    assert not seen
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_run_that_is_done_is_not_repeated_but_may_be_prolonged(
@@ -270,6 +326,10 @@ def test_a_checkpoint_of_other_data_is_refused(split: Split, tmp_path: Path) -> 
         small(epochs=1).fit(split.test, checkpoint=path)
     with pytest.raises(InputError, match=r"in .* valid is null, not "):
         small(epochs=1).fit(split.train, valid=split.test, checkpoint=path)
+    other = tmp_path / "other.safetensors"
+    small(epochs=1).fit(split.train, valid=split.test, checkpoint=other)
+    with pytest.raises(InputError, match=r"in .* valid is \["):  # other candidates
+        small(epochs=1).fit(split.train, valid=split.test, exclude=False, checkpoint=other)
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], None]) -> None:
@@ -348,12 +408,13 @@ def test_replayed_epochs_are_the_same_epochs(
         {"loss": "debiased-ccl", "n_negatives": 2, "n_positives": 2, "initial_scale": 1.0},
         {"loss": "sampled-softmax", "shared_negatives": True, "n_negatives": 9},
         {"loss": "mse", "n_negatives": 3, "regularization": 0.1},
+        {"batch_size": 1, "epochs": 1},  # a user's next turn is hundreds of steps away
     ],
 )
 def test_steps_on_few_rows_are_adams(
     split: Split, monkeypatch: pytest.MonkeyPatch, settings: dict[str, Any]
 ) -> None:
-    """Rows that wait for up to hundreds of steps, beside torch's Adam on all of them."""
+    """Rows that wait for up to a thousand steps, beside torch's Adam on all of them."""
     settings = {"batch_size": 4, "epochs": 2, "learning_rate": 0.001} | settings
     made: list[Any] = []
     real = _row_steps.RowEpochs
@@ -380,6 +441,9 @@ def test_steps_on_few_rows_go_on_bit_for_bit(split: Split, tmp_path: Path) -> No
     path = tmp_path / "run.safetensors"
     with pytest.raises(StopHereError):
         small(**settings).fit(split.train, checkpoint=path, progress=after(2))
+    with safe_open(str(path), framework="np") as content:  # as torch's Adam would go on from it
+        steps = [content.get_tensor(f"step.{side}") for side in ("users", "items")]
+    assert steps == [2 * -(-split.train.n_interactions // 8)] * 2
     assert same(whole, small(**settings).fit(split.train, checkpoint=path))
 
 
@@ -507,6 +571,17 @@ def test_a_loss_that_explodes_is_named(split: Split) -> None:
         small(loss="mse", learning_rate=1e30, epochs=3).fit(split.train)
 
 
+@pytest.mark.parametrize("with_valid", [True, False])
+def test_a_last_step_that_explodes_is_named(split: Split, with_valid: bool) -> None:
+    """One batch: its loss was fine, and what came after it shows in no loss."""
+    model = small(loss="mse", learning_rate=1e39, epochs=1, batch_size=10_000)
+    with pytest.raises(
+        InputError, match=r"`learning_rate` must keep what is learned finite; at 1e\+39 it is not"
+    ):
+        model.fit(split.train, valid=split.test if with_valid else None)
+    assert not hasattr(model, "user_factors_")
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -535,11 +610,18 @@ def test_what_fit_refuses(split: Split) -> None:
         indices=np.empty(0, np.int32),
     )
     others = Interactions.from_arrays([0, 1], [0, 1], item_ids=test.item_ids)
+    fewer = Interactions.from_arrays([0, 1], [0, 1])
     for given, message in [
         ({"valid": [1, 2]}, "`valid` must be Interactions or None, not list."),
         ({"valid": empty}, "`valid` must hold at least one interaction; it is empty."),
         ({"valid_history": train}, "`valid_history` must come with `valid`"),
+        ({"valid": fewer}, "`valid` must have the 80 items that the model was fitted on, not 2."),
+        (
+            {"valid": test, "valid_history": fewer},
+            "`valid_history` must have the 80 items that the model was fitted on, not 2.",
+        ),
         ({"valid": test, "exclude": train}, "`exclude` must be True or False"),
+        ({"rates": 0.1}, "`rates` must be a list of rates, not 0.1."),
         ({"rates": [0.1, 0]}, "`rates[1]` must be above 0, not 0."),
         ({"progress": 3}, "`progress` must be None, True or a function"),
         ({"valid": others}, "`valid` must have the users of `interactions`"),
@@ -551,10 +633,23 @@ def test_what_fit_refuses(split: Split) -> None:
     ]:
         with pytest.raises(InputError, match=re.escape(message)):
             small(epochs=1).fit(train, **given)
-    with pytest.raises(InputError, match="`interactions` must hold at least one interaction"):
-        small(epochs=1).fit(empty)
+    for more in ({}, {"loss": "sampled-softmax", "negatives": "popularity"}):
+        with pytest.raises(InputError, match="`interactions` must hold at least one interaction"):
+            small(epochs=1, **more).fit(empty)
     with pytest.raises(InputError, match="`interactions` must be Interactions, not Split"):
         small(epochs=1).fit(split)  # type: ignore[arg-type]
+
+
+def test_a_history_that_a_model_cannot_use_is_refused_before_the_first_epoch(split: Split) -> None:
+    seen: list[int] = []
+    with pytest.raises(InputError, match="`valid_history` must be None for a model that has"):
+        small().fit(
+            split.train,
+            valid=split.test,
+            valid_history=split.train,
+            progress=lambda done, total: seen.append(done),
+        )
+    assert not seen
 
 
 def test_a_gpu_that_is_not_there(split: Split, torch: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,8 +32,9 @@ def test_a_gpu_that_is_not_there(need, monkeypatch):
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with pytest.raises(InputError, match=r"one of the 2 GPUs .*, not 'cuda:2'"):
-        rank(SCORER, ([0], [1]), device="cuda:2")
+    for device in ("cuda:2", "cuda:256"):  # whose number torch cuts to eight bits, all of them 0
+        with pytest.raises(InputError, match=rf"one of the 2 GPUs .*, not '{device}'"):
+            rank(SCORER, ([0], [1]), device=device)
 
 
 @FUNCTIONS
@@ -53,6 +54,11 @@ def test_what_asks_for_a_gpu(device, expected):
     assert on_gpu(device) is expected
 
 
+def test_devices_of_torch_are_taken(need):
+    torch = need("torch")
+    assert [on_gpu(torch.device(name)) for name in ("cpu", "cuda", "cuda:1")] == [False, True, True]
+
+
 @FUNCTIONS
 def test_the_cpu_can_be_named(function):
     named = function(SCORER, ([0], [1]), ties="best", rng=1, device="cpu")
@@ -69,3 +75,14 @@ def test_ranking_without_a_gpu_loads_neither_torch_nor_triton():
         assert not {"torch", "triton"} & set(sys.modules), "loaded"
     """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_evaluation_asks_for_its_gpu_before_it_trains(need, monkeypatch):
+    from fullrank.evaluation import evaluate
+
+    torch = need("torch")
+    need("triton")
+    monkeypatch.delenv("TRITON_INTERPRET", raising=False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+        evaluate(["no model at all"], ([0], [1]), device="cuda")

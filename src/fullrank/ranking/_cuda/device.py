@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -19,10 +20,9 @@ def interpreted() -> bool:
 
 def on_gpu(device: Any) -> bool:
     """Whether `device` asks for a GPU; None and "cpu" do not."""
-    if device is None or device == "cpu":
+    if device is None or str(device) == "cpu":
         return False
-    kind, colon, number = str(device).partition(":")
-    if kind == "cuda" and (not colon or number.isdigit()):
+    if re.fullmatch("cuda(:[0-9]+)?", str(device)):
         return True
     raise InputError(
         f'`device` must be None, "cpu", "cuda" or one of several GPUs such as "cuda:1", not '
@@ -41,7 +41,7 @@ def open_device(device: Any) -> tuple[Any, Any]:
             f'`device` must be "cpu" on a machine without a GPU that PyTorch can use, not '
             f"{str(device)!r}."
         )
-    number = torch.device(str(device)).index or 0
+    number = int(str(device).partition(":")[2] or 0)
     if number >= torch.cuda.device_count():
         raise InputError(
             f"`device` must be one of the {torch.cuda.device_count()} GPUs that are there, "

@@ -23,7 +23,7 @@ ROOM = 1 << 14
 def count_module(job: Job, scorer: TorchScorer, torch: Any, device: Any) -> Counts:
     """Counts of the scores that a module on `device` gives."""
     module = scorer.module
-    _check_place(module, device)
+    check_place(module, device)
     tally = Tally(torch, device, job)
     free = free_memory(torch, device)
     cells, pairs = min(CELLS, free // 32), max(1, min(PAIRS, free // ROOM))
@@ -52,7 +52,7 @@ def _scores(tally: Tally, module: Any, batch: slice, pairs: int) -> Any:
     return out.view(-1, width)
 
 
-def _check_place(module: Any, device: Any) -> None:
+def check_place(module: Any, device: Any) -> None:
     """A module works where its parameters are."""
     places = {tensor.device for tensor in chain(module.parameters(), module.buffers())}
     for place in places - {device}:

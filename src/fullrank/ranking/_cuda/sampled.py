@@ -24,6 +24,8 @@ from fullrank.ranking.targets import Exclusion, Targets
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+_TARGET = 32  # as many items take as many bytes as a target's place, score and counts
+
 
 class Ranking:
     """A scorer on a device, to count for by blocks of users.
@@ -105,7 +107,8 @@ class Ranking:
 
     def _blocks(self, n_users: int, starts: Ints, width: int) -> Any:
         """Blocks of users and of their targets, with the progress told after each."""
-        step = self.model.users_at_once(width)
+        several = -(-int(starts[-1]) // n_users)  # targets of a user, on average
+        step = self.model.users_at_once(width + _TARGET * several)
         if self.batch_size is not None:
             step = _checks.integer("batch_size", self.batch_size, low=1)
         with current(self.gpu.torch, self.gpu.device):

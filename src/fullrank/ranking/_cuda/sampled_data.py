@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 BYTES = 1 << 30  # of a block of users
 _PIECE = 1 << 26  # bytes of a large array copied at once
-_ITEMS = 64  # draws of a program
+_ITEMS = 64  # draws of a program, or more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,13 +140,26 @@ def make_group(
     )
 
 
+def consecutive(rows: Ints) -> bool:
+    """Whether each row number is one more than that before: then a slice will do."""
+    return bool(rows[-1] - rows[0] + 1 == rows.size and (np.diff(rows) == 1).all())
+
+
 def rows_of(table: Any, rows: Ints) -> tuple[Ints, Array]:
     """Some rows of a CSR pair (indptr, indices): a new indptr and their indices."""
+    if consecutive(rows):
+        indptr = table.indptr[rows[0] : rows[-1] + 2]
+        return indptr - indptr[0], table.indices[indptr[0] : indptr[-1]]
     starts, stops = table.indptr[rows], table.indptr[rows + 1]
     sizes = stops - starts
     indptr = np.concatenate(([0], np.cumsum(sizes)))
     at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
     return indptr, table.indices[at]
+
+
+def draws_of(width: int) -> int:
+    """Draws of a program where a user has `width`: a user has at most 65,535 programs."""
+    return max(_ITEMS, 1 << (-(-width // 65535) - 1).bit_length())
 
 
 def draw(gpu: Gpu, group: Group, rows: Any, first: Any, count: Any) -> Any:
@@ -157,9 +170,10 @@ def draw(gpu: Gpu, group: Group, rows: Any, first: Any, count: Any) -> Any:
     shape = (rows.shape[0], width)
     out = gpu.torch.empty(shape, dtype=gpu.torch.int32, device=gpu.device)
     names = rows if group.names is None else group.names
-    draw_items[(shape[0], -(-width // _ITEMS))](
+    block = draws_of(width)
+    draw_items[(shape[0], -(-width // block))](
         rows, group.users, group.hole_starts, group.holes, names, group.sides, group.n_items,
         gpu.key, first, count, out, width,
-        BLOCK=_ITEMS, DRAW=group.draw, TWELVE=group.twelve, MAPPED=group.mapped, num_warps=2,
+        BLOCK=block, DRAW=group.draw, TWELVE=group.twelve, MAPPED=group.mapped, num_warps=2,
     )  # fmt: skip
     return out

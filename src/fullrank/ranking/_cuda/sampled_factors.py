@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.ranking._cuda import sampled_models as shared
-from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level
+from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, consecutive
 from fullrank.ranking.factors import FactorScorer
 
 Ints = NDArray[np.int64]
@@ -38,10 +38,9 @@ class Factors:
         return max(1, BYTES // (self.d * self.scorer.user_factors.itemsize + 4 * width + 128))
 
     def start(self, users: Ints) -> None:
-        whole = users[-1] - users[0] + 1 == users.size and bool((np.diff(users) == 1).all())
         self.users = self.gpu.move(
             self.scorer.user_factors[users[0] : users[-1] + 1]
-            if whole
+            if consecutive(users)
             else self.scorer.user_factors[users]
         )
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank.errors import InputError
 from fullrank.ranking._cuda import sampled_models as shared
+from fullrank.ranking._cuda.modules import check_place
 from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, draw
 from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.torch_scorer import TorchScorer, scoring
@@ -73,12 +74,7 @@ class Module:
 
     def __init__(self, gpu: Gpu, scorer: TorchScorer) -> None:
         self.gpu, self.scorer = gpu, scorer
-        own = next((p.device for p in scorer.module.parameters()), gpu.device)
-        if own != gpu.device:
-            raise InputError(
-                f"`device` must be where the module's parameters are, {str(own)!r}, not "
-                f"{str(gpu.device)!r}; move it there with module.to({str(gpu.device)!r})."
-            )
+        check_place(scorer.module, gpu.device)
         self.users: Any = None
 
     def users_at_once(self, width: int) -> int:
