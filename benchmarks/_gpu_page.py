@@ -71,9 +71,9 @@ popularity and targets are popular, as trained factors have it.
 
 ## Trained factors, and ranks beside the CPU's
 
-Factors of gowalla, d = {content["trained"][0]["d"]}. The ranks of all {targets:,} interactions of
-training and test part were compared with those of the CPU, ties in random order; and those of the
-test part with training items excluded.
+Factors of gowalla by implicit's ALS and BPR, d = {content["trained"][0]["d"]}. The ranks of all
+{targets:,} interactions of training and test part were compared with those of the CPU, ties in
+random order; and those of the test part with training items excluded.
 
 {
         _table(

@@ -334,8 +334,10 @@ def synthetic(n_users: int, n_items: int, d: int, kind: str) -> tuple[Floats, Fl
 
 
 def prepare(path: Path) -> None:
-    """Factors of gowalla by iALS and by BPR, with the split, in one file."""
-    from fullrank import models
+    """Factors of gowalla by implicit's ALS and BPR (extra `bench`), with the split, in one file."""
+    import implicit
+    from scipy import sparse
+
     from fullrank.data import load_split
 
     split = load_split("gowalla")
@@ -346,11 +348,17 @@ def prepare(path: Path) -> None:
     }  # fmt: skip
     out["test_users"] = np.repeat(np.arange(test.n_users), np.diff(test.indptr)).astype(np.int32)
     out["test_items"] = test.indices
-    ials = models.IALS(n_factors=64).fit(train)
-    bpr = models.EmbeddingMF(n_factors=64, loss="bpr", epochs=20).fit(train)
+    seen = sparse.csr_matrix(
+        (np.ones(train.n_interactions, np.float32), train.indices, train.indptr),
+        shape=(train.n_users, train.n_items),
+    ).copy()  # implicit writes to its input
+    ials = implicit.als.AlternatingLeastSquares(
+        factors=64, iterations=8, regularization=0.05, alpha=10, random_state=0
+    )
+    bpr = implicit.bpr.BayesianPersonalizedRanking(factors=63, iterations=60, random_state=0)
     for name, model in (("ials", ials), ("bpr", bpr)):
-        scorer = model.scorer()
-        out[f"{name}_users"], out[f"{name}_items"] = scorer.user_factors, scorer.item_factors
+        model.fit(seen, show_progress=False)
+        out[f"{name}_users"], out[f"{name}_items"] = model.user_factors, model.item_factors
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, **out)
 
