@@ -108,7 +108,7 @@ def train_model(
     memory.check_fit(model, fitted, learn)
     start = time.perf_counter()
     if isinstance(fitted, NeuralModel):
-        fitted.fit(learn, progress=progress, **_validation(parts))
+        fitted.fit(learn, progress=progress, **_validation(fitted, parts))
     else:
         fitted.fit(learn)
     seconds = time.perf_counter() - start
@@ -131,9 +131,15 @@ def train_model(
     )
 
 
-def _validation(parts: Any) -> dict[str, Any]:
-    """What a model that is trained by epochs is given to stop by."""
+def _validation(model: NeuralModel, parts: Any) -> dict[str, Any]:
+    """What a model that is trained by epochs is given to stop by.
+
+    Users of a strong split who are not learned from say something of models that fold them in only.
+    """
     if parts is None or parts.valid is None:
         return {}
-    history = {} if parts.valid_history is parts.train else {"valid_history": parts.valid_history}
-    return {"valid": parts.valid, **history}
+    if parts.valid_history is parts.train:
+        return {"valid": parts.valid}
+    if not hasattr(model, "fold_in"):
+        return {}
+    return {"valid": parts.valid, "valid_history": parts.valid_history}

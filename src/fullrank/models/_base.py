@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from fullrank import _files
 from fullrank.data.interactions import Interactions
-from fullrank.errors import InputError, NotFittedError
+from fullrank.errors import DataWarning, InputError, NotFittedError
 
 if TYPE_CHECKING:
     from fullrank.ranking import ItemItemScorer
@@ -152,27 +153,46 @@ def to_score_from(
     return history
 
 
-def rows_of(model: Saved, users: Interactions | None) -> NDArray[np.int64] | None:
+def rows_of(
+    model: Saved, users: Interactions | None, *, by_items: bool = False
+) -> NDArray[np.int64] | None:
     """Rows of users among those learned from, by their ids; None for all of them as they are.
 
-    For models that have a vector for each user and none for others.
+    For models that have a vector for each user and none for others; `by_items` says that the
+    model can do without, as far as the user's items tell.
     """
     fitted(model)
     if users is None:
         return None
     known = model.interactions_.user_ids
     asked = to_score_from(users, model.interactions_.item_ids, "users").user_ids
-    if np.array_equal(asked, known):
-        return None
-    order = np.argsort(known)
-    at = np.searchsorted(known, asked, sorter=order).clip(max=known.size - 1)
-    rows: NDArray[np.int64] = order[at]
-    strange = np.array(known[rows] != asked)
-    if strange.any():
-        first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
-        raise InputError(
-            f"`users` must be users that {type(model).__name__} was fitted on; "
-            f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
-            "some of their items, or take a model that scores by items alone."
-        )
+    rows: NDArray[np.int64] | None = None
+    if not np.array_equal(asked, known):
+        order = np.argsort(known)
+        at = np.searchsorted(known, asked, sorter=order).clip(max=known.size - 1)
+        rows = order[at]
+        strange = np.array(known[rows] != asked)
+        if strange.any():
+            first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
+            raise InputError(
+                f"`users` must be users that {type(model).__name__} was fitted on; "
+                f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
+                "some of their items, or take a model that scores by items alone."
+            )
+    if not by_items:
+        _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)
     return rows
+
+
+def _warn_of_the_untrained(model: Saved, users: Interactions, rows: Any) -> None:
+    """In a strong split the people who are tested are there, but with nothing to learn from."""
+    untrained = (model.interactions_.user_counts()[rows] == 0) & (users.user_counts() > 0)
+    if untrained.any():
+        warnings.warn(
+            f"{int(untrained.sum())} of {users.n_users} users have items that "
+            f"{type(model).__name__} did not learn from, and no others, the first being "
+            f"{users.user_ids[int(np.argmax(untrained))]}: their scores are random. Train on some "
+            "of their items, or take a model that scores by items alone.",
+            DataWarning,
+            stacklevel=4,
+        )

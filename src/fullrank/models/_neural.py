@@ -17,7 +17,7 @@ from fullrank.models._batches import Source
 from fullrank.models._checkpoints import Checkpoint, fingerprint
 from fullrank.models._history import History
 from fullrank.models._saving import settings
-from fullrank.models._torch import load_torch
+from fullrank.models._torch import as_usual, load_torch
 from fullrank.models._training import Learner, Plan, train
 from fullrank.models._training_progress import announcer
 from fullrank.models._validation import Validation, validation
@@ -131,23 +131,24 @@ class NeuralModel(Saved):
             metric=self.metric,
             device=self.device,
         )
-        device = torch_device(self.device)
-        learner, source = self._learner(data, device), self._source(data, device)
-        if validate is not None and validate.history is not None:
-            learner.scorer(validate.history)  # a model that cannot says so before it is trained
-        run = train(
-            learner,
-            source,
-            self._plan(device, rates),
-            validate=validate,
-            checkpoint=self._checkpoint(checkpoint, data, validate, rates),
-            announce=announcer(
-                progress,
-                label=type(self).__name__,
-                epochs=self.epochs if rates is None else len(rates),
-                metric=self.metric,
-            ),
-        )
+        with as_usual():
+            device = torch_device(self.device)
+            learner, source = self._learner(data, device), self._source(data, device)
+            if validate is not None and validate.history is not None:
+                learner.scorer(validate.history)  # a model that cannot says so before it is trained
+            run = train(
+                learner,
+                source,
+                self._plan(device, rates),
+                validate=validate,
+                checkpoint=self._checkpoint(checkpoint, data, validate, rates),
+                announce=announcer(
+                    progress,
+                    label=type(self).__name__,
+                    epochs=self.epochs if rates is None else len(rates),
+                    metric=self.metric,
+                ),
+            )
         self.history_ = History.from_columns(
             run.columns,
             metric_name=None if validate is None else self.metric,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fullrank import _extras
@@ -10,3 +12,16 @@ from fullrank import _extras
 def load_torch() -> Any:
     """The module, or the pip line that would install it."""
     return _extras.load("torch", extra="torch", purpose="Training a neural model")
+
+
+@contextmanager
+def as_usual() -> Iterator[None]:
+    """Single precision and gradients inside, whatever the caller has set for all of torch."""
+    torch = load_torch()
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(before)

@@ -114,7 +114,7 @@ class CDAE(NeuralModel):
 
         from fullrank.ranking import FactorScorer
 
-        rows = rows_of(self, users)
+        rows = rows_of(self, users, by_items=True)
         data = self.interactions_ if users is None else users
         own = self.user_weights_ if rows is None else self.user_weights_[rows]
         hidden = np.empty(own.shape, np.float32)

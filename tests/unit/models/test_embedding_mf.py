@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from fullrank.data import Interactions, Split, load, simulate
-from fullrank.errors import InputError
+from fullrank.errors import DataWarning, InputError
 from fullrank.losses import LOSSES, positive_share
-from fullrank.models import EmbeddingMF, Popularity
+from fullrank.models import EmbeddingMF, LightGCN, NeuMF, Popularity
 from fullrank.models._batches import PairBatch
 from fullrank.ranking import rank
 
@@ -54,6 +54,8 @@ def test_five_epochs_on_the_embedded_data_set(settings: dict[str, Any]) -> None:
     "how", [{}, {"shared_negatives": True}, {"negatives": "popularity", "popularity_power": 0.5}]
 )
 def test_every_loss_learns(split: Split, loss: str, how: dict[str, Any]) -> None:
+    if loss == "mine-plus":  # its low default suits more negatives, drawn alike
+        how = how | {"temperature": 0.4}
     model = EmbeddingMF(
         n_factors=16,
         loss=loss,
@@ -175,6 +177,22 @@ def test_users_are_found_by_their_ids(split: Split) -> None:
         r"being 200\.",
     ):
         model.scorer(new)
+
+
+@pytest.mark.parametrize("kind", [EmbeddingMF, LightGCN, NeuMF])
+def test_users_with_nothing_to_learn_from_are_warned_of(kind: Any) -> None:
+    """In a strong split everybody has a row, and who is tested has no items in it."""
+    strong = simulate(n_users=60, n_items=40, mean_interactions=12).split("strong", rng=0)
+    model = kind(n_factors=4, epochs=1).fit(strong.train)
+    model.scorer()
+    n_tested = int((strong.history.user_counts() > 0).sum())
+    assert n_tested
+    with pytest.warns(
+        DataWarning,
+        match=f"{n_tested} of 60 users have items that {kind.__name__} did not learn from, and no "
+        "others, the first being .*: their scores are random",
+    ):
+        model.scorer(strong.history)
 
 
 def test_new_users_cannot_be_validated(split: Split) -> None:

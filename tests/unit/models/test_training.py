@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 from fullrank.data import Interactions, Split, simulate
 from fullrank.errors import InputError, MissingExtraError
-from fullrank.models import EmbeddingMF, LightGCN, _epochs, _graphs, _row_steps, load
+from fullrank.models import EmbeddingMF, LightGCN, NeuMF, _epochs, _graphs, _row_steps, load
 from fullrank.models._adam import Adam
 from fullrank.models._history import History
 from fullrank.models._run import Run
@@ -98,6 +98,24 @@ def test_torchs_own_generators_are_neither_used_nor_moved(split: Split, torch: A
     assert torch.equal(torch.get_rng_state(), before)
     torch.manual_seed(6)
     assert same(first, small(epochs=2).fit(split.train, valid=split.test))
+
+
+@pytest.mark.parametrize("around", ["no_grad", "inference_mode"])
+def test_what_is_set_for_all_of_torch_changes_nothing(
+    split: Split, torch: Any, around: str
+) -> None:
+    kinds: list[Any] = [EmbeddingMF, LightGCN, NeuMF]
+    for kind in kinds:
+        first = kind(epochs=2).fit(split.train)
+        torch.set_default_dtype(torch.float64)
+        try:
+            with getattr(torch, around)():
+                again = kind(epochs=2).fit(split.train)
+            assert torch.get_default_dtype() == torch.float64
+        finally:
+            torch.set_default_dtype(torch.float32)
+        assert again.item_factors_.dtype == np.float32
+        np.testing.assert_array_equal(again.item_factors_, first.item_factors_)
 
 
 def test_epochs_differ_in_their_order(split: Split) -> None:
@@ -408,7 +426,7 @@ def test_replayed_epochs_are_the_same_epochs(
         {"loss": "debiased-ccl", "n_negatives": 2, "n_positives": 2, "initial_scale": 1.0},
         {"loss": "sampled-softmax", "shared_negatives": True, "n_negatives": 9},
         {"loss": "mse", "n_negatives": 3, "regularization": 0.1},
-        {"batch_size": 1, "epochs": 1},  # a user's next turn is hundreds of steps away
+        {"batch_size": 2, "epochs": 1},  # a user's next turn is hundreds of steps away
     ],
 )
 def test_steps_on_few_rows_are_adams(
