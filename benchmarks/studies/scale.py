@@ -246,7 +246,7 @@ def page(content: dict[str, Any]) -> str:
 {content["sample_size"]} candidates, by {content["workers"]} worker processes in shards of
 {content["shard"]:,} users. Factors and targets of the users lie in files of
 {content["user_bytes"] / 1e9:,.2f} GB; a worker maps the rows of its shard and sends back counts,
-which add. The machine had other work to do beside, so CPU seconds say more than seconds.
+which add. CPU seconds stand still while the machine does other work.
 
 {table(head, rows)}
 
