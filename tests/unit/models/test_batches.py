@@ -1,7 +1,5 @@
 """Batches of pairs and of histories, and the items drawn for them."""
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,7 @@ from fullrank.models._negatives import Draws, alias_table
 DATA = simulate(n_users=50, n_items=30, mean_interactions=10)
 
 
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> Iterator[Any]:
-    module = need("torch")
-    threads = module.get_num_threads()
-    module.set_num_threads(1)
-    yield module
-    module.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 @pytest.fixture

@@ -1,11 +1,10 @@
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
-from fullrank.data import Interactions, simulate
+from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import CDAE, load
 from fullrank.models._batches import Histories
@@ -15,17 +14,7 @@ from fullrank.ranking import rank
 SMALL = {"n_factors": 6, "epochs": 5, "batch_size": 64, "learning_rate": 0.02}
 
 
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> ModuleType:
-    return need("torch")
-
-
-@pytest.fixture(scope="module")
-def data() -> Interactions:
-    """A hundred and fifty users, the last without items."""
-    found = simulate(n_users=149, n_items=60, mean_interactions=12)
-    users, items = found.pairs()
-    return Interactions.from_arrays(users, items, user_ids=np.arange(150), item_ids=np.arange(60))
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 def one_batch(torch: ModuleType, data: Interactions) -> Histories:

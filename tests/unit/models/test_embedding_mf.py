@@ -1,7 +1,5 @@
 import math
 import re
-from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,19 +12,7 @@ from fullrank.models import EmbeddingMF, LightGCN, NeuMF, Popularity
 from fullrank.models._batches import PairBatch
 from fullrank.ranking import rank
 
-
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> Iterator[Any]:
-    module = need("torch")
-    threads = module.get_num_threads()
-    module.set_num_threads(1)
-    yield module
-    module.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def split() -> Split:
-    return simulate(n_users=200, n_items=80, mean_interactions=12).split(rng=0)
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 def ndcg(model: Any, split: Split) -> float:

@@ -1,21 +1,12 @@
 """Rows of tables and their products, against what plain operations make of them."""
 
-from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from fullrank.models import _gather
 
-
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> Iterator[Any]:
-    module = need("torch")
-    threads = module.get_num_threads()
-    module.set_num_threads(1)
-    yield module
-    module.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 def normal(torch: Any, *shape: int, seed: int = 0) -> Any:

@@ -1,31 +1,17 @@
 import re
-from collections.abc import Callable, Iterator
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
-from fullrank.data import Interactions, Split, simulate
+from fullrank.data import Interactions, Split
 from fullrank.errors import InputError
 from fullrank.models import LightGCN
 from fullrank.models._batches import PairBatch
 from fullrank.models._graph_learner import adjacency
 from fullrank.ranking import rank
 
-
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> Iterator[Any]:
-    module = need("torch")
-    threads = module.get_num_threads()
-    module.set_num_threads(1)
-    yield module
-    module.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def split() -> Split:
-    return simulate(n_users=200, n_items=80, mean_interactions=12).split(rng=0)
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 # two users and three items, one of which nobody has; degrees 2, 1 and 1, 2, 0

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
@@ -13,7 +13,7 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
-from fullrank.data import Interactions, Split, simulate
+from fullrank.data import Interactions, Split
 from fullrank.errors import InputError, MissingExtraError
 from fullrank.models import EmbeddingMF, LightGCN, NeuMF, _epochs, _graphs, _row_steps, load
 from fullrank.models._adam import Adam
@@ -22,19 +22,7 @@ from fullrank.models._run import Run
 from fullrank.models._training_progress import clock
 from fullrank.ranking import rank
 
-
-@pytest.fixture(autouse=True)
-def torch(need: Callable[[str], ModuleType]) -> Iterator[Any]:
-    module = need("torch")
-    threads = module.get_num_threads()
-    module.set_num_threads(1)
-    yield module
-    module.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def split() -> Split:
-    return simulate(n_users=200, n_items=80, mean_interactions=12).split(rng=0)
+pytestmark = pytest.mark.usefixtures("torch")
 
 
 def small(**settings: Any) -> EmbeddingMF:

@@ -22,8 +22,7 @@ from fullrank.ranking._cuda.device import free_memory
 from fullrank.ranking._cuda.operands import Operand, tile_for
 from fullrank.ranking._cuda.parts import parts
 from fullrank.ranking._cuda.rows import Rows, place_rows
-from fullrank.ranking._cuda.sampled_data import rows_of
-from fullrank.ranking._cuda.streaming import Piece, Stream, to_device
+from fullrank.ranking._cuda.streaming import Piece, Stream, rows_of, to_device
 from fullrank.ranking._exact_factors import Scale, scale_for
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.ties import Counts
@@ -259,7 +258,7 @@ class Count:
         if most <= capacity:
             self.greater.index_add_(0, to, above[used])
             start = (torch.arange(slots, device=self.device) * capacity)[used]
-            self._decide(blocks, to, found, start, start + listed[used], sign=1, order=blocks.order)
+            self._decide(blocks, to, found, start, start + listed[used], sign=1, mapped=True)
         return most, int(listed[used].sum())
 
     def _slot_marks(self, of: Any) -> Any:
@@ -320,11 +319,19 @@ class Count:
         return max(1, min(n_blocks, -(-4 * chips // row_blocks)))
 
     def _decide(
-        self, blocks: Blocks, of: Any, lists: Any, starts: Any, ends: Any, *, sign: int, order: Any
+        self,
+        blocks: Blocks,
+        of: Any,
+        lists: Any,
+        starts: Any,
+        ends: Any,
+        *,
+        sign: int,
+        mapped: bool,
     ) -> None:
         """Add what float64 says of listed items to the counts of the targets `of`.
 
-        Entries of the lists are places in `order`, or in the piece itself where that is None.
+        Entries of the lists are places in `blocks.order` if `mapped`, else in the piece itself.
         """
         from fullrank.ranking._cuda import decide_kernels as kernels
 
@@ -343,7 +350,7 @@ class Count:
             self.target_item[of], lists, starts, ends, blocks.order, blocks.names, *mine,
             key & 0xFFFFFFFF, key >> 32, users.shape[1], sign, BL=32,
             BK=min(64, 1 << (users.shape[1] - 1).bit_length()), HAS_BIAS=bias is not None,
-            RANDOM=self.job.random, MAPPED=order is not None, num_warps=4, enable_fp_fusion=False,
+            RANDOM=self.job.random, MAPPED=mapped, num_warps=4, enable_fp_fusion=False,
         )  # fmt: skip
         for total, part in zip((self.greater, self.equal, self.before), mine, strict=True):
             total.index_add_(0, of, part)
@@ -365,5 +372,5 @@ class Count:
             first[self.target_user],
             last[self.target_user],
             sign=-1,
-            order=None,
+            mapped=False,
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fullrank import _memory
 from fullrank.errors import InputError
 from fullrank.ranking._cuda.device import free_memory
-from fullrank.ranking._cuda.streaming import to_device
+from fullrank.ranking._cuda.streaming import rows_of, to_device
 from fullrank.ranking.draws import Pools
 from fullrank.ranking.targets import Exclusion
 
@@ -138,23 +138,6 @@ def make_group(
         seen=seen,
         has_seen=exclusion is not None,
     )
-
-
-def consecutive(rows: Ints) -> bool:
-    """Whether each row number is one more than that before: then a slice will do."""
-    return bool(rows[-1] - rows[0] + 1 == rows.size and (np.diff(rows) == 1).all())
-
-
-def rows_of(table: Any, rows: Ints) -> tuple[Ints, Array]:
-    """Some rows of a CSR pair (indptr, indices): a new indptr and their indices."""
-    if consecutive(rows):
-        indptr = table.indptr[rows[0] : rows[-1] + 2]
-        return indptr - indptr[0], table.indices[indptr[0] : indptr[-1]]
-    starts, stops = table.indptr[rows], table.indptr[rows + 1]
-    sizes = stops - starts
-    indptr = np.concatenate(([0], np.cumsum(sizes)))
-    at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
-    return indptr, table.indices[at]
 
 
 def draws_of(width: int) -> int:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.ranking._cuda import sampled_models as shared
-from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, consecutive
+from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level
+from fullrank.ranking._cuda.streaming import consecutive
 from fullrank.ranking.factors import FactorScorer
 
 Ints = NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""The catalogue through the device by chunks, the next one copied while this one is counted."""
+"""Arrays on their way to the device: whole, some rows, or by pieces, the next one copied ahead."""
 
 from __future__ import annotations
 
@@ -17,6 +17,23 @@ def to_device(torch: Any, array: NDArray[Any], device: Any) -> Any:
     """The array as a tensor there; torch warns of arrays that must not be written to: copied."""
     whole = np.ascontiguousarray(array)
     return torch.from_numpy(whole if whole.flags.writeable else whole.copy()).to(device)
+
+
+def consecutive(rows: Ints) -> bool:
+    """Whether each row number is one more than that before: then a slice will do."""
+    return bool(rows[-1] - rows[0] + 1 == rows.size and (np.diff(rows) == 1).all())
+
+
+def rows_of(table: Any, rows: Ints) -> tuple[Ints, NDArray[Any]]:
+    """Some rows of a CSR pair (indptr, indices): a new indptr and their indices."""
+    if consecutive(rows):
+        indptr = table.indptr[rows[0] : rows[-1] + 2]
+        return indptr - indptr[0], table.indices[indptr[0] : indptr[-1]]
+    starts, stops = table.indptr[rows], table.indptr[rows + 1]
+    sizes = stops - starts
+    indptr = np.concatenate(([0], np.cumsum(sizes)))
+    at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
+    return indptr, table.indices[at]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
