@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -286,7 +287,8 @@ def test_progress_on_stderr(
 ) -> None:
     evaluate({"a": scorers["a"]}, split, shard_size=50, progress=True)
     told = capsys.readouterr().err
-    assert "ranking with a: 100 of 120 (83%, 0:00 left)" in told
+    # how long it takes is the machine's affair: the first shard may have to load compiled code
+    assert re.search(r"ranking with a: 100 of 120 \(83%, \d+:\d\d left\)", told), told
 
 
 def test_factors_wider_than_the_catalogue_are_refused(split: Split) -> None:
