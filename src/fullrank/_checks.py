@@ -55,6 +55,14 @@ def real(name: str, value: Any, *, low: float | None = None, high: float | None 
     return number
 
 
+def positive(name: str, value: Any) -> float:
+    """A finite number above 0."""
+    number = real(name, value)
+    if number <= 0:
+        raise InputError(f"`{name}` must be above 0, not {number:g}.")
+    return number
+
+
 def choice(name: str, value: Any, options: Collection[str]) -> str:
     """One of the names in a registry."""
     if isinstance(value, str) and value in options:

@@ -99,9 +99,7 @@ def mes_sensitivity(
 
 
 def _solved(system: System, eta: float, weighting: str) -> Dual:
-    eta = _checks.real("eta", eta)
-    if eta <= 0.0:
-        raise InputError(f"`eta` must be above 0, not {eta:g}.")
+    eta = _checks.positive("eta", eta)
     weighting = _checks.choice("weighting", weighting, WEIGHTINGS)
     solved = solve(system, eta, system.observed if weighting == "weighted" else None)
     if not solved.residual < _ACCEPTED:

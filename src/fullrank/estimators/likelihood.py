@@ -60,7 +60,9 @@ def mle(
         raise InputError("`iterations` must not be given together with `tol`: choose one.")
     system = observed_system(sample, grid)
     if tol is not None:
-        return system.distribution(converged(system, _tolerance(tol)), "MLE, converged")
+        return system.distribution(
+            converged(system, _checks.positive("tol", tol)), "MLE, converged"
+        )
     steps = default_steps(sample) if iterations is None else iterations
     steps = _checks.integer("iterations", steps, low=1)
     name = "adaptive MLE" if sample.design.adaptive else "MLE"
@@ -209,10 +211,3 @@ def _ratio(system: System, mass: Floats) -> Floats:
     return np.divide(
         system.observed, expected, out=np.zeros_like(expected), where=system.observed > 0
     )
-
-
-def _tolerance(tol: float) -> float:
-    tol = _checks.real("tol", tol)
-    if tol <= 0.0:
-        raise InputError(f"`tol` must be above 0, not {tol:g}.")
-    return tol

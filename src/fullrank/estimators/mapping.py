@@ -49,8 +49,7 @@ class Mapping:
         _checks.choice("kind", self.kind, KINDS)
         _checks.integer("sample_size", self.sample_size, low=2)
         _checks.integer("n_items", self.n_items, low=2)
-        if not _checks.real("a", self.a) > 0.0:
-            raise InputError(f"`a` must be above 0, not {self.a:g}.")
+        _checks.positive("a", self.a)
 
     def __str__(self) -> str:
         return f"beta@{self.a:.2g}" if self.kind == "beta" else self.kind

@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank import _checks, _threads
-from fullrank.errors import InputError
 from fullrank.estimators._system import (
     Sensitivity,
     System,
@@ -80,8 +79,8 @@ def smoothed(
     >>> round(smoothed(sample).metric("recall@100"), 2)
     0.1
     """
-    if penalty is not None and not _checks.real("penalty", penalty) > 0.0:
-        raise InputError(f"`penalty` must be above 0, not {penalty:g}.")
+    if penalty is not None:
+        penalty = _checks.positive("penalty", penalty)
     system = observed_system(sample, grid)
     best = best_fit(system, penalty)
     return system.distribution(best.mass, f"smoothed, λ = {best.penalty:.2g}")

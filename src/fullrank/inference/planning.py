@@ -301,10 +301,7 @@ def _margin(margin: float | str, value: float) -> float:
         if not text.endswith("%") or not 0.0 < share < np.inf:
             raise InputError(f'`margin` must be a number, or a share as "2%", not {margin!r}.')
         return share / 100.0 * value
-    width = _checks.real("margin", margin)
-    if width <= 0.0:
-        raise InputError(f"`margin` must be above 0, not {width:g}.")
-    return width
+    return _checks.positive("margin", margin)
 
 
 def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
@@ -334,9 +331,7 @@ def _truth(
         if n_items is None:
             raise InputError("`n_items` must be given with `shape`.")
         grid = RankGrid.for_metrics(_checks.integer("n_items", n_items, low=2), [metric])
-        power = _checks.real("shape", shape)
-        if power <= 0.0:
-            raise InputError(f"`shape` must be above 0, not {power:g}.")
+        power = _checks.positive("shape", shape)
         return RankDistribution(
             grid=grid, mass=np.diff((grid.edges / grid.n_items) ** power), method=f"beta@{power:g}"
         )

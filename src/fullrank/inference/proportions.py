@@ -134,7 +134,6 @@ def _share(hits: float, n: float) -> tuple[float, float]:
 
 
 def _positive(name: str, value: float) -> float:
-    number = _checks.real(name, value)
-    if number <= 0.0:
-        raise InputError(f"`{name}` must be above 0, not {number:g}.")
-    return _checks.real(name, number, low=1e-100)  # its square is to stay above 0
+    return _checks.real(
+        name, _checks.positive(name, value), low=1e-100
+    )  # its square is to stay above 0

@@ -89,9 +89,7 @@ def users_needed(
     >>> users_needed(0.01).n_users
     9604
     """
-    margin = _checks.real("margin", margin)
-    if margin <= 0.0:
-        raise InputError(f"`margin` must be above 0, not {margin:g}.")
+    margin = _checks.positive("margin", margin)
     proportion = _checks.real("proportion", proportion, low=0.0, high=1.0)
     if spread is None and proportion in (0.0, 1.0):
         raise InputError(f"`proportion` must lie between 0 and 1, not {proportion:g}.")

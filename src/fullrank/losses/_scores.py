@@ -44,14 +44,6 @@ def _tensor(torch: Any, name: str, value: Any) -> Tensor:
     return value.float() if value.dtype.itemsize < 4 else value  # type: ignore[no-any-return]
 
 
-def above_zero(name: str, value: float) -> float:
-    """A setting that is divided by, or whose logarithm is taken."""
-    number = _checks.real(name, value)
-    if number <= 0:
-        raise InputError(f"`{name}` must be above 0, not {number:g}.")
-    return number
-
-
 def share(value: float | Tensor, like: Tensor) -> Tensor:
     """The argument `positive_share`: one for all rows, or one for each."""
     torch = load_torch()

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from fullrank import _checks
 from fullrank.errors import InputError
 from fullrank.losses._scores import (
-    above_zero,
     clean,
     load_torch,
     log_mean_exp,
@@ -54,7 +53,7 @@ def softmax(
     0.4076
     """
     rows, others = clean(positive, catalogue=catalogue)
-    heat = above_zero("temperature", temperature)
+    heat = _checks.positive("temperature", temperature)
     return reduced(load_torch().logsumexp(others / heat, dim=-1) - rows / heat, reduction)
 
 
@@ -108,8 +107,8 @@ def sampled_softmax(
     """
     torch = load_torch()
     rows, others = clean(positive, negatives=negatives)
-    heat = above_zero("temperature", temperature)
-    weight = above_zero("negative_weight", negative_weight)
+    heat = _checks.positive("temperature", temperature)
+    weight = _checks.positive("negative_weight", negative_weight)
     if not isinstance(log_probability, torch.Tensor):
         raise InputError(
             f"`log_probability` must be a torch tensor, not {type(log_probability).__name__}."
@@ -165,7 +164,7 @@ def info_nce(
     0.4076
     """
     rows, others = clean(positive, negatives=negatives)
-    heat = above_zero("temperature", temperature)
+    heat = _checks.positive("temperature", temperature)
     weight = _weight(negative_weight, others)
     return reduced(_against(rows / heat, log_mean_exp(others / heat), weight), reduction)
 
@@ -230,7 +229,7 @@ def debiased_info_nce(
     0.8553
     """
     rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
-    heat = above_zero("temperature", temperature)
+    heat = _checks.positive("temperature", temperature)
     if lowest_score != -math.inf:
         lowest_score = _checks.real("lowest_score", lowest_score)
     tau = share(positive_share, rows)
@@ -313,7 +312,7 @@ def mine_plus(
     -1.4858
     """
     rows, others = clean(positive, negatives=negatives)
-    heat = above_zero("temperature", temperature)
+    heat = _checks.positive("temperature", temperature)
     weight = _checks.real("negative_weight", negative_weight, low=0)
     pushed = weight * load_torch().logsumexp(others / heat, dim=-1)
     return reduced(pushed - rows / heat, reduction)
@@ -321,7 +320,7 @@ def mine_plus(
 
 def _weight(given: float | None, negatives: Tensor) -> float:
     """The weight of a mean over negatives that is by default their sum."""
-    return negatives.shape[-1] if given is None else above_zero("negative_weight", given)
+    return negatives.shape[-1] if given is None else _checks.positive("negative_weight", given)
 
 
 def _against(positive: Tensor, log_mean: Tensor, weight: float) -> Tensor:

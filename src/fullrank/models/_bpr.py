@@ -37,8 +37,7 @@ class Descent:
         _checks.integer("batch_size", self.batch_size, low=1)
         _checks.integer("seed", self.seed, low=0)
         for name in ("learning_rate", "scale"):
-            if _checks.real(name, getattr(self, name)) <= 0:
-                raise InputError(f"`{name}` must be above 0, not {getattr(self, name):g}.")
+            _checks.positive(name, getattr(self, name))
         if not 0 <= _checks.real("dropout", self.dropout) < 1:
             raise InputError(f"`dropout` must be at least 0 and below 1, not {self.dropout:g}.")
 

@@ -72,8 +72,8 @@ class NeuralModel(Saved):
         self.batch_size = _checks.integer("batch_size", self.batch_size, low=1)
         self.seed = _checks.integer("seed", self.seed, low=0)
         self.weight_decay = _checks.real("weight_decay", self.weight_decay, low=0)
-        self.learning_rate = positive("learning_rate", self.learning_rate)
-        self.min_learning_rate = positive("min_learning_rate", self.min_learning_rate)
+        self.learning_rate = _checks.positive("learning_rate", self.learning_rate)
+        self.min_learning_rate = _checks.positive("min_learning_rate", self.min_learning_rate)
         metrics = parse_all(self.metric)
         if len(metrics) != 1:
             raise InputError(f"`metric` must be one metric, not {len(metrics)}.")
@@ -122,7 +122,7 @@ class NeuralModel(Saved):
         if rates is not None:
             if not isinstance(rates, Iterable):
                 raise InputError(f"`rates` must be a list of rates, not {_checks.shown(rates)}.")
-            rates = [positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
+            rates = [_checks.positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
         validate = validation(
             data,
             valid,
@@ -202,14 +202,6 @@ class NeuralModel(Saved):
             "rates": rates,
         }
         return Checkpoint(path, identity)
-
-
-def positive(name: str, value: Any) -> float:
-    """A number above 0."""
-    number = _checks.real(name, value)
-    if number <= 0:
-        raise InputError(f"`{name}` must be above 0, not {number:g}.")
-    return number
 
 
 def torch_device(device: str | None) -> Any:

@@ -58,9 +58,7 @@ class DebiasedEASE(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.regularization = _checks.real("regularization", self.regularization)
-        if self.regularization <= 0:
-            raise InputError(f"`regularization` must be above 0, not {self.regularization:g}.")
+        self.regularization = _checks.positive("regularization", self.regularization)
         self.debiasing = _checks.real("debiasing", self.debiasing, low=0)
         if self.debiasing >= 1:
             raise InputError(f"`debiasing` must be below 1, not {self.debiasing:g}.")

@@ -46,9 +46,7 @@ class DebiasedIALS(IALS):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.positive_weight = _checks.real("positive_weight", self.positive_weight)
-        if self.positive_weight <= 0:
-            raise InputError(f"`positive_weight` must be above 0, not {self.positive_weight:g}.")
+        self.positive_weight = _checks.positive("positive_weight", self.positive_weight)
         if self.unobserved_weight >= 1:
             raise InputError(
                 f"`unobserved_weight` must be below 1, not {self.unobserved_weight:g}."

@@ -64,9 +64,7 @@ class EASE(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.regularization = _checks.real("regularization", self.regularization)
-        if self.regularization <= 0:
-            raise InputError(f"`regularization` must be above 0, not {self.regularization:g}.")
+        self.regularization = _checks.positive("regularization", self.regularization)
 
     def fit(self, interactions: Interactions) -> Self:
         """Solve for the weights."""

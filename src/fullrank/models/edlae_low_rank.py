@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
-from fullrank.errors import InputError
 from fullrank.models import _dropout
 from fullrank.models._base import Saved, fitted, history_for, learned, to_learn_from
 
@@ -88,9 +87,7 @@ class LowRankEDLAE(Saved):
         self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
         settings = _dropout.check_settings(self.dropout, self.regularization)
         self.dropout, self.regularization = settings
-        self.coupling = _checks.real("coupling", self.coupling)
-        if self.coupling <= 0:
-            raise InputError(f"`coupling` must be above 0, not {self.coupling:g}.")
+        self.coupling = _checks.positive("coupling", self.coupling)
         self.epochs = _checks.integer("epochs", self.epochs, low=1)
         self.seed = _checks.integer("seed", self.seed, low=0)
 

@@ -18,7 +18,7 @@ from fullrank.models._base import fitted, learned, rows_of
 from fullrank.models._batches import Pairs
 from fullrank.models._embedding_learner import Embeddings
 from fullrank.models._negatives import NEGATIVES, Draws
-from fullrank.models._neural import NeuralModel, positive
+from fullrank.models._neural import NeuralModel
 from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class EmbeddingMF(NeuralModel):
         self.n_positives = _checks.integer("n_positives", self.n_positives, low=1)
         for name in ("popularity_power", "growth", "unseen", "regularization"):
             setattr(self, name, _checks.real(name, getattr(self, name), low=0))
-        self.initial_scale = positive("initial_scale", self.initial_scale)
+        self.initial_scale = _checks.positive("initial_scale", self.initial_scale)
         self._loss_settings()
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:

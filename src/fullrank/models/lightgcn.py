@@ -14,7 +14,7 @@ from fullrank.models._base import fitted, learned, rows_of
 from fullrank.models._batches import Pairs
 from fullrank.models._graph_learner import Graph, adjacency
 from fullrank.models._negatives import Draws
-from fullrank.models._neural import NeuralModel, positive
+from fullrank.models._neural import NeuralModel
 from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class LightGCN(NeuralModel):
         self.n_layers = _checks.integer("n_layers", self.n_layers, low=0)
         self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=1)
         self.regularization = _checks.real("regularization", self.regularization, low=0)
-        self.initial_scale = positive("initial_scale", self.initial_scale)
+        self.initial_scale = _checks.positive("initial_scale", self.initial_scale)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
         """Products of the mixed vectors.

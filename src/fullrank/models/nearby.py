@@ -80,9 +80,7 @@ class LambdaSearch(SpectralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.regularization = _checks.real("regularization", self.regularization)
-        if self.regularization <= 0:
-            raise InputError(f"`regularization` must be above 0, not {self.regularization:g}.")
+        self.regularization = _checks.positive("regularization", self.regularization)
         if not 0 <= _checks.real("search_range", self.search_range) < 1:
             raise InputError(
                 f"`search_range` must be at least 0 and below 1, not {self.search_range:g}."
