@@ -17,7 +17,9 @@ def train(
     data: Annotated[
         str, typer.Argument(help="A data set (`fullrank datasets`), or a Parquet or CSV file.")
     ],
-    model: Annotated[str, typer.Option(help="What to train, as ease:regularization=500.")],
+    model: Annotated[
+        str, typer.Option(help="What to train, as ease:regularization=500 or neumf:hidden=64/32.")
+    ],
     out: Annotated[Path, typer.Option(help="The file to write, as model.safetensors.")],
     split: Annotated[
         str,

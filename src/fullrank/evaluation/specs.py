@@ -1,4 +1,7 @@
-"""The small language of the command line: ``name:value,setting=value,…``."""
+"""The small language of the command line: ``name:value,setting=value,…``.
+
+A list of whole numbers, as the widths of a network's layers, is written 64/32/16.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +51,17 @@ def parse_spec(argument: str, text: str) -> Spec:
 def _value(text: str) -> Any:
     if text.lower() in _WORDS:
         return _WORDS[text.lower()]
-    for kind in (int, float):
+    for kind in (int, float, _widths):
         try:
             return kind(text)
         except ValueError:
             continue
     return text
+
+
+def _widths(text: str) -> tuple[int, ...]:
+    """Whole numbers as in 64/32/16; any other text with a slash stays text."""
+    first, *others = text.split("/")
+    if not others:
+        raise ValueError
+    return tuple(int(one) for one in (first, *others))

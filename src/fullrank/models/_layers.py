@@ -48,7 +48,9 @@ def unpack(name: str, vector: Floats, widths: Sequence[int]) -> list[tuple[Float
 
 
 def checked_widths(name: str, value: Any, *, empty: bool) -> tuple[int, ...]:
-    """Widths of layers, from a list of them; text and single numbers are slips of the pen."""
+    """Widths of layers, from a list of them or a single one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = (value,)
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InputError(
             f"`{name}` must be a list of widths, such as (64, 32), not {_checks.shown(value)}."

@@ -22,6 +22,8 @@ from fullrank.evaluation.specs import Spec, parse_spec
         ("ease:regularization=500", Spec("ease", None, {"regularization": 500})),
         ("x:1e7,a=0.5,b=last,c=none,d=False", Spec("x", 1e7, {"a": 0.5, "b": "last", "c": None,
                                                               "d": False})),
+        ("net:hidden=64/32/16", Spec("net", None, {"hidden": (64, 32, 16)})),
+        ("net:a=1/x,b=/3", Spec("net", None, {"a": "1/x", "b": "/3"})),
     ],
 )  # fmt: skip
 def test_specs_are_read(text: str, spec: Spec) -> None:
@@ -43,6 +45,8 @@ def test_a_setting_given_twice_is_refused() -> None:
 
 def test_models_by_name() -> None:
     assert make_model("ease:regularization=3").regularization == 3.0
+    assert make_model("neumf:hidden=64/32").hidden == (64, 32)
+    assert make_model("multi-vae:hidden=600").hidden == (600,)
     with pytest.raises(InputError, match=r"^`model` must be one of 'popularity', .*, not 'easy'"):
         make_model("easy")
     with pytest.raises(

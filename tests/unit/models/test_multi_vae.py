@@ -188,7 +188,7 @@ def test_layers_that_do_not_fit_the_settings_are_refused(data: Interactions) -> 
     ("settings", "message"),
     [
         ({"n_factors": 0}, "`n_factors` must be at least 1, not 0"),
-        ({"hidden": 600}, r"`hidden` must be a list of widths, such as \(64, 32\), not 600"),
+        ({"hidden": 600.5}, r"`hidden` must be a list of widths, such as \(64, 32\), not 600.5"),
         ({"hidden": "600"}, "`hidden` must be a list of widths"),
         ({"hidden": (64, 0)}, r"`hidden\[1\]` must be at least 1, not 0"),
         ({"dropout": 1.0}, "`dropout` must be below 1, not 1"),
