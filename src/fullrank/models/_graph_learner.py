@@ -101,6 +101,7 @@ def adjacency(data: Interactions, device: Any) -> Any:
     parts = (edges.indptr.astype(np.int64), edges.indices.astype(np.int64))
     with warnings.catch_warnings():  # torch calls its compressed rows a beta; their product is not
         warnings.filterwarnings("ignore", "Sparse CSR", UserWarning)
+        warnings.filterwarnings("ignore", "Sparse invariant checks", UserWarning)
         return torch.sparse_csr_tensor(
             *(torch.from_numpy(part) for part in parts),
             torch.from_numpy(edges.data.astype(np.float32)),
