@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from fullrank.models import _gather_cuda, _gather_kernels  # noqa: E402
+from fullrank.models._learners import gather_cuda, gather_kernels  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -21,15 +21,15 @@ def test_products_and_their_gradients(n: int, m: int, d: int) -> None:
     given = (users, table, items)
 
     found = torch.empty(n, m, device=DEVICE)
-    _gather_cuda.dots(*(one.to(DEVICE) for one in given), found)
+    gather_cuda.dots(*(one.to(DEVICE) for one in given), found)
     expected = torch.empty(n, m)
-    _gather_kernels.dots(*(one.numpy() for one in given), expected.numpy())
+    gather_kernels.dots(*(one.numpy() for one in given), expected.numpy())
     torch.testing.assert_close(found.cpu(), expected)
 
     sums = [torch.zeros_like(one, device=DEVICE) for one in (users, table)]
-    _gather_cuda.dots_backward(*(one.to(DEVICE) for one in (*given, slopes)), *sums)
+    gather_cuda.dots_backward(*(one.to(DEVICE) for one in (*given, slopes)), *sums)
     right = [torch.zeros_like(one) for one in (users, table)]
-    _gather_kernels.dots_backward(
+    gather_kernels.dots_backward(
         *(one.numpy() for one in (*given, slopes)), *(one.numpy() for one in right)
     )
     for ours, theirs in zip(sums, right, strict=True):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from fullrank.models._base import Model
-from fullrank.models._history import History
+from fullrank.models._loop.history import History
 from fullrank.models._saving import load
 from fullrank.models.cdae import CDAE
 from fullrank.models.debiased_ease import DebiasedEASE

@@ -13,14 +13,14 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import parse_all
 from fullrank.models._base import Saved, to_learn_from
-from fullrank.models._batches import Source
-from fullrank.models._checkpoints import Checkpoint, fingerprint
-from fullrank.models._history import History
+from fullrank.models._loop.batches import Source
+from fullrank.models._loop.checkpoints import Checkpoint, fingerprint
+from fullrank.models._loop.history import History
+from fullrank.models._loop.progress import announcer
+from fullrank.models._loop.torch_use import as_usual, load_torch
+from fullrank.models._loop.training import Learner, Plan, train
+from fullrank.models._loop.validation import Validation, validation
 from fullrank.models._saving import settings
-from fullrank.models._torch import as_usual, load_torch
-from fullrank.models._training import Learner, Plan, train
-from fullrank.models._training_progress import announcer
-from fullrank.models._validation import Validation, validation
 from fullrank.ranking._cuda.device import on_gpu, open_device
 
 

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
-from fullrank.models import _autoencoder, _layers
-from fullrank.models._adam import to_array
 from fullrank.models._base import learned, rows_of
-from fullrank.models._batches import Histories
+from fullrank.models._learners import autoencoder, layers
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import Histories
+from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
-from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer
@@ -97,7 +97,7 @@ class CDAE(NeuralModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.dropout = _layers.share("dropout", self.dropout)
+        self.dropout = layers.share("dropout", self.dropout)
         self.loss = _checks.choice("loss", self.loss, LOSSES)
         self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=0)
 
@@ -118,7 +118,7 @@ class CDAE(NeuralModel):
         data = self.interactions_ if users is None else users
         own = self.user_weights_ if rows is None else self.user_weights_[rows]
         hidden = np.empty(own.shape, np.float32)
-        for block, sums in _autoencoder.first_layer(data, self.input_weights_, unit=False):
+        for block, sums in autoencoder.first_layer(data, self.input_weights_, unit=False):
             hidden[block] = expit(sums + own[block] + self.hidden_bias_)
         return FactorScorer(hidden, self.item_factors_, item_bias=self.item_bias_)
 
@@ -140,8 +140,8 @@ class CDAELearner:
         self.model, self.data = model, data
         width = model.n_factors
         n_weights = (data.n_users + 2 * data.n_items) * width
-        _autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
-        start = _autoencoder.Start(load_torch(), model.initial_generator(), device)
+        autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
+        start = autoencoder.Start(load_torch(), model.initial_generator(), device)
         self.tensors = {
             "input_weights": start.matrix(data.n_items, width),
             "user_weights": start.matrix(data.n_users, width),
@@ -161,7 +161,7 @@ class CDAELearner:
 
     def loss(self, batch: Any, generator: Any) -> Any:
         torch, model, table = load_torch(), self.model, batch.dense()
-        inputs = _autoencoder.corrupted(torch, table, model.dropout, generator)
+        inputs = autoencoder.corrupted(torch, table, model.dropout, generator)
         scores = self.scores(inputs, batch.users)
         if model.loss == "square":
             each = (table - scores).square()

@@ -13,13 +13,13 @@ from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.losses import LOSSES, positive_share
-from fullrank.models._adam import to_array
 from fullrank.models._base import fitted, learned, rows_of
-from fullrank.models._batches import Pairs
-from fullrank.models._embedding_learner import Embeddings
-from fullrank.models._negatives import NEGATIVES, Draws
+from fullrank.models._learners.embedding import Embeddings
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import Pairs
+from fullrank.models._loop.negatives import NEGATIVES, Draws
+from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
-from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer

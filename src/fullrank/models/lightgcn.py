@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import fitted, learned, rows_of
-from fullrank.models._batches import Pairs
-from fullrank.models._graph_learner import Graph, adjacency
-from fullrank.models._negatives import Draws
+from fullrank.models._learners.graph import Graph, adjacency
+from fullrank.models._loop.batches import Pairs
+from fullrank.models._loop.negatives import Draws
+from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
-from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
-from fullrank.models import _autoencoder, _layers
-from fullrank.models._adam import to_array
 from fullrank.models._base import history_for, learned
-from fullrank.models._batches import Histories
-from fullrank.models._multinomial_learner import MultinomialLearner, divergence
+from fullrank.models._learners import autoencoder, layers
+from fullrank.models._learners.multinomial import MultinomialLearner, divergence
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import Histories
+from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
-from fullrank.models._torch import load_torch
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer
@@ -101,8 +101,8 @@ class MultiDAE(NeuralModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.hidden = _layers.checked_widths("hidden", self.hidden, empty=True)
-        self.dropout = _layers.share("dropout", self.dropout)
+        self.hidden = layers.checked_widths("hidden", self.hidden, empty=True)
+        self.dropout = layers.share("dropout", self.dropout)
 
     def fold_in(self, history: Interactions | None = None) -> Floats:
         """The last hidden layer for histories, those learned from or others: the users' factors.
@@ -119,10 +119,10 @@ class MultiDAE(NeuralModel):
         float32 array, shape (history.n_users, width)
         """
         data = history_for(self, history)
-        encoder = _layers.unpack("encoder_", self.encoder_, self._encoder_widths())
-        decoder = _layers.unpack("decoder_", self.decoder_, self._decoder_widths())
+        encoder = layers.unpack("encoder_", self.encoder_, self._encoder_widths())
+        decoder = layers.unpack("decoder_", self.decoder_, self._decoder_widths())
         out = np.empty((data.n_users, self._decoder_widths()[-1]), np.float32)
-        for users, sums in _autoencoder.first_layer(data, self.input_weights_, unit=True):
+        for users, sums in autoencoder.first_layer(data, self.input_weights_, unit=True):
             x = sums + self.input_bias_
             for weights, bias in encoder:
                 x = np.tanh(x) @ weights.astype(np.float64) + bias
@@ -174,8 +174,8 @@ class MultiDAE(NeuralModel):
         for name in ("input_weights", "input_bias", "item_factors", "item_bias"):
             setattr(self, f"{name}_", to_array(learner.tensors[name]))
         for name in ("encoder", "decoder"):
-            layers = _autoencoder.layers_of(learner.tensors, name)
-            packed = _layers.pack((to_array(weights), to_array(bias)) for weights, bias in layers)
+            coder = autoencoder.layers_of(learner.tensors, name)
+            packed = layers.pack((to_array(weights), to_array(bias)) for weights, bias in coder)
             setattr(self, f"{name}_", packed)
 
 

@@ -12,17 +12,17 @@ from numpy.typing import NDArray
 
 from fullrank import _checks, _memory
 from fullrank.data.interactions import Interactions
-from fullrank.models import _autoencoder, _gather, _layers
-from fullrank.models._adam import to_array
 from fullrank.models._base import learned, rows_of
-from fullrank.models._batches import Pairs
-from fullrank.models._negatives import Draws
+from fullrank.models._learners import autoencoder, gather, layers
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import Pairs
+from fullrank.models._loop.negatives import Draws
+from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel, torch_device
-from fullrank.models._torch import load_torch
 from fullrank.ranking._cuda.device import on_gpu
 
 if TYPE_CHECKING:
-    from fullrank.models._pair_scorer import PairScorer
+    from fullrank.models._learners.pair_scorer import PairScorer
     from fullrank.ranking import FactorScorer, TorchScorer
 
 Floats = NDArray[np.float32]
@@ -108,7 +108,7 @@ class NeuMF(NeuralModel):
         super().__post_init__()
         self.parts = _checks.choice("parts", self.parts, PARTS)
         self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.hidden = _layers.checked_widths("hidden", self.hidden, empty=False)
+        self.hidden = layers.checked_widths("hidden", self.hidden, empty=False)
         self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=1)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer | PairScorer | TorchScorer:
@@ -123,12 +123,12 @@ class NeuMF(NeuralModel):
             Whose users are scored, found by their ids; all users learned from by default. Their
             items change nothing.
         """
-        from fullrank.models._pair_module import pair_module
-        from fullrank.models._pair_scorer import PairScorer
+        from fullrank.models._learners.pair_module import pair_module
+        from fullrank.models._learners.pair_scorer import PairScorer
         from fullrank.ranking import FactorScorer, TorchScorer
 
         rows = rows_of(self, users)
-        _layers.unpack("tower_", self.tower_, self._widths())  # a file may hold something else
+        layers.unpack("tower_", self.tower_, self._widths())  # a file may hold something else
         own, inputs = (
             array if rows is None else array[rows]
             for array in (self.user_factors_, self.user_inputs_)
@@ -171,8 +171,8 @@ class NeuMF(NeuralModel):
             users = t["user_embedding"] @ t["user_weights"] + t["input_bias"]
             self.user_inputs_ = to_array(users)
             self.item_inputs_ = to_array(t["item_embedding"] @ t["item_weights"])
-        layers = _autoencoder.layers_of(t, "tower")
-        self.tower_ = _layers.pack((to_array(weights), to_array(bias)) for weights, bias in layers)
+        tower = autoencoder.layers_of(t, "tower")
+        self.tower_ = layers.pack((to_array(weights), to_array(bias)) for weights, bias in tower)
 
 
 class NeuMFLearner:
@@ -186,7 +186,7 @@ class NeuMFLearner:
         layers = n_pairs * (1 + model.n_negatives) * (width + 2 * sum(model.hidden))
         n_bytes = 16.0 * width * sum(sides.values()) + 8.0 * layers
         _memory.ask("batch_size", n_bytes, f"{n_pairs:,} pairs and the embeddings")
-        start = _autoencoder.Start(torch, model.initial_generator(), device)
+        start = autoencoder.Start(torch, model.initial_generator(), device)
         self.tensors: dict[str, Any] = {}
         if model.parts != "mlp":
             for side, size in sides.items():
@@ -217,7 +217,7 @@ class NeuMFLearner:
         x = _rows(t["item_embedding"], items) @ t["item_weights"]
         own = _rows(t["user_embedding"], users) @ t["user_weights"] + t["input_bias"]
         x = x + own[:, None]
-        for weights, bias in _autoencoder.layers_of(t, "tower"):
+        for weights, bias in autoencoder.layers_of(t, "tower"):
             x = x.relu() @ weights + bias
         return total + x[..., 0]
 
@@ -244,7 +244,7 @@ class NeuMFLearner:
 
 def _rows(table: Any, index: Any) -> Any:
     """table[index], whose gradient does not depend on which of torch's threads adds first."""
-    return _gather.take(table, index.reshape(-1)).reshape(*index.shape, -1)
+    return gather.take(table, index.reshape(-1)).reshape(*index.shape, -1)
 
 
 def _nothing(n_rows: int) -> Floats:

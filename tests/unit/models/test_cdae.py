@@ -7,7 +7,7 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import CDAE, load
-from fullrank.models._batches import Histories
+from fullrank.models._loop.batches import Histories
 from fullrank.models.cdae import CDAELearner
 from fullrank.ranking import rank
 

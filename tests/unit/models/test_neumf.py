@@ -7,9 +7,10 @@ import pytest
 
 from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
-from fullrank.models import NeuMF, _layers, load
-from fullrank.models._batches import PairBatch
-from fullrank.models._pair_scorer import PairScorer
+from fullrank.models import NeuMF, load
+from fullrank.models._learners import layers
+from fullrank.models._learners.pair_scorer import PairScorer
+from fullrank.models._loop.batches import PairBatch
 from fullrank.models.neumf import PARTS, NeuMFLearner
 from fullrank.ranking import FactorScorer, TorchScorer, rank, sample_ranks
 
@@ -32,9 +33,9 @@ def random_scorer(n_items: int, hidden: tuple[int, ...], n_factors: int) -> Pair
     random = np.random.default_rng(0)
     shapes = [(7, n_factors), (n_items, n_factors), (7, hidden[0]), (n_items, hidden[0])]
     widths = [*hidden, 1]
-    layers = [(random.normal(size=(a, b)), random.normal(size=b)) for a, b in pairwise(widths)]
+    pairs = [(random.normal(size=(a, b)), random.normal(size=b)) for a, b in pairwise(widths)]
     arrays = [random.normal(size=shape).astype(np.float32) for shape in shapes]
-    return PairScorer(*arrays, _layers.pack(layers), widths)
+    return PairScorer(*arrays, layers.pack(pairs), widths)
 
 
 @pytest.mark.parametrize("hidden", [(3,), (5, 2), (9, 6, 4)])
@@ -43,7 +44,7 @@ def test_the_kernel_is_the_network(hidden: tuple[int, ...], n_factors: int) -> N
     scorer = random_scorer(300, hidden, n_factors)  # more items than stand side by side
     (own, inputs), (factors, parts) = scorer._users, scorer._items
     x = np.maximum(inputs[:, None].astype(np.float64) + parts.T, 0)
-    *below, (weights, bias) = _layers.unpack("tower_", scorer._tower, scorer.widths)
+    *below, (weights, bias) = layers.unpack("tower_", scorer._tower, scorer.widths)
     for w, b in below:
         x = np.maximum(x @ w + b, 0)
     expected = (x @ weights + bias)[..., 0] + own.astype(np.float64) @ factors

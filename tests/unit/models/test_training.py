@@ -15,11 +15,12 @@ from safetensors.numpy import save_file
 
 from fullrank.data import Interactions, Split
 from fullrank.errors import InputError, MissingExtraError
-from fullrank.models import EmbeddingMF, LightGCN, NeuMF, _epochs, _graphs, _row_steps, load
-from fullrank.models._adam import Adam
-from fullrank.models._history import History
-from fullrank.models._run import Run
-from fullrank.models._training_progress import clock
+from fullrank.models import EmbeddingMF, LightGCN, NeuMF, load
+from fullrank.models._loop import epochs, graphs, row_steps
+from fullrank.models._loop.adam import Adam
+from fullrank.models._loop.history import History
+from fullrank.models._loop.progress import clock
+from fullrank.models._loop.run import Run
 from fullrank.ranking import rank
 
 pytestmark = pytest.mark.usefixtures("torch")
@@ -140,7 +141,7 @@ def test_the_rate_is_halved_on_a_plateau_down_to_its_floor(
     """Epoch 2 is the best; two more halve the rate, again and again."""
     values = iter([0.1, 0.3, 0.2, 0.3, 0.1, 0.25, 0.2, 0.1, 0.1, 0.1])
     monkeypatch.setattr(
-        "fullrank.models._validation.Validation.__call__", lambda self, learner: next(values)
+        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: next(values)
     )
     model = small(epochs=50, learning_rate=0.04, min_learning_rate=0.01, patience=2)
     history = model.fit(split.train, valid=split.test).history_
@@ -214,7 +215,7 @@ def test_the_best_epoch_before_an_interruption_is_kept(
 ) -> None:
     values = iter([0.1, 0.3, 0.2, 0.2, 0.1])
     monkeypatch.setattr(
-        "fullrank.models._validation.Validation.__call__", lambda self, learner: next(values)
+        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: next(values)
     )
     path = tmp_path / "run.safetensors"
     for last in (after(3), None):
@@ -398,7 +399,7 @@ def test_replayed_epochs_are_the_same_epochs(
         return step
 
     monkeypatch.setattr(
-        _epochs, "way_through", lambda *given: _graphs.ReplayedEpochs(*given, record=record)
+        epochs, "way_through", lambda *given: graphs.ReplayedEpochs(*given, record=record)
     )
     assert same(plain, small(**settings).fit(split.train))
     assert len(recorded) == (batch_size < 100_000)
@@ -423,11 +424,11 @@ def test_steps_on_few_rows_are_adams(
     """Rows that wait for up to a thousand steps, beside torch's Adam on all of them."""
     settings = {"batch_size": 4, "epochs": 2, "learning_rate": 0.001} | settings
     made: list[Any] = []
-    real = _row_steps.RowEpochs
-    monkeypatch.setattr(_row_steps, "RowEpochs", lambda *given: made.append(1) or real(*given))
+    real = row_steps.RowEpochs
+    monkeypatch.setattr(row_steps, "RowEpochs", lambda *given: made.append(1) or real(*given))
     few = small(**settings).fit(split.train)
     assert made
-    monkeypatch.setattr(_epochs, "few_rows", lambda *given: False)
+    monkeypatch.setattr(epochs, "few_rows", lambda *given: False)
     all_of_them = small(**settings).fit(split.train)
     assert len(made) == 1
     moved = np.abs(
@@ -458,7 +459,7 @@ def test_few_rows_are_taken_where_there_are_few(torch: Any, split: Split) -> Non
         model, cpu = small(**settings), torch.device("cpu")
         learner, source = model._learner(split.train, cpu), model._source(split.train, cpu)
         adam = Adam(learner.parameters(), weight_decay=model.weight_decay)
-        return _epochs.few_rows(source, adam)
+        return epochs.few_rows(source, adam)
 
     assert few(batch_size=46)  # 3 · 46 of 280 rows
     assert not few(batch_size=47)
@@ -489,7 +490,7 @@ def test_progress_ends_where_training_stops_early(
     split: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "fullrank.models._validation.Validation.__call__", lambda self, learner: 0.5
+        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: 0.5
     )
     calls: list[tuple[int, int]] = []
     model = small(epochs=30, patience=1, min_learning_rate=0.01)

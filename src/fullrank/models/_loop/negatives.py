@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank import _checks
 from fullrank.data.interactions import Interactions
-from fullrank.models._torch import load_torch
+from fullrank.models._loop.torch_use import load_torch
 
 NEGATIVES = ("uniform", "popularity")
 

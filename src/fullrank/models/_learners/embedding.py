@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from fullrank.data.interactions import Interactions
 from fullrank.losses import Loss
-from fullrank.models import _gather
-from fullrank.models._adam import to_array
-from fullrank.models._batches import PairBatch
-from fullrank.models._torch import load_torch
-from fullrank.models._validation import only_learned_users
+from fullrank.models._learners import gather
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import PairBatch
+from fullrank.models._loop.torch_use import load_torch
+from fullrank.models._loop.validation import only_learned_users
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer
@@ -60,7 +60,7 @@ class Embeddings:
 
     def value(self, users: Any, items: Any, local: PairBatch, batch: PairBatch) -> Any:
         """The loss from tables that may hold some rows alone; `local` are the numbers in them."""
-        own = _gather.take(users, local.users)
+        own = gather.take(users, local.users)
         positive, others, extra = self._scores(own, items, local)
         given: dict[str, Any] = dict(self._settings)
         more = []
@@ -94,19 +94,19 @@ class Embeddings:
         if by_pair:
             wanted.append(batch.negatives)
         # all in one: each call for rows of the table has a gradient of the size of the table
-        scores = _gather.dots(users, table, torch.cat(wanted, 1) if wanted[1:] else wanted[0])
+        scores = gather.dots(users, table, torch.cat(wanted, 1) if wanted[1:] else wanted[0])
         if by_pair:
             others = scores[:, 1 + n_extra :]
         elif batch.negatives is None:
             others = users @ table.T
         else:
-            others = users @ _gather.take(table, batch.negatives).T
+            others = users @ gather.take(table, batch.negatives).T
         return scores[:, 0], others, scores[:, 1 : 1 + n_extra] if n_extra else None
 
 
 def _penalty(users: Any, items: Any, batch: PairBatch) -> Any:
     """Squared lengths: the mean over the batch's users, its items and its negatives, added up."""
-    total = users.square().sum(1).mean() + _gather.mean_square(items, batch.items)
+    total = users.square().sum(1).mean() + gather.mean_square(items, batch.items)
     if batch.negatives is not None:
-        total = total + _gather.mean_square(items, batch.negatives)
+        total = total + gather.mean_square(items, batch.negatives)
     return total

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fullrank.data.interactions import Interactions
-from fullrank.models import _autoencoder
-from fullrank.models._torch import load_torch
+from fullrank.models._learners import autoencoder
+from fullrank.models._loop.torch_use import load_torch
 
 if TYPE_CHECKING:
     from fullrank.models.multi_vae import MultiDAE
@@ -23,8 +23,8 @@ class MultinomialLearner:
         self.model, self.data = model, data
         encoder, decoder = model._encoder_widths(), model._decoder_widths()
         n_weights = data.n_items * (encoder[0] + decoder[-1])
-        _autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
-        start = _autoencoder.Start(load_torch(), model.initial_generator(), device)
+        autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
+        start = autoencoder.Start(load_torch(), model.initial_generator(), device)
         self.tensors = {
             "input_weights": start.matrix(data.n_items, encoder[0]),
             "input_bias": start.zeros(encoder[0]),
@@ -41,19 +41,19 @@ class MultinomialLearner:
 
     def encoded(self, inputs: Any) -> Any:
         x = inputs @ self.tensors["input_weights"] + self.tensors["input_bias"]
-        for weights, bias in _autoencoder.layers_of(self.tensors, "encoder"):
+        for weights, bias in autoencoder.layers_of(self.tensors, "encoder"):
             x = x.tanh() @ weights + bias
         return x
 
     def decoded(self, z: Any) -> Any:
-        for weights, bias in _autoencoder.layers_of(self.tensors, "decoder"):
+        for weights, bias in autoencoder.layers_of(self.tensors, "decoder"):
             z = (z @ weights + bias).tanh()
         return z @ self.tensors["item_factors"].T + self.tensors["item_bias"]
 
     def loss(self, batch: Any, generator: Any) -> Any:
         model, table = self.model, batch.dense()
         counts = table.sum(1)
-        inputs = _autoencoder.corrupted(
+        inputs = autoencoder.corrupted(
             load_torch(), table / counts.sqrt()[:, None], model.dropout, generator
         )
         strength = model._strength(batch.step, self.steps_per_epoch)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
 from fullrank.losses import bpr
-from fullrank.models import _gather
-from fullrank.models._adam import to_array
-from fullrank.models._batches import PairBatch
-from fullrank.models._torch import load_torch
-from fullrank.models._validation import only_learned_users
+from fullrank.models._learners import gather
+from fullrank.models._loop.adam import to_array
+from fullrank.models._loop.batches import PairBatch
+from fullrank.models._loop.torch_use import load_torch
+from fullrank.models._loop.validation import only_learned_users
 
 if TYPE_CHECKING:
     from fullrank.ranking import FactorScorer
@@ -39,11 +39,11 @@ class Graph:
         torch = load_torch()
         mixed = _propagation().apply(self.nodes, self.edges, self.n_layers)
         items = torch.cat([batch.items[:, None], batch.negatives], 1) + self.n_users
-        scores = _gather.dots(_gather.take(mixed, batch.users), mixed, items)
+        scores = gather.dots(gather.take(mixed, batch.users), mixed, items)
         value = bpr(scores[:, 0], scores[:, 1:])
         if self.regularization:
             rows = (batch.users, items[:, 0], items[:, 1:])
-            penalty = sum(_gather.mean_square(self.nodes, one) for one in rows)
+            penalty = sum(gather.mean_square(self.nodes, one) for one in rows)
             value = value + 0.5 * self.regularization * penalty
         return value
 

@@ -16,8 +16,8 @@ from fullrank import _files
 from fullrank._checks import because, printable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, WriteError
-from fullrank.models._adam import Adam, to_array
-from fullrank.models._run import Run
+from fullrank.models._loop.adam import Adam, to_array
+from fullrank.models._loop.run import Run
 
 FORMAT = 1
 _KEY = "fullrank-training"

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from fullrank.models._adam import Adam
-from fullrank.models._batches import Pairs, Source
-from fullrank.models._run import Run
-from fullrank.models._torch import load_torch
+from fullrank.models._loop.adam import Adam
+from fullrank.models._loop.batches import Pairs, Source
+from fullrank.models._loop.run import Run
+from fullrank.models._loop.torch_use import load_torch
 
 if TYPE_CHECKING:
-    from fullrank.models._training import Learner
+    from fullrank.models._loop.training import Learner
 
 
 def way_through(
@@ -22,11 +22,11 @@ def way_through(
 ) -> Callable[[Run], Any]:
     """What goes through an epoch of the source in the way that suits the device."""
     if adam.capturable and isinstance(source, Pairs):
-        from fullrank.models._graphs import ReplayedEpochs
+        from fullrank.models._loop.graphs import ReplayedEpochs
 
         return ReplayedEpochs(learner, source, adam, generator)
     if hasattr(learner, "value") and isinstance(source, Pairs) and few_rows(source, adam):
-        from fullrank.models._row_steps import RowEpochs
+        from fullrank.models._loop.row_steps import RowEpochs
 
         return RowEpochs(learner, source, adam, generator)
     return eager(learner, source, adam, generator)

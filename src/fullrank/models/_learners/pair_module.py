@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.models import _layers
-from fullrank.models._torch import load_torch
+from fullrank.models._learners import layers
+from fullrank.models._loop.torch_use import load_torch
 
 Floats = NDArray[np.float32]
 
@@ -32,8 +32,8 @@ def pair_module(
             super().__init__()
             self.users = _kept(torch, [user_factors, user_inputs], device)
             self.items = _kept(torch, [item_factors, item_inputs], device)
-            layers = _layers.unpack("tower_", tower, widths)
-            self.layers = _kept(torch, [part for layer in layers for part in layer], device)
+            pairs = layers.unpack("tower_", tower, widths)
+            self.layers = _kept(torch, [part for pair in pairs for part in pair], device)
 
         def forward(self, users: Any, items: Any) -> Any:
             product = (self.users[0][users] * self.items[0][items]).sum(1)

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.models import _row_kernels as kernels
-from fullrank.models._adam import BETA1, BETA2, EPSILON, Adam
-from fullrank.models._batches import PairBatch, Pairs
-from fullrank.models._run import Run
-from fullrank.models._torch import load_torch
+from fullrank.models._loop import row_kernels as kernels
+from fullrank.models._loop.adam import BETA1, BETA2, EPSILON, Adam
+from fullrank.models._loop.batches import PairBatch, Pairs
+from fullrank.models._loop.run import Run
+from fullrank.models._loop.torch_use import load_torch
 
 _WINDOW = 400  # steps after which what a first moment still adds is lost in rounding
 

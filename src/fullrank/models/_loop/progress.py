@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fullrank._progress import Progress, reporter
-from fullrank.models._run import Run
+from fullrank.models._loop.run import Run
 
 
 def announcer(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from fullrank.models._torch import load_torch
+from fullrank.models._loop.torch_use import load_torch
 
 
 def take(table: Any, index: Any) -> Any:
@@ -82,7 +82,7 @@ def _functions() -> _Functions:
             out = torch.zeros(ctx.shape, device=slopes.device)
             if slopes.is_cuda:
                 return out.index_add_(0, index, slopes), None
-            from fullrank.models import _gather_kernels as kernels
+            from fullrank.models._learners import gather_kernels as kernels
 
             kernels.add_rows(index.numpy(), slopes.contiguous().numpy(), out.numpy())
             return out, None
@@ -111,10 +111,10 @@ def _functions() -> _Functions:
 def _call(name: str, *tensors: Any) -> None:
     """Run a kernel where the tensors are."""
     if tensors[0].is_cuda:
-        from fullrank.models import _gather_cuda
+        from fullrank.models._learners import gather_cuda
 
-        getattr(_gather_cuda, name)(*(tensor.detach() for tensor in tensors))
+        getattr(gather_cuda, name)(*(tensor.detach() for tensor in tensors))
     else:
-        from fullrank.models import _gather_kernels
+        from fullrank.models._learners import gather_kernels
 
-        getattr(_gather_kernels, name)(*(tensor.detach().numpy() for tensor in tensors))
+        getattr(gather_kernels, name)(*(tensor.detach().numpy() for tensor in tensors))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.models._torch import load_torch
+from fullrank.models._loop.torch_use import load_torch
 
 Arrays = dict[str, NDArray[Any]]
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from fullrank.data.interactions import Interactions
-from fullrank.models._negatives import Draws
-from fullrank.models._torch import load_torch
+from fullrank.models._loop.negatives import Draws
+from fullrank.models._loop.torch_use import load_torch
 
 
 class PairBatch(NamedTuple):

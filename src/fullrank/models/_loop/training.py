@@ -18,12 +18,12 @@ import numpy as np
 
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models import _epochs
-from fullrank.models._adam import Adam
-from fullrank.models._batches import Source
-from fullrank.models._checkpoints import Checkpoint
-from fullrank.models._run import Run
-from fullrank.models._torch import load_torch
+from fullrank.models._loop import epochs as ways
+from fullrank.models._loop.adam import Adam
+from fullrank.models._loop.batches import Source
+from fullrank.models._loop.checkpoints import Checkpoint
+from fullrank.models._loop.run import Run
+from fullrank.models._loop.torch_use import load_torch
 
 Validate = Callable[["Learner"], float]
 Announce = Callable[[Run], Any]
@@ -143,7 +143,7 @@ def _train(
                 f"`epochs` must be at least the {run.epoch} that `checkpoint` has, not {epochs}."
             )
     generator = load_torch().Generator(plan.device)
-    one_epoch = _epochs.way_through(learner, source, adam, generator)
+    one_epoch = ways.way_through(learner, source, adam, generator)
     while run.epoch < epochs and not run.stopped:
         if plan.rates is not None:
             run.rate = plan.rates[run.epoch]

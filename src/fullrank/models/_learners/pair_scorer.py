@@ -26,7 +26,7 @@ class PairScorer:
     user_factors, item_factors : float32 arrays, (n_users, d) and (n_items, d); d may be 0
     user_inputs, item_inputs : float32 arrays, (n_users, w) and (n_items, w)
     tower : float32 array
-        The layers above, weights and bias of each; see `fullrank.models._layers`.
+        The layers above, weights and bias of each; see `fullrank.models._learners.layers`.
     widths : w, …, 1
     """
 
@@ -61,7 +61,7 @@ class PairScorer:
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
-        from fullrank.models._neumf_kernels import score_pairs
+        from fullrank.models._learners.neumf_kernels import score_pairs
 
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._jit import jit_any_order
-from fullrank.models._adam import BETA1, BETA2, EPSILON
+from fullrank.models._loop.adam import BETA1, BETA2, EPSILON
 
 
 @jit_any_order

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fullrank.models._adam import Adam
-from fullrank.models._batches import Pairs
-from fullrank.models._run import Run
-from fullrank.models._torch import load_torch
-from fullrank.models._training import Learner
+from fullrank.models._loop.adam import Adam
+from fullrank.models._loop.batches import Pairs
+from fullrank.models._loop.run import Run
+from fullrank.models._loop.torch_use import load_torch
+from fullrank.models._loop.training import Learner
 
 Step = Callable[[], Any]
 _WARM = 3  # steps before the recording: kernels are compiled and workspaces made in them

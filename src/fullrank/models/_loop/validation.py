@@ -11,7 +11,7 @@ from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import to_score_from
-from fullrank.models._checkpoints import fingerprint
+from fullrank.models._loop.checkpoints import fingerprint
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -1,0 +1,1 @@
+"""The one training loop of the models that learn by gradients."""
