@@ -2,17 +2,24 @@
 
 A study takes the exact ranks of a model once, keeps them, and then only repeats the drawing of
 candidates (`fullrank.sampling.simulate`), one seed for each repeat. It writes `<name>.json` and,
-from nothing but that file, `<name>.md`.
+from nothing but that file, `<name>.md` and its figures, `<name>-….svg`. Those that repeat a paper
+lie in docs/reproduction, the others in docs/studies.
+
+Three constants of a script are read without running it, by `fullrank reproduce`: PAPER, the number
+of the paper it repeats (PAPERS in fullrank.evaluation.studies); NEEDS, the data sets without which
+it cannot run; USES, those that it takes along where they are. They are literals, not computed.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import multiprocessing
 import os
 import platform
 import resource
+import sys
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -25,6 +32,7 @@ import numpy as np
 import fullrank
 from fullrank.data import Interactions, datasets
 from fullrank.data.splits import Split
+from fullrank.errors import FullrankError
 from fullrank.metrics import parse
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer
@@ -36,6 +44,10 @@ METRICS = ("recall", "ndcg", "ap")
 N_FACTORS = 64
 QUICK = "simulated"  # the data set of --quick, which is everywhere
 QUICK_REPEATS = 2
+
+Study = Callable[[argparse.Namespace], dict[str, Any]]
+Page = Callable[[dict[str, Any]], str]
+Figures = Callable[[dict[str, Any], Path], None]
 
 
 @dataclass(frozen=True)
@@ -181,31 +193,45 @@ def table(head: list[str], rows: Iterable[Iterable[Any]]) -> str:
 
 def run(
     name: str,
-    study: Callable[[argparse.Namespace], dict[str, Any]],
-    page: Callable[[dict[str, Any]], str],
+    study: Study,
+    page: Page,
     *,
     repeats: int,
+    folder: str = "studies",
+    figures: Figures | None = None,
+    options: Callable[[argparse.ArgumentParser], None] | None = None,
+    page_name: str | None = None,
 ) -> None:
-    """The command line of a study."""
+    """The command line of a study; `figures(content, folder)` draws `<folder>/<name>-….svg`.
+
+    `options` adds what only this study asks for; the defaults must do, for they are what
+    `fullrank reproduce` takes.
+    """
     parser = argparse.ArgumentParser(description=f"The study {name}; see the file's first lines.")
     parser.add_argument("--repeats", type=int, default=None, help=f"{repeats} by default")
-    parser.add_argument("--quick", action="store_true", help="few repeats on simulated data")
-    parser.add_argument("--render", action="store_true", help="only write the page anew")
+    parser.add_argument("--quick", action="store_true", help="few repeats on small data")
+    parser.add_argument("--render", action="store_true", help="only write page and figures anew")
     parser.add_argument("--jobs", type=int, default=1, help="processes; change no figure")
     parser.add_argument("--cache", type=Path, default=ROOT / "out" / "ranks")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "studies")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / folder)
+    if options is not None:
+        options(parser)
     asked = parser.parse_args()
     if asked.repeats is None:
         asked.repeats = QUICK_REPEATS if asked.quick else repeats
     stored = asked.out / f"{name}.json"
     if not asked.render:
         start = time.perf_counter()
-        result = study(asked)
+        try:
+            result = study(asked)
+        except FullrankError as error:  # data that are not here, as a rule: a sentence will do
+            sys.exit(str(error))
         asked.out.mkdir(parents=True, exist_ok=True)
         head = _head(name, asked, time.perf_counter() - start)
         keep_json(head | result, stored)
-    write_page(stored, page)
-    print(f"wrote {name}.json and {name}.md")
+    written = write_page(stored, page, page_name or name)
+    draw(stored, figures)
+    print(f"wrote {stored.name} and {written.name}")
 
 
 def keep_json(content: dict[str, Any], path: Path) -> None:
@@ -213,10 +239,24 @@ def keep_json(content: dict[str, Any], path: Path) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
 
-def write_page(stored: Path, page: Callable[[dict[str, Any]], str]) -> None:
-    """The page beside a study's JSON, from nothing else."""
+def write_page(stored: Path, page: Page, name: str | None = None) -> Path:
+    """The page beside a study's JSON, from nothing else, and under its name if not another."""
     content = json.loads(stored.read_text(encoding="utf-8"))
-    stored.with_suffix(".md").write_text(page(content) + _foot(content), encoding="utf-8")
+    path = stored.with_name(f"{name or stored.stem}.md")
+    path.write_text(page(content) + _foot(content), encoding="utf-8")
+    return path
+
+
+def draw(stored: Path, figures: Figures | None) -> None:
+    """The figures beside a study's JSON, from nothing else; those it no longer draws go."""
+    if figures is None:
+        return
+    if importlib.util.find_spec("matplotlib") is None:
+        print("no figures: matplotlib is missing (pip install matplotlib)")
+        return
+    for old in stored.parent.glob(f"{stored.stem}-*.svg"):
+        old.unlink()
+    figures(json.loads(stored.read_text(encoding="utf-8")), stored.parent)
 
 
 def _head(name: str, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:

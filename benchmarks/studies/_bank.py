@@ -1,0 +1,90 @@
+"""The kept ranks: exact ranks of the papers' five models, from files of the repository.
+
+`ranks.py` trains the models and writes the files; every study that repeats a sampling reads them
+here, and so needs neither the data nor the training. Equal scores stand in random order, seed 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from _study import ROOT, Ranks
+
+from fullrank.errors import InputError
+
+MODELS = ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")  # iALS is the papers' ALS
+QUICK_DATA = "ml-latest-small"  # comes with the repository
+DATA = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet", QUICK_DATA)
+FOLDER = ROOT / "docs" / "reproduction" / "ranks"
+
+
+def bank(data: str, *, excluded: bool = False, folder: Path = FOLDER) -> dict[str, Ranks]:
+    """Exact ranks of the test items, one for each user, the users in the same order for each model.
+
+    Parameters
+    ----------
+    data : one of DATA
+    excluded : bool
+        Whether training items stand below the target; by default they are candidates as in the
+        papers. Either way a rank is one among all N items.
+    folder : path
+
+    Examples
+    --------
+    >>> known = bank("ml-1m")
+    >>> known["EASE"].n_items, known["EASE"].ranks.size
+    (3706, 6040)
+    """
+    kept, n_items = _read(_file(data, folder, excluded=False))
+    if excluded:
+        above, _ = _read(_file(data, folder, excluded=True))
+        kept = {model: ranks - above[model] for model, ranks in kept.items()}
+    return {model: Ranks(ranks, n_items) for model, ranks in kept.items()}
+
+
+def keep_bank(
+    data: str,
+    kept: Mapping[str, np.ndarray],
+    excluded: Mapping[str, np.ndarray],
+    n_items: int,
+    *,
+    folder: Path = FOLDER,
+) -> None:
+    """Write both files of a data set.
+
+    The second holds how many training items stand above each target, which are small numbers and
+    take half the room of ranks.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    above = {model: kept[model] - excluded[model] for model in kept}
+    for ranks, path in ((kept, _file(data, folder)), (above, _file(data, folder, excluded=True))):
+        arrays = {model: _narrow(ranks[model]) for model in MODELS if model in ranks}
+        np.savez_compressed(path, n_items=np.int64(n_items), **arrays)  # type: ignore[arg-type]
+
+
+def _file(data: str, folder: Path, *, excluded: bool = False) -> Path:
+    return folder / f"{data}{'-excluded' if excluded else ''}.npz"
+
+
+def _read(path: Path) -> tuple[dict[str, np.ndarray], int]:
+    if not path.is_file():
+        known = sorted(one.stem for one in path.parent.glob("*.npz") if "-excluded" not in one.stem)
+        raise InputError(
+            f"`data` must be one of {', '.join(known) or 'none'}, whose ranks are kept in "
+            f"{path.parent.name}/; got {path.name}. `fullrank reproduce ranks` makes them."
+        )
+    with np.load(path) as content:
+        ranks = {model: content[model].astype(np.int64) for model in MODELS if model in content}
+        return ranks, int(content["n_items"])
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    """The same whole numbers in as few bytes as hold them."""
+    whole = values.astype(np.int64)
+    if not np.array_equal(whole, values):
+        raise InputError(
+            "`ranks` must be whole numbers; some are not. Equal scores must not share their ranks."
+        )
+    return whole.astype(np.result_type(*map(np.min_scalar_type, (whole.min(), whole.max()))))

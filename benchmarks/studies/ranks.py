@@ -1,0 +1,135 @@
+"""Exact ranks of five models on five data sets, trained once and kept for every other study.
+
+Each model is chosen by Recall@10 on validation items, with its training items among the candidates
+as in the papers, fitted on the training part and ranked on the test items, one for each user. The
+ranks go to docs/reproduction/ranks, where `_bank.bank` reads them. `_bank_data.py` says how the
+data are split, `_bank_settings.py` what is tried, and `_bank_fit.py` does it: fits that its folder
+(<cache>/bank) has are not made again, wherever they were made, and with --budget 0 none is made.
+FULLRANK_DATA names the folder of the data. On a processor alone all of it takes hours.
+
+    python benchmarks/studies/ranks.py [--quick] [--jobs 2] [--cache out/ranks] [--budget SECONDS]
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from _bank import DATA, MODELS, QUICK_DATA, keep_bank
+from _bank_data import SPLITS, world
+from _bank_fit import Asked, Fit, best, ranks_file, search
+from _bank_page import figures, page
+from _bank_published import PUBLISHED
+from _bank_settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
+from _outcome import compare
+from _study import run
+
+KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 5000, 10000]
+NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
+
+
+def study(asked: argparse.Namespace) -> dict[str, Any]:
+    names = (QUICK_DATA,) if asked.quick else DATA
+    cache: Path = asked.cache / ("bank-quick" if asked.quick else "bank")
+    found = search(
+        Asked(cache=cache, data=names, jobs=asked.jobs, quick=asked.quick, budget=asked.budget)
+    )
+    every = [_of_data(name, found, cache, asked) for name in names]
+    return {
+        "seeds": "0 for models, test items and the order of equal scores, 1 for validation items",
+        "tuned_by": TUNED_BY,
+        "grids": GRIDS,
+        "fixed": FIXED,
+        "cut_offs": KS,
+        "data": every,
+        "exact": [_compared(one) for one in every if one["published"]],
+        # of the fits, wherever and whenever they were made
+        "seconds": round(sum(one["seconds"] for one in found), 1),
+    }
+
+
+def _of_data(name: str, found: list[Fit], cache: Path, asked: argparse.Namespace) -> dict[str, Any]:
+    where = world(name)
+    kept, excluded = {}, {}
+    for model in MODELS:
+        with np.load(ranks_file(cache, name, model)) as content:
+            kept[model], excluded[model] = content["kept"], content["excluded"]
+    keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.out / "ranks")
+    published = PUBLISHED.get(name)
+    return {
+        "name": name,
+        "split": SPLITS[name][0],
+        "n_users": where.test.n_interactions,
+        "n_learned_from": where.whole.n_users,
+        "n_items": where.whole.n_items,
+        "n_train": where.whole.n_interactions,
+        "published": None
+        if published is None
+        else {"item": published.item, "differs": published.differs, "same": published.same},
+        "models": [
+            _of_model(name, model, found, asked.quick) | {"within": _shares(kept[model])}
+            for model in MODELS
+        ],
+    }
+
+
+def _of_model(data: str, model: str, found: list[Fit], quick: bool) -> dict[str, Any]:
+    mine = [one for one in found if (one["data"], one["model"]) == (data, model)]
+    chosen = best(found, data, model, quick=quick)
+    if chosen is None:
+        raise ValueError(f"nothing is fitted of {model} on {data}")
+    tests = [one for one in mine if one["kind"] == "test"]
+    test = next(one for one in tests if one["settings"] == chosen["settings"])
+    grid = combinations(data, model, quick=quick)
+    known = found_before(data, model)
+    published = PUBLISHED[data].exact.get(model) if data in PUBLISHED else None
+    return {
+        "model": model,
+        "settings": test["settings"],
+        "source": None if known is None else known["source"],
+        "epochs": len(test["rates"]) if "rates" in test else None,
+        "of": len(grid),
+        "tried": [
+            {"settings": one["settings"], "metrics": one["metrics"], "seconds": one["seconds"]}
+            for one in mine
+            if one["kind"] == "validation" and one["settings"] in grid
+        ],
+        "kept": test["metrics"],
+        "excluded": test["excluded"],
+        "published": None if published is None else dict(zip(METRICS, published, strict=True)),
+        "device": test["device"],
+        "seconds": test["seconds"],
+    }
+
+
+def _shares(ranks: np.ndarray) -> list[float]:
+    """The share of the users whose test item is among the first K, for each of KS."""
+    return [round(float(np.mean(ranks <= k)), 5) for k in KS]
+
+
+def _compared(one: dict[str, Any]) -> dict[str, Any]:
+    """Published beside measured; a row is a metric, so that the order is that of the models."""
+    cells = [
+        {
+            "row": metric,
+            "column": model["model"],
+            "published": model["published"][metric],
+            "measured": model["kept"][metric],
+        }
+        for model in one["models"]
+        for metric in METRICS
+    ]
+    found = compare(one["published"]["item"], cells, differs=one["published"]["differs"])
+    return {"data": one["name"]} | found
+
+
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--budget", type=float, default=1e6, help="seconds; then test the best so far and stop"
+    )
+
+
+if __name__ == "__main__":
+    run("ranks", study, page, repeats=1, folder="reproduction", figures=figures, options=options)
