@@ -1,0 +1,192 @@
+"""The study of Jin et al. (AAAI 2021): tables by a second way, and what is held to the paper."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from fullrank.estimators import mle
+from fullrank.metrics import parse
+from fullrank.sampling import simulate
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "benchmarks" / "studies"
+PAGES = ROOT / "docs" / "reproduction"
+MODELS = ["EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF"]
+METRICS = ["recall", "ndcg", "ap"]
+
+
+@pytest.fixture(autouse=True)
+def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+
+
+def _run(folder: Path, *options: str) -> str:
+    command = [sys.executable, SCRIPTS / "aaai2021.py", "--out", folder, "--cache", folder / "kept"]
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, *options], capture_output=True, text=True, encoding="utf-8", env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _stored() -> dict[str, Any]:
+    content = json.loads((PAGES / "aaai2021.json").read_text(encoding="utf-8"))
+    assert isinstance(content, dict)
+    return content
+
+
+@pytest.mark.slow
+def test_the_quick_form(tmp_path: Path) -> None:
+    said = _run(tmp_path, "--quick")
+    assert said.count("2 repeats in") == 21
+    content = json.loads((tmp_path / "aaai2021.json").read_text(encoding="utf-8"))
+    cells = content["estimates"][0]["cells"]
+    assert len(cells) == 5 * 3 * 6
+    for cell in cells:
+        scaled = cell["published"]["mean"] * cell["exact"] / cell["published_exact"]
+        assert cell["published_scaled"] == pytest.approx(scaled, rel=1e-4)
+        distance = abs(cell["measured"]["mean"] - scaled)
+        assert cell["mean_within_two"] == (distance <= 2 * cell["published"]["sd"])
+    _check_by_a_second_way(content)
+    # from what was kept: nothing is computed, and everything is the same but the time it took
+    assert "repeats in" not in _run(tmp_path, "--quick")
+    again = json.loads((tmp_path / "aaai2021.json").read_text(encoding="utf-8"))
+    for key in ("estimates", "ours_beside", "winner_tables", "winners", "curves", "tables"):
+        assert again[key] == content[key]
+
+
+def _check_by_a_second_way(content: dict[str, Any]) -> None:
+    """MLE of one cell and the winners of one metric, from the ranks and the library alone."""
+    import zlib
+
+    from _bank import bank
+
+    known = bank("ml-latest-small")
+    values, exact = {}, {}
+    for model in MODELS:
+        own = zlib.crc32(f"ml-latest-small, {model}, fixed 100".encode())
+        samples = [
+            simulate(
+                known[model].ranks,
+                n_items=known[model].n_items,
+                sample_size=100,
+                replacement=True,
+                rng=np.random.default_rng([seed, own]),
+            )
+            for seed in range(2)
+        ]
+        values[model] = [mle(sample).metric("ndcg@10") for sample in samples]
+        exact[model] = parse("ndcg@10").weights(known[model].ranks, known[model].n_items).mean()
+    cell = next(
+        one
+        for one in content["estimates"][0]["cells"]
+        if (one["model"], one["metric"], one["estimator"]) == ("iALS", "ndcg", "MLE")
+    )
+    assert cell["measured"]["mean"] == pytest.approx(1000 * np.mean(values["iALS"]), rel=1e-4)
+    assert cell["measured"]["sd"] == pytest.approx(1000 * np.std(values["iALS"], ddof=1), rel=1e-3)
+    assert cell["exact"] == pytest.approx(1000 * exact["iALS"], rel=1e-4)
+    best = max(MODELS, key=lambda model: exact[model])
+    named = [max(MODELS, key=lambda model: values[model][seed]) for seed in range(2)]
+    table = content["winner_tables"][0]
+    assert table["best"]["ndcg@10"] == best
+    assert table["right"]["MLE"]["ndcg@10"] == 50 * named.count(best)
+
+
+def test_estimates_that_tie_share_the_point() -> None:
+    from _aaai2021_tables import _right
+    from _repeats import Cell
+
+    # two repeats; the first model is best, and the estimator sees that once and ties once
+    pairs = ([2.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
+    values = dict(zip(MODELS, pairs, strict=True))
+    found = {
+        Cell("d", model, "fixed 100"): SimpleNamespace(of=lambda *_, v=value: np.array(v))
+        for model, value in values.items()
+    }
+    exact = np.array([[5.0], [4.0], [3.0], [2.0], [1.0]])
+    assert _right("d", "fixed 100", "MLE", [("recall", 10)], exact, found) == [75.0]  # type: ignore[arg-type]
+
+
+def test_the_published_figures_belong_together() -> None:
+    """Of an estimate from 100 items the head of P(R) is nearly flat, and so its metrics go along.
+
+    A misread digit would show: NDCG/Recall and AP/NDCG hardly differ between rows, and relative
+    spreads grow from Recall to AP.
+    """
+    from _published_aaai2021 import ESTIMATORS, WINNERS_OF, estimates, winners
+
+    for table, winners_table in WINNERS_OF.items():
+        rows = estimates(table)
+        assert set(rows) == {(model, metric) for model in MODELS for metric in METRICS}
+        for model in MODELS:
+            for name in rows[model, "recall"][1]:
+                mean, sd = np.transpose([rows[model, metric][1][name] for metric in METRICS])
+                assert 0.42 < mean[1] / mean[0] < 0.49, (table, model, name)
+                assert 0.60 < mean[2] / mean[1] < 0.68, (table, model, name)
+                relative = sd / mean
+                assert relative[0] < 1.06 * relative[1] < 1.06 * 1.06 * relative[2]
+        for name, counts in winners(winners_table).items():
+            assert name in ESTIMATORS
+            assert len(counts) == 12
+            assert counts["recall@1"] == counts["ndcg@1"] == counts["ap@1"]
+
+
+def test_every_table_and_figure_of_the_paper_has_an_outcome() -> None:
+    items = [one["item"] for one in _stored()["tables"]]
+    expected = [f"004 Table {n}" for n in range(1, 11)] + [f"004 Figure {n}" for n in (1, 2, 3)]
+    assert sorted(items) == sorted(expected)
+
+
+def test_table_2_holds_to_the_paper() -> None:
+    """EASE is the model whose exact values are the paper's within a few percent."""
+    content = _stored()
+    table = content["estimates"][0]
+    assert (table["table"], table["data"], content["repeats"]) == ("2", "ml-1m", 100)
+    held = [cell for cell in table["cells"] if cell["model"] == "EASE" and cell["held_to"]]
+    assert len(held) == 15
+    for cell in held:
+        assert abs(cell["exact"] / cell["published_exact"] - 1) < 0.05
+        distance = abs(cell["measured"]["mean"] - cell["published_scaled"])
+        assert distance <= 2 * cell["published"]["sd"], cell
+        assert abs(cell["measured"]["sd"] / cell["published"]["sd"] - 1) <= 0.25, cell
+
+
+def test_claims_are_answered_from_the_tables() -> None:
+    content = _stored()
+    by_data = {one["data"]: one for one in content["estimates"]}
+    said = next(one for one in content["claims"] if one["says"].startswith("On pinterest"))
+    cells = by_data["pinterest-20-part"]["cells"]
+    bias = {
+        name: np.mean(
+            [
+                abs(cell["measured"]["mean"] / cell["exact"] - 1)
+                for cell in cells
+                if cell["estimator"] == name
+            ]
+        )
+        for name in ("BV 0.1", "BV 0.01", "MLE", "MES")
+    }
+    better = max(bias["MLE"], bias["MES"]) < min(bias["BV 0.1"], bias["BV 0.01"])
+    assert said["holds"] == better
+    assert f"MLE {100 * bias['MLE']:.1f}" in said["found"]
+
+
+def test_page_and_figures_are_drawn_from_the_results(tmp_path: Path) -> None:
+    shutil.copy(PAGES / "aaai2021.json", tmp_path)
+    _run(tmp_path, "--render")
+    names = sorted(path.name for path in PAGES.glob("aaai2021*"))
+    assert names == sorted(path.name for path in tmp_path.iterdir())
+    assert len(names) == 5
+    for name in names:
+        assert (tmp_path / name).read_bytes() == (PAGES / name).read_bytes(), name
