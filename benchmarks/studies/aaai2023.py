@@ -1,0 +1,89 @@
+"""Estimators with priors and adaptive sampling (AAAI 2023): errors, winners, depth.
+
+Tables 1 to 11 and both figures of 000, Tables 1 to 5 and Figures 7 to 9 of the dissertation (003),
+with our own estimators and designs in the same tables. Everything is drawn from the kept ranks
+(`ranks.py`), 100 samples of each design; data sets whose ranks have been made are taken along.
+What has been computed is kept in out/repeats, so that a run that was stopped goes on.
+
+    python benchmarks/studies/aaai2023.py [--quick] [--jobs 2]
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from _aaai2023_claims import claims
+from _aaai2023_depth import DEEP, MODEL, depth
+from _aaai2023_errors import CURVES, blind_spot, bounded, row, seconds, winners
+from _aaai2023_figure_claims import figures_and_notes
+from _aaai2023_figures import figures
+from _aaai2023_page import page
+from _aaai2023_tables import tables
+from _aaai2023_verdict import advantage, ours, wins
+from _bank import DATA, FOLDER, QUICK_DATA, bank
+from _repeats import CACHE, DESIGNS, Cell, computed
+from _study import METRICS, run
+
+PAPER = "000"
+USES = ("pinterest-20", "yelp", "ml-20m")
+QUICK_MODELS, LARGEST = ("EASE", "itemKNN"), "fixed 1000"  # the quick form leaves the last out
+
+
+def study(asked: argparse.Namespace) -> dict[str, Any]:
+    designs = [one for one in DESIGNS if not (asked.quick and one == LARGEST)]
+    content: dict[str, Any] = {"data": {}, "metrics": list(METRICS), "designs": designs}
+    content |= {part: [] for part in ("verdict", "bounds", "winners", "blind_spot", "depth")}
+    spent = 0.0
+    for data in here(asked.quick):
+        known = bank(data)
+        if asked.quick:
+            known = {model: known[model] for model in QUICK_MODELS}
+        cells = [Cell(data, model, design) for design in designs for model in known]
+        found = computed(cells, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
+        spent += sum(repeats.seconds for repeats in found.values())
+        one = known[MODEL]
+        content["data"][data] = {"n_users": int(one.ranks.size), "n_items": one.n_items}
+        for cell, repeats in found.items():
+            made = row(data, cell.model, cell.design, repeats)
+            if cell.model == MODEL and not asked.quick:
+                made["seconds"] = seconds(one, cell.design, repeats.estimators)
+            content["verdict"].append(made)
+            content["bounds"].append(bounded(data, cell.model, cell.design, repeats))
+        for design in designs:
+            each = {model: found[Cell(data, model, design)] for model in known}
+            content["winners"].append(winners(data, design, each))
+        curves = {design: found[Cell(data, MODEL, design)] for design in CURVES}
+        content["blind_spot"].append(blind_spot(data, MODEL, one, curves))
+        if data in DEEP:
+            settings = {"repeats": asked.repeats, "jobs": asked.jobs, "cache": asked.cache}
+            content["depth"] += depth(data, MODEL, one, **settings)
+        print(f"{data} done", flush=True)
+    content["processor_seconds"] = round(spent)
+    content["claims"] = claims(content)
+    content["tables"] = [*tables(content), *figures_and_notes(content)]
+    return content | {"ours": ours(content), "priors": advantage(content), "wins": wins(content)}
+
+
+def here(quick: bool) -> list[str]:
+    """The data sets whose ranks are kept, those of the paper first."""
+    if quick:
+        return [QUICK_DATA]
+    every = dict.fromkeys([*USES, "pinterest-20-part", "yelp-diffnet", *DATA])
+    return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.set_defaults(cache=CACHE)
+
+
+if __name__ == "__main__":
+    run(
+        "aaai2023",
+        study,
+        page,
+        repeats=100,
+        folder="reproduction",
+        figures=figures,
+        options=_options,
+    )
