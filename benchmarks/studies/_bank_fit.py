@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from _bank import DATA, MODELS
-from _bank_data import World, save, world
-from _bank_settings import NEURAL, TUNED_BY, combinations, found_before
+from _ranks.data import World, save, world
+from _ranks.settings import NEURAL, TUNED_BY, combinations, found_before
 from _study import ROOT
 
 Fit = dict[str, Any]
@@ -115,7 +115,7 @@ _worlds: dict[tuple[str, Path | None], World] = {}  # of a process
 
 
 def _work(one: Fit, asked: Asked, n_jobs: int) -> Fit:
-    from _bank_models import Fitter
+    from _ranks.models import Fitter
 
     try:
         place = (one["data"], asked.data_folder)

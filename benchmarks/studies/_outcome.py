@@ -20,13 +20,14 @@ from fullrank.evaluation.studies import PAPERS
 
 Cell = dict[str, Any]
 
+TOLERANCE = 0.15  # of the published value
 ENOUGH = 0.9  # of the cells, or of the pairs
 ALIKE = 0.03  # published values that are closer than this have no order to keep
 STATES = ("reproduced", "in order", "not reproduced", "not here", "nothing to reproduce")
 
 
 def compare(
-    item: str, cells: Sequence[Cell], *, within: float = 0.15, differs: str = ""
+    item: str, cells: Sequence[Cell], *, within: float = TOLERANCE, differs: str = ""
 ) -> dict[str, Any]:
     """How a table came out, from its cells.
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import _published_aaai2023 as printed
-from _aaai2023_tables import BESIDE, Content, scale, standing
+from _aaai2023 import published as printed
+from _aaai2023.tables import BESIDE, Content, scale, standing
 from _study import table
 
 METRICS = ("recall", "ndcg")

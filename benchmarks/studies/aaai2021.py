@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _aaai2021_claims import claims, ours
-from _aaai2021_curves import curves, figure_outcomes, figures
-from _aaai2021_page import page
-from _aaai2021_tables import LIKE, estimate_table, own_table, winner_table
+from _aaai2021.claims import claims, ours
+from _aaai2021.curves import curves, figure_outcomes, figures
+from _aaai2021.page import page
+from _aaai2021.published import DATA
+from _aaai2021.tables import LIKE, estimate_table, own_table, winner_table
 from _bank import MODELS, QUICK_DATA
 from _outcome import compare, missing, nothing
-from _published_aaai2021 import DATA
 from _repeats import CACHE, Cell, Repeats, computed
 from _study import run
 

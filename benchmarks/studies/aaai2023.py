@@ -13,14 +13,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from _aaai2023_claims import claims
+from _aaai2023.claims import claims
+from _aaai2023.errors import CURVES, blind_spot, bounded, row, seconds, winners
+from _aaai2023.figure_claims import figures_and_notes
+from _aaai2023.figures import figures
+from _aaai2023.page import page
+from _aaai2023.tables import tables
+from _aaai2023.verdict import advantage, ours, wins
 from _aaai2023_depth import DEEP, MODEL, depth
-from _aaai2023_errors import CURVES, blind_spot, bounded, row, seconds, winners
-from _aaai2023_figure_claims import figures_and_notes
-from _aaai2023_figures import figures
-from _aaai2023_page import page
-from _aaai2023_tables import tables
-from _aaai2023_verdict import advantage, ours, wins
 from _bank import DATA, FOLDER, QUICK_DATA, bank
 from _repeats import CACHE, DESIGNS, Cell, computed
 from _study import METRICS, run

@@ -28,6 +28,7 @@ from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse_all
 from fullrank.sampling import RankSample, simulate
 
+NEEDS = ("citeulike-a", "ml-1m")
 LEVEL = 0.95
 _REGIONS = ("population", "users", "users, Chernoff")
 METRICS = tuple(f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 10, 50))

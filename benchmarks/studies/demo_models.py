@@ -18,6 +18,7 @@ from _study import QUICK, run, table
 from fullrank.data import datasets
 from fullrank.models import MODELS, grid_search
 
+NEEDS = ("ml-latest-small",)
 TUNED_BY = "ndcg@10"
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "item-knn": {

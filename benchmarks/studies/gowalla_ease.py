@@ -23,6 +23,7 @@ import fullrank
 from fullrank.data import Interactions, datasets
 from fullrank.models import EASE
 
+NEEDS = ("gowalla",)
 METRICS = ("recall@20", "ndcg@20")
 REGULARIZATIONS = (20.0, 50.0, 100.0, 200.0)
 LIMIT_GIGABYTES = 20.0

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _loss_figures import figures
-from _loss_outcome import claims, tables
-from _loss_page import page
-from _loss_results import case, keep_ranks, others, points, popular, swept
-from _loss_runs import Crew, Task, World, in_turn, ranked
-from _loss_settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
+from _gowalla_losses.figures import figures
+from _gowalla_losses.outcome import claims, tables
+from _gowalla_losses.page import page
+from _gowalla_losses.results import case, keep_ranks, others, points, popular, swept
+from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
+from _gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
 from _study import run
 
 from fullrank.data import Interactions, datasets

@@ -25,6 +25,7 @@ import fullrank
 from fullrank.data import Interactions, datasets
 from fullrank.models import IALS, Popularity, PureSVD
 
+NEEDS = ("gowalla",)
 PUBLISHED = {"recall@20": 13.88, "ndcg@20": 12.24}  # iALS in 003, Table 13, percent
 NAMES = tuple(PUBLISHED)
 SIZES = (64, 128)

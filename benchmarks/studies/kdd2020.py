@@ -15,10 +15,10 @@ import time
 from typing import Any
 
 from _bank import DATA, QUICK_DATA, bank
-from _kdd2020_books import NAME as BOOKS
-from _kdd2020_books import books
-from _kdd2020_claims import claims
-from _kdd2020_curves import (
+from _kdd2020.books import NAME as BOOKS
+from _kdd2020.books import books
+from _kdd2020.claims import claims
+from _kdd2020.curves import (
     YELP_ITEMS,
     Known,
     alignment,
@@ -30,12 +30,12 @@ from _kdd2020_curves import (
     shapes_of_f,
     sizes,
 )
-from _kdd2020_draw import figures
-from _kdd2020_outcome import tables
-from _kdd2020_page import page
-from _kdd2020_repeats import Drawn, drawn
-from _kdd2020_schemes import schemes
-from _kdd2020_tables import KS, beta_cells, mapping_errors, top_errors, winners
+from _kdd2020.draw import figures
+from _kdd2020.outcome import tables
+from _kdd2020.page import page
+from _kdd2020.repeats import Drawn, drawn
+from _kdd2020.schemes import schemes
+from _kdd2020.tables import KS, beta_cells, mapping_errors, top_errors, winners
 from _study import run
 
 from fullrank.errors import InputError

@@ -20,15 +20,15 @@ import argparse
 import json
 from typing import Any
 
-from _linear_claims import claims_of, gap, pairs_of
-from _linear_compared import KNOWN, TRAIN, closed_forms, folded_in, nearby, neural
-from _linear_data import METRICS, QUICK_DATA, SOURCES, Problem, split_of
-from _linear_figures import figures
-from _linear_fits import best_of, summary
-from _linear_page import page
-from _linear_search import searched
-from _linear_spectrum import spectra
-from _linear_tables import tables_of
+from _linear_models.claims import claims_of, gap, pairs_of
+from _linear_models.compared import KNOWN, TRAIN, closed_forms, folded_in, nearby, neural
+from _linear_models.data import METRICS, QUICK_DATA, SOURCES, Problem, split_of
+from _linear_models.figures import figures
+from _linear_models.fits import best_of, summary
+from _linear_models.page import page
+from _linear_models.search import searched
+from _linear_models.spectrum import spectra
+from _linear_models.tables import tables_of
 from _study import run
 
 from fullrank.errors import InputError

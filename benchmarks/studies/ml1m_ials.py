@@ -21,6 +21,7 @@ import fullrank
 from fullrank.data import Split, datasets, leave_one_out
 from fullrank.models import IALS
 
+NEEDS = ("ml-1m",)
 PUBLISHED = 24.17  # Recall@10 of ALS per mille (Jin et al., AAAI 2021, Table 2)
 NAMES = ("recall@10", "ndcg@10", "ap@10")
 GRID: dict[str, list[Any]] = {

@@ -24,6 +24,7 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import EASE, LRR, MF, SLIM, ItemKNN, Popularity, PureSVD
 from fullrank.models._spectrum import SpectralModel, Spectrum, spectrum
 
+NEEDS = ("ml-1m",)
 NAMES = tuple(f"{metric}@10" for metric in METRICS)
 TUNED_BY = "recall@10"
 N_FACTORS = (16, 64, 128)

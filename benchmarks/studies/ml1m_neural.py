@@ -16,6 +16,7 @@ from typing import Any
 from _neural_search import FIXED, GRIDS, KINDS, METRICS, TUNED_BY, best, combinations, search, world
 from _study import QUICK, run, spread, table
 
+NEEDS = ("ml-1m",)
 # in thousandths, the exact values of Table 2: Recall, NDCG and AP at 10
 PUBLISHED = {"NeuMF": (30.96, 13.43, 8.26), "MultiVAE": (18.38, 7.08, 3.81)}
 GOAL = 0.9

@@ -23,6 +23,7 @@ from fullrank.inference import estimate, plan
 from fullrank.metrics import parse_all
 from fullrank.sampling import simulate
 
+NEEDS = ("pinterest-20-part",)
 METRICS = ("recall@10", "ndcg@10")
 PILOT = 5_000
 LEVELS = [25 * 2**step for step in range(8)]

@@ -2,8 +2,8 @@
 
 Each model is chosen by Recall@10 on validation items, with its training items among the candidates
 as in the papers, fitted on the training part and ranked on the test items, one for each user. The
-ranks go to docs/reproduction/ranks, where `_bank.bank` reads them. `_bank_data.py` says how the
-data are split, `_bank_settings.py` what is tried, and `_bank_fit.py` does it: fits that its folder
+ranks go to docs/reproduction/ranks, where `_bank.bank` reads them. `_ranks/data.py` says how the
+data are split, `_ranks/settings.py` what is tried, and `_bank_fit.py` does it: fits that its folder
 (<cache>/bank) has are not made again, wherever they were made, and with --budget 0 none is made.
 FULLRANK_DATA names the folder of the data. On a processor alone all of it takes hours.
 
@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 from _bank import DATA, MODELS, QUICK_DATA, keep_bank
-from _bank_data import SPLITS, world
 from _bank_fit import Asked, Fit, best, ranks_file, search
-from _bank_page import figures, page
-from _bank_published import PUBLISHED
-from _bank_settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
 from _outcome import compare
+from _ranks.data import SPLITS, world
+from _ranks.page import figures, page
+from _ranks.published import PUBLISHED
+from _ranks.settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
 from _study import run
 
 KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 5000, 10000]

@@ -15,8 +15,8 @@ import time
 from typing import Any
 
 from _outcome import claim, compare, shown
-from _rendle2019_estimated import estimated
-from _rendle2019_figures import (
+from _rendle2019.estimated import estimated
+from _rendle2019.figures import (
     SIZES,
     TOP_METRICS,
     equation_30,
@@ -27,7 +27,7 @@ from _rendle2019_figures import (
     shapes,
     weights,
 )
-from _rendle2019_page import page, share_of_draws
+from _rendle2019.page import page, share_of_draws
 from _study import run, spread
 
 from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example

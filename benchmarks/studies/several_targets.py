@@ -21,6 +21,7 @@ from fullrank.data import Interactions, datasets
 from fullrank.inference import estimate
 from fullrank.sampling import RankSample
 
+NEEDS = ("gowalla",)
 NAMES = tuple(f"{metric}@{k}" for k in (10, 20) for metric in METRICS)
 METHODS = {"MLE": 1, "smoothed": 3}  # and how many times fewer resamples, for their cost
 SEED = 0  # of the adaptive draw; the repeats are resampled users

@@ -20,6 +20,7 @@ from _study import QUICK, Ranks, exact_ranks, keep, run, table, truncated_svd
 import fullrank
 from fullrank.data import datasets
 
+NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")
 NAMES = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")
 LEAST, RATIO = 200, 1.6  # users in a bin, and how bins grow
 

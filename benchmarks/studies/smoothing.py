@@ -35,6 +35,7 @@ from _study import (
 from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate
 
+NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "amazon-video-games")
 DESIGNS: dict[str, dict[str, Any]] = {
     "adaptive": {},
     "fixed 100": {"sample_size": 100, "replacement": True},

@@ -14,9 +14,9 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import _published_aaai2023 as printed
 import numpy as np
-from _aaai2023_tables import Content, standing
+from _aaai2023 import published as printed
+from _aaai2023.tables import Content, standing
 from _bank import DATA, FOLDER, QUICK_DATA, bank
 from _outcome import claim, compare, missing
 from _repeats import CACHE, Cell, computed

@@ -1,6 +1,6 @@
 """What mkdocs does to the pages beyond Markdown: run their code, fill in numbers, set mathematics.
 
-Numbers come from `docs/studies/*.json` (through Jinja) or from code that runs while the site is
+Numbers come from the JSON of the studies (through Jinja) or from code that runs while the site is
 built (fenced blocks marked ``run``); none is typed by hand. Everything works without a network.
 """
 
@@ -31,14 +31,19 @@ _JINJA = Environment(
 _JINJA.globals.update(
     study_tables.FUNCTIONS, fineness=f"{FINE:.0f}", models=MODELS, version=__version__
 )
-_AS_THEY_ARE = ("studies/", "changelog", "reference/")
+_AS_THEY_ARE = ("studies/", "reproduction/", "changelog", "reference/")
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr):<code>(~?)([\w.]+)</code>")
 
 
 def on_config(config: Any) -> Any:
     """Complete the navigation: studies, packages and pages that are there and not listed."""
     named = {path for part in config.nav for path in _paths(part)}
-    for heading, found in (("Studies", reference.studies()), ("Reference", reference.listed())):
+    completed = {
+        "Papers": reference.studies("reproduction"),
+        "Studies": reference.studies("studies"),
+        "Reference": reference.listed(),
+    }
+    for heading, found in completed.items():
         section = next(part[heading] for part in config.nav if heading in part)
         place = next((at for at, one in enumerate(section) if "Promises" in one), len(section))
         section[place:place] = [{title: path} for path, title in found.items() if path not in named]

@@ -46,10 +46,10 @@ def pages() -> dict[str, str]:
     return made
 
 
-def studies() -> dict[str, str]:
-    """The pages of the studies and their titles."""
-    pages = sorted((_ROOT / "docs" / "studies").glob("*.md"))
-    return {f"studies/{page.name}": page.read_text("utf-8").split("\n")[0][2:] for page in pages}
+def studies(folder: str) -> dict[str, str]:
+    """The pages of the studies in a folder of docs, and their titles."""
+    pages = sorted((_ROOT / "docs" / folder).glob("*.md"))
+    return {f"{folder}/{page.name}": page.read_text("utf-8").split("\n")[0][2:] for page in pages}
 
 
 def listed() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -11,13 +12,27 @@ from typing import Any
 
 import yaml
 
-_STUDIES = Path(__file__).parents[1] / "studies"
+from fullrank.evaluation.studies import every
+
+_DOCS = Path(__file__).parents[1]
+_STUDIES = _DOCS / "studies"
+_PAPERS = _DOCS / "reproduction"
+_STATES = {
+    "reproduced": "are reproduced",
+    "in order": "keep their order but not their values",
+    "not reproduced": "are not reproduced",
+    "not here": "cannot be repeated here",
+    "nothing to reproduce": "hold nothing to repeat",
+}
+_NAMERS = ("naive", "BV 0.01", "MLE", "MES", "MN_MES", "smoothed")
+_NAMED_FROM = ("fixed 100", "fixed 500", "adaptive 100", "adaptive 25")
 
 
 @cache
 def study(name: str) -> Any:
-    """What a study found: `docs/studies/<name>.json`."""
-    return json.loads((_STUDIES / f"{name}.json").read_text(encoding="utf-8"))
+    """What a study found: `<name>.json` in docs/studies or docs/reproduction."""
+    folder = _PAPERS if (_PAPERS / f"{name}.json").is_file() else _STUDIES
+    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
@@ -51,7 +66,6 @@ def smoothing_of(design: str) -> Any:
 
 def designs() -> str:
     """Error and cost of fixed and adaptive designs, items or users sampled."""
-    rows = [row for row in study("user_sampling")["rows"] if row["model"] == "EASE"]
     return table(
         ["design", "scores, millions", "error of Recall, %", "error of NDCG, %"],
         (
@@ -60,41 +74,59 @@ def designs() -> str:
                 f"{row['scored_millions']:,.1f}",
                 *(f"{row[m]['mean']:.1f} ± {row[m]['sd']:.1f}" for m in ("recall", "ndcg")),
             ]
-            for row in rows
+            for row in _of_ease()
         ),
     )
 
 
 def design_error(design: str, metric: str = "recall") -> str:
-    """The mean error of a design on pinterest-20-part, in percent."""
-    row = next(
-        row
-        for row in study("user_sampling")["rows"]
-        if row["model"] == "EASE" and row["design"].startswith(design)
-    )
+    """The mean error of a design on the data set that the study names first, in percent."""
+    row = next(row for row in _of_ease() if row["design"].startswith(design))
     return f"{row[metric]['mean']:.1f} %"
 
 
+def _of_ease() -> list[Any]:
+    found = study("user_sampling")
+    asked = (found["data"], "EASE")
+    return [row for row in found["rows"] if (row["data"], row["model"]) == asked]
+
+
 def winners() -> str:
-    """How often each estimator names the best of four models, over nine metrics."""
-    right = study("winners")["right_percent"]
-    size, levels = study("winners")["sample_size"], study("winners")["adaptive_levels"]
-    deep = f"adaptive, {levels[0]} to {levels[-1]:,}"
+    """How often estimators name the best of five models, over data sets and metrics."""
+    found = {
+        one["design"]: one["right"] for one in study("reproduction_index")["verdict"]["winners"]
+    }
+    designs = [one for one in _NAMED_FROM if one in found]
     rows = [
         [
-            name.removeprefix("adaptive ").replace("naive", "the sampled metric as it is"),
-            deep if name.startswith("adaptive") else f"fixed, {size}",
-            f"{sum(values.values()) / len(values):.0f}",
+            name.replace("naive", "the sampled metric as it is"),
+            *(f"{found[one][name]:.0f}" if name in found[one] else "–" for one in designs),
         ]
-        for name, values in right.items()
+        for name in _NAMERS
     ]
-    return table(["estimator", "sample", "right winner, % of runs"], rows)
+    return table(["right winner, % of runs", *designs], rows)
 
 
-def winners_mean(name: str) -> str:
-    """The share of runs in which an estimator names the best model."""
-    values = study("winners")["right_percent"][name].values()
-    return f"{sum(values) / len(values):.0f} %"
+def states() -> str:
+    """How many tables and figures of the papers came out how, in words."""
+    items = study("reproduction_index")["items"]
+    found = Counter(one["state"] for one in items)
+    part = sum(one["in_part"] for one in items if one["state"] == "reproduced")
+    said = [f"{found[state]} {words}" for state, words in _STATES.items() if found[state]]
+    said[0] += f" ({part} of them in part)"
+    return f"Of {len(items)} tables and figures, {', '.join(said[:-1])} and {said[-1]}"
+
+
+def reproductions() -> str:
+    """The studies that repeat a paper, and what each is."""
+    rows = [
+        [f"[{one.name}](reproduction/{one.name}.md)", one.about]
+        for one in every().values()
+        if one.paper
+    ]
+    return "\n".join(
+        f"| {' | '.join(row)} |" for row in [["study", "what it repeats"], ["---", "---"], *rows]
+    )
 
 
 def hundred(metric: str = "recall@10") -> str:
@@ -113,12 +145,13 @@ def hundred_best(metric: str = "recall@10") -> str:
 
 def _errors_of_hundred(metric: str) -> list[tuple[str, float, float, float]]:
     """Estimator, bias, spread and both together, in percent of the exact value."""
-    exact = study("table2")["exact"][metric]
+    name = metric.partition("@")[0]
     found = []
-    for cell in study("table2")["cells"]:
-        if cell["metric"] == metric:
-            bias = 100 * (cell["measured"]["mean"] / exact - 1)
-            spread = 100 * cell["measured"]["sd"] / exact
+    for cell in study("aaai2021")["estimates"][0]["cells"]:
+        if (cell["model"], cell["metric"]) == ("EASE", name):
+            exact, measured = cell["exact"], cell["measured"]
+            bias = 100 * (measured["mean"] / exact - 1)
+            spread = 100 * measured["sd"] / exact
             found.append((cell["estimator"], bias, spread, (bias**2 + spread**2) ** 0.5))
     return found
 
@@ -179,7 +212,7 @@ def several() -> str:
 
 def stated() -> str:
     """Stated probabilities of being the best against how often they are right."""
-    rows = study("winners")["stated"]
+    rows = study("winner_probability")["stated"]
     return table(
         ["stated, %", "runs", "right, %"],
         (
@@ -222,7 +255,7 @@ def more_studies() -> str:
 
 def citations() -> list[tuple[str, str]]:
     """What each of the papers in CITATION.cff is good for, and the paper."""
-    content = yaml.safe_load((_STUDIES.parents[1] / "CITATION.cff").read_text(encoding="utf-8"))
+    content = yaml.safe_load((_DOCS.parent / "CITATION.cff").read_text(encoding="utf-8"))
     found = []
     for one in content["references"]:
         names = ", ".join(f"{who['given-names']} {who['family-names']}" for who in one["authors"])
@@ -239,8 +272,8 @@ def first_line(value: Any) -> str:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        study, gpu, smoothing, smoothing_of, designs, design_error, winners, winners_mean, hundred,
+        study, gpu, smoothing, smoothing_of, designs, design_error, winners, hundred,
         hundred_best, coverage, growing, least_coverage, several, stated, citations,
-        first_line, more_studies,
+        first_line, more_studies, states, reproductions,
     )
 }  # fmt: skip

@@ -13,43 +13,69 @@ import pytest
 from fullrank.evaluation import studies
 
 Run = Callable[..., Any]
+TINY = '''"""A tiny study."""
+import pathlib, sys
+
+NEEDS = ("gowalla",)
+pathlib.Path(sys.argv[sys.argv.index("--out") + 1], "tiny.json").write_text("{}")
+sys.exit(0 if "--quick" in sys.argv else 3)
+'''
+
+
+@pytest.fixture
+def tiny(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A source tree with one study, and no data."""
+    place = tmp_path / "benchmarks" / "studies"
+    place.mkdir(parents=True)
+    (place / "tiny.py").write_text(TINY)
+    monkeypatch.setattr(studies, "_ROOT", tmp_path)
+    monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
+    monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path))
+    return tmp_path
 
 
 def test_the_list(fullrank: Run) -> None:
     done = fullrank("reproduce", "--list")
     assert done.code == 0
-    assert "table2 " in done.out
-    assert not any(line.startswith("_") for line in done.out.splitlines())
+    headings = [line for line in done.out.splitlines() if line and not line.startswith(" ")]
+    assert headings == list(studies.grouped())
+    assert headings[-1] == "Ours"
+    listed = [line.split()[0] for line in done.out.splitlines() if line.startswith("  ")]
+    assert listed == list(studies.every())
     content = json.loads(fullrank("reproduce", "--json").out)
     assert content["format"] == 1
-    assert content["studies"]["table2"].startswith("Table 2 of Jin et al.")
+    assert content["studies"]["bounds"].startswith("Do bounds hold")
+    assert content["needs"]["bounds"] == ["citeulike-a", "ml-1m"]
+    assert [name for group in content["groups"].values() for name in group] == listed
 
 
-def test_one_is_run(fullrank: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    place = tmp_path / "benchmarks" / "studies"
-    place.mkdir(parents=True)
-    (place / "tiny.py").write_text(
-        '"""A tiny study."""\nimport pathlib, sys\n'
-        'pathlib.Path(sys.argv[sys.argv.index("--out") + 1], "tiny.json").write_text("{}")\n'
-        'sys.exit(0 if "--quick" in sys.argv else 3)\n'
-    )
-    monkeypatch.setattr(studies, "_ROOT", tmp_path)
-    assert fullrank("reproduce").out == "tiny  A tiny study.\n"
+def test_one_is_run(fullrank: Run, tiny: Path) -> None:
+    assert fullrank("reproduce").out == "Ours\n  tiny  A tiny study.\n"
     done = fullrank("reproduce", "tiny", "--quick", "--json")
     assert done.code == 0
-    written = tmp_path / "out" / "studies" / "tiny.json"
+    assert done.err == ""
+    written = tiny / "out" / "studies" / "tiny.json"
     assert json.loads(done.out)["files"] == [str(written)]
-    failed = fullrank("reproduce", "tiny")
-    assert (failed.code, failed.err) == (1, "The study tiny failed with exit code 3.\n")
+    done = fullrank("reproduce", "tiny", "--quick")
+    assert done.out == f"Written to {written}.\n"
+
+
+def test_data_that_are_not_here_are_named_before_it_begins(fullrank: Run, tiny: Path) -> None:
+    done = fullrank("reproduce", "tiny")
+    said, failed = done.err.splitlines()
+    assert said == studies.get("tiny").lacks()
+    assert f"needs gowalla, looked for in FULLRANK_DATA ({tiny})" in said
+    assert (done.code, failed) == (1, "The study tiny failed with exit code 3.")
 
 
 def test_mistakes(fullrank: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("nothing is run"))
-    done = fullrank("reproduce", "table3")
+    done = fullrank("reproduce", "no such study")
     assert done.code == 2
-    assert done.err.startswith("`study` must be one of 'bounds', ")
+    assert done.err.startswith("`study` must be one of ")
+    assert done.err.endswith(", not 'no such study'.\n")
     monkeypatch.setattr(studies, "_ROOT", tmp_path)
-    for arguments in (["table2"], ["--list"]):
+    for arguments in (["bounds"], ["--list"]):
         done = fullrank("reproduce", *arguments)
         assert done.code == 2
         assert done.err == (

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 ROOT = Path(__file__).parents[2]
+BROWSED = ("index", "why", "choosing", "estimators/linear", "reproduction/index", "reference/cli")
 pytestmark = pytest.mark.slow
 
 
@@ -157,7 +158,7 @@ def test_pages_in_a_browser(address: str) -> None:
                 "console", lambda line: said.append(line.text) if line.type == "error" else None
             )
             page.on("pageerror", lambda error: said.append(str(error)))
-            for name in ("index", "why", "choosing", "estimators/linear", "reference/cli"):
+            for name in BROWSED:
                 page.goto(f"{address}/{name}.html", wait_until="networkidle")
                 wide = page.evaluate("document.documentElement.scrollWidth")
                 assert wide <= width, f"{name} is {wide} wide on {width}"

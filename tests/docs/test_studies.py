@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
+import re
 import runpy
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
+
+from fullrank.evaluation.studies import every
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "benchmarks" / "studies"
 PAGES = ROOT / "docs" / "studies"
-STUDIES = sorted(path.stem for path in SCRIPTS.glob("[!_]*.py"))
+KNOWN = {name: study.folder for name, study in every().items()}
+PAPERS = sorted(name for name, folder in KNOWN.items() if folder == "reproduction")
+OTHERS = sorted(name for name, folder in KNOWN.items() if folder == "studies")
+PAGE_NAMES = {"reproduction_index": "index"}  # where it is not the study's
 METRICS = ["recall", "ndcg", "ap"]
-AT_10 = ["recall@10", "ndcg@10", "ap@10"]
+SVG = "{http://www.w3.org/2000/svg}"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
 
 
 def _run(study: str, folder: Path, *options: str) -> dict[str, Any]:
@@ -39,14 +48,25 @@ def _quick(study: str, folder: Path) -> dict[str, Any]:
     assert content["quick"] is True
     assert content["seconds"] > 0
     assert content["peak_megabytes"] > 0
-    page = (folder / f"{study}.md").read_text(encoding="utf-8")
+    page = (folder / f"{PAGE_NAMES.get(study, study)}.md").read_text(encoding="utf-8")
     assert page.startswith("# ")
     assert page.endswith(f"Written by `benchmarks/studies/{study}.py`.\n")
     return content
 
 
 def test_there_are_studies() -> None:
-    assert STUDIES == [
+    assert PAPERS == [
+        "aaai2021",
+        "aaai2023",
+        "gowalla_losses",
+        "kdd2020",
+        "linear_models",
+        "ranks",
+        "rendle2019",
+        "reproduction_index",
+        "user_sampling",
+    ]
+    assert OTHERS == [
         "bounds",
         "demo_models",
         "gowalla_ease",
@@ -55,40 +75,28 @@ def test_there_are_studies() -> None:
         "ml1m_ials",
         "ml1m_models",
         "ml1m_neural",
-        "pinterest",
         "plan",
         "scale",
         "several_targets",
         "shapes",
         "sizing",
         "smoothing",
-        "table2",
-        "user_sampling",
-        "winners",
+        "winner_probability",
     ]
+    # those of the papers have tests of their own, which also run their quick form
+    own = "".join(path.read_text("utf-8") for path in Path(__file__).parent.glob("test_study_*"))
+    for name in PAPERS:
+        assert f'"{name}' in own, name
 
 
 @pytest.mark.slow
-def test_table2(tmp_path: Path) -> None:
-    content = _quick("table2", tmp_path)
-    named = {(cell["estimator"], cell["metric"]) for cell in content["cells"]}
-    estimators = ["BV 0.1", "BV 0.01", "MLE", "WMLE", "MES", "CLS"]
-    assert named == {(name, metric) for name in estimators for metric in AT_10}
-    for cell in content["cells"]:
-        assert cell["measured"]["sd"] > 0
-        assert cell["held_to"] == (cell["estimator"] != "WMLE")
-        ratio = cell["measured"]["sd"] / cell["published"]["sd"]
-        assert cell["spread_within_quarter"] == (abs(ratio - 1) <= 0.25)
-
-
-@pytest.mark.slow
-def test_pinterest(tmp_path: Path) -> None:
-    content = _quick("pinterest", tmp_path)
-    assert [row["em_steps"] for row in content["rows"]] == [100, 50, 50]
-    assert content["rows"][0]["average_size"] == 100
-    for row in content["rows"]:
-        assert list(row["measured"]) == METRICS
-        assert all(error["mean"] > 0 for error in row["measured"].values())
+def test_winner_probability(tmp_path: Path) -> None:
+    content = _quick("winner_probability", tmp_path)
+    cells = content["stated"]
+    assert sum(one["runs"] for one in cells) == content["repeats"] * len(content["metrics"])
+    for one in cells:
+        assert one["from"] <= one["stated_percent"] / 100 < one["below"]
+        assert 0.0 <= one["right_percent"] <= 100.0
 
 
 @pytest.mark.slow
@@ -155,8 +163,6 @@ def test_plan(tmp_path: Path) -> None:
         "scale",
         "shapes",
         "sizing",
-        "user_sampling",
-        "winners",
     ],
 )
 def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
@@ -170,12 +176,47 @@ def test_the_page_of_the_gpu_is_written_from_its_results() -> None:
     assert page(content) == (PAGES / "gpu.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", KNOWN)
 def test_the_page_is_written_from_the_results(study: str, tmp_path: Path) -> None:
-    stored = PAGES / f"{study}.json"
+    folder = ROOT / "docs" / KNOWN[study]
+    stored = folder / f"{study}.json"
     assert stored.is_file(), f"run benchmarks/studies/{study}.py"
     shutil.copy(stored, tmp_path)
     content = _run(study, tmp_path, "--render")
     assert content["quick"] is False
-    again = (tmp_path / f"{study}.md").read_text(encoding="utf-8")
-    assert again == (PAGES / f"{study}.md").read_text(encoding="utf-8")
+    name = f"{PAGE_NAMES.get(study, study)}.md"
+    page = (folder / name).read_text(encoding="utf-8")
+    assert (tmp_path / name).read_text(encoding="utf-8") == page
+    if importlib.util.find_spec("matplotlib") is None:
+        return
+    figures = [path.name for path in sorted(folder.glob(f"{study}-*.svg"))]
+    assert figures == [path.name for path in sorted(tmp_path.glob("*.svg"))]
+    for figure in figures:
+        said, marks = _drawn(tmp_path / figure)
+        stored_said, stored_marks = _drawn(folder / figure)
+        assert said == stored_said, figure
+        assert marks == pytest.approx(stored_marks, abs=1.0), figure
+
+
+def _drawn(path: Path) -> tuple[list[str], list[float]]:
+    """What a figure says, and where its marks are in points of 1/72 inch.
+
+    What else a drawing program writes is its own affair.
+    """
+    root = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    said = ["".join(one.itertext()).strip() for one in root.iter(f"{SVG}text")]
+    assert said, f"{path.name} has no text"
+    marks = [one.get("d", "") for one in root.iter(f"{SVG}path")]
+    return said, [float(number) for mark in marks for number in NUMBER.findall(mark)]
+
+
+@pytest.mark.parametrize("study", PAPERS)
+def test_figures_are_small_described_and_shown(study: str) -> None:
+    folder = ROOT / "docs" / "reproduction"
+    page = (folder / f"{PAGE_NAMES.get(study, study)}.md").read_text(encoding="utf-8")
+    shown = dict.fromkeys(re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page))
+    for words, target in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page):
+        assert len(words.split()) >= 8, f"say what {target} shows"
+        assert (folder / target).is_file(), target
+        assert (folder / target).stat().st_size < 150_000, target
+    assert {path.name for path in folder.glob(f"{study}-*.svg")} <= set(shown)

@@ -104,7 +104,7 @@ def _check_by_a_second_way(content: dict[str, Any]) -> None:
 
 
 def test_estimates_that_tie_share_the_point() -> None:
-    from _aaai2021_tables import _right
+    from _aaai2021.tables import _right
     from _repeats import Cell
 
     # two repeats; the first model is best, and the estimator sees that once and ties once
@@ -124,7 +124,7 @@ def test_the_published_figures_belong_together() -> None:
     A misread digit would show: NDCG/Recall and AP/NDCG hardly differ between rows, and relative
     spreads grow from Recall to AP.
     """
-    from _published_aaai2021 import ESTIMATORS, WINNERS_OF, estimates, winners
+    from _aaai2021.published import ESTIMATORS, WINNERS_OF, estimates, winners
 
     for table, winners_table in WINNERS_OF.items():
         rows = estimates(table)

@@ -28,7 +28,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 @pytest.fixture
 def printed(load: Any) -> Any:
-    return load("_published_aaai2023")
+    return load("_aaai2023.published")
 
 
 def test_published_tables_are_whole(printed: Any) -> None:
@@ -104,7 +104,7 @@ def _as_published(printed: Any) -> dict[str, Any]:
 
 def test_a_run_that_measures_what_is_published_is_reproduced(load: Any, printed: Any) -> None:
     content = _as_published(printed)
-    found = load("_aaai2023_tables").tables(content)
+    found = load("_aaai2023.tables").tables(content)
     assert [one["item"] for one in found] == [
         "000 Table 1", "000 Table 6", "003 Table 3", "000 Table 9", "000 Table 10", "000 Table 2",
         "000 Table 7", "000 Table 11", "003 Table 4", "000 Table 3", "000 Table 8", "003 Table 5",
@@ -125,13 +125,13 @@ def test_a_run_that_measures_something_else_is_not(load: Any, printed: Any) -> N
     for row in content["verdict"]:
         # every error five times as large, and in the other order
         row["errors"] = {name: [100 - 5 * x for x in e] for name, e in row["errors"].items()}
-    by_item = {one["item"]: one["state"] for one in load("_aaai2023_tables").tables(content)}
+    by_item = {one["item"]: one["state"] for one in load("_aaai2023.tables").tables(content)}
     assert by_item["000 Table 6"] == by_item["000 Table 11"] == "not reproduced"
     assert by_item["003 Table 5"] == "reproduced"  # winners were left as they were
 
 
 def test_missing_users_make_errors_larger(load: Any, printed: Any) -> None:
-    tables = load("_aaai2023_tables")
+    tables = load("_aaai2023.tables")
     content = {"data": {"pinterest-20-part": {"n_users": 37_501}, "yelp-diffnet": {"n_users": 9}}}
     assert tables.standing(content, "pinterest-20") == "pinterest-20-part"
     assert tables.scale(content, "pinterest-20") == pytest.approx((55_187 / 37_501) ** 0.5)
@@ -143,7 +143,7 @@ def test_missing_users_make_errors_larger(load: Any, printed: Any) -> None:
 
 def test_a_table_without_data_says_so(load: Any) -> None:
     content = {"data": {"ml-1m": {"n_users": 6040}}, "verdict": [], "winners": []}
-    for one in load("_aaai2023_tables").tables(content):
+    for one in load("_aaai2023.tables").tables(content):
         assert one["state"] == "not here"
         assert "pinterest-20" in one["why"]
 
@@ -160,7 +160,7 @@ def test_growth_of_the_cost_by_hand(load: Any) -> None:
         {"size": size, "percent_of_items": size / 50, "cost": cost and {"mean": cost}}
         for size, cost in ((100, 1.0), (200, 1.5), (600, 3.0), (1200, 9.0), (5000, None))
     ]
-    growth = load("_aaai2023_figure_claims")._growth
+    growth = load("_aaai2023.figure_claims")._growth
     assert growth(levels) == pytest.approx((1.5, 3.0))
     assert growth(levels[:2]) is None
 
@@ -209,7 +209,7 @@ def _repeats(values: list[list[float]], exact: float) -> Any:
 
 
 def test_winners_by_hand(load: Any) -> None:
-    errors = load("_aaai2023_errors")
+    errors = load("_aaai2023.errors")
     found = {
         "EASE": _repeats([[0.5, 0.5], [0.1, 0.5], [0.5, 0.5], [0.5, 0.1]], 0.4),
         "iALS": _repeats([[0.2, 0.2]] * 4, 0.3),
@@ -223,7 +223,7 @@ def test_winners_by_hand(load: Any) -> None:
 
 
 def test_most_is_more_than_half(load: Any) -> None:
-    share = load("_aaai2023_claims").Share
+    share = load("_aaai2023.claims").Share
     assert str(share([True, False])) == "1 of 2"
     assert not share([True, False]).most
     assert share([True, True, False]).most
@@ -231,7 +231,7 @@ def test_most_is_more_than_half(load: Any) -> None:
 
 def test_what_the_published_tables_say_of_the_claims(load: Any, printed: Any) -> None:
     """Counted again from the printed figures, another way."""
-    claims = load("_aaai2023_claims")
+    claims = load("_aaai2023.claims")
     first, *_, ndcg = claims._ABOUT_PRIORS
     rows = [row for data in printed.DATA for row in printed.RECALL_100.cells[data].values()]
     means = np.array([[row[name][0] for name in printed.SEVEN] for row in rows])
@@ -244,7 +244,7 @@ def test_what_the_published_tables_say_of_the_claims(load: Any, printed: Any) ->
 
 
 def test_what_is_left_of_a_prior(load: Any) -> None:
-    verdict = load("_aaai2023_verdict")
+    verdict = load("_aaai2023.verdict")
     errors = {"MES": [10.0] * 3, "MLE": [10.0] * 3}
     for name in ("BV_MES", "BV_MLE", "MN_MES", "MN_MLE"):
         errors |= {f"{name}, averaged": [8.0] * 3, name: [9.0] * 3}

@@ -37,7 +37,7 @@ def known(load: Any) -> Any:
 
 
 def test_published_tables_are_whole(load: Any) -> None:
-    printed = load("_published_kdd2020")
+    printed = load("_kdd2020.published")
     assert {len(row) for row in printed.BETA.values()} == {len(printed.BETA_DATA)}
     for by_scheme in printed.SCHEMES.values():
         assert {len(row) for rows in by_scheme.values() for row in rows} == {5}
@@ -56,7 +56,7 @@ def test_published_tables_are_whole(load: Any) -> None:
 
 
 def test_expected_curve_is_the_mean_of_the_kernel(load: Any, known: Any) -> None:
-    curves = load("_kdd2020_curves")
+    curves = load("_kdd2020.curves")
     ks = np.arange(1, SIZE + 1)
     for replacement, chance in (
         (True, binom.cdf(ks - 1, SIZE - 1, (RANKS[:, None] - 1) / (N_ITEMS - 1))),
@@ -67,7 +67,7 @@ def test_expected_curve_is_the_mean_of_the_kernel(load: Any, known: Any) -> None
 
 
 def test_closest_places_are_those_of_a_search(load: Any, known: Any) -> None:
-    curves = load("_kdd2020_curves")
+    curves = load("_kdd2020.curves")
     found = curves.best_places(known, (1, 5, 60))
     wanted = curves.expected_curve(known)
     every = np.array([np.mean(cut >= RANKS) for cut in range(1, N_ITEMS + 1)])
@@ -82,12 +82,12 @@ def test_dominance_is_looked_for_in_both_directions(load: Any, known: Any) -> No
     ranks_of = load("_study").Ranks
     worse = ranks_of(np.minimum(RANKS + 7, N_ITEMS), N_ITEMS)
     crossing = ranks_of(np.where(RANKS < 50, 1, N_ITEMS), N_ITEMS)
-    found = load("_kdd2020_curves").dominance({"a": worse, "b": known, "c": crossing})
+    found = load("_kdd2020.curves").dominance({"a": worse, "b": known, "c": crossing})
     assert found == {"pairs": 1, "kept": 1, "of": 3, "moved": 3, "moved_kept": 3}
 
 
 def test_errors_of_estimators_have_the_columns_of_the_functions(load: Any, known: Any) -> None:
-    repeats = load("_kdd2020_repeats")
+    repeats = load("_kdd2020.repeats")
     sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=3)
     mapping = repeats.functions(N_ITEMS)["beta@0.5"]
     exact = repeats.hit_rates(RANKS, repeats.places(mapping))
@@ -97,7 +97,7 @@ def test_errors_of_estimators_have_the_columns_of_the_functions(load: Any, known
 
 
 def test_a_sample_is_read_between_its_places(load: Any) -> None:
-    repeats = load("_kdd2020_repeats")
+    repeats = load("_kdd2020.repeats")
     sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=3)
     mapping = Mapping(kind="bound", sample_size=SIZE, n_items=N_ITEMS)
     found = repeats.read_between(mapping, sample)
@@ -109,7 +109,7 @@ def test_a_sample_is_read_between_its_places(load: Any) -> None:
 
 
 def test_candidates_that_the_user_has_not_seen(load: Any) -> None:
-    draw = load("_kdd2020_schemes").unseen_sample
+    draw = load("_kdd2020.schemes").unseen_sample
     ranks, pools = np.full(4_000, 30), np.full(4_000, 400)
     ranks[2_000:], pools[2_000:] = 60, 900
     sample = draw(ranks, pools, 50, seed=0)
@@ -123,7 +123,7 @@ def test_candidates_that_the_user_has_not_seen(load: Any) -> None:
 def test_counts_of_other_users_are_refused(
     load: Any, known: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    schemes = load("_kdd2020_schemes")
+    schemes = load("_kdd2020.schemes")
     ranks_of = load("_study").Ranks
     above = ranks_of(np.maximum(RANKS - 5, 1), N_ITEMS)
     monkeypatch.setattr(schemes, "_read", lambda name: np.full(RANKS.size, 5))
@@ -137,7 +137,7 @@ def test_counts_of_other_users_are_refused(
 def test_repeats_are_kept_for_the_ranks_they_were_drawn_from(
     load: Any, known: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    repeats = load("_kdd2020_repeats")
+    repeats = load("_kdd2020.repeats")
     first = repeats.drawn("x", known, 1, jobs=1, cache=tmp_path)
     again = repeats.drawn("x", known, 1, jobs=1, cache=tmp_path)
     assert capsys.readouterr().out == f"x-1: {first.seconds:.0f} s\n"  # once
@@ -168,7 +168,7 @@ def test_books_only_where_a_user_has_them(
     load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("torch")
-    books = load("_kdd2020_books")
+    books = load("_kdd2020.books")
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path / "none"))
     assert books.books(tmp_path) is None
@@ -229,7 +229,7 @@ def test_quick(quick: tuple[dict[str, Any], Path], load: Any) -> None:
 @pytest.mark.slow
 def test_what_is_said_follows_the_figures(quick: tuple[dict[str, Any], Path], load: Any) -> None:
     content = json.loads(json.dumps(quick[0]))
-    outcome, claims = load("_kdd2020_outcome"), load("_kdd2020_claims")
+    outcome, claims = load("_kdd2020.outcome"), load("_kdd2020.claims")
     assert outcome.tables(content) == content["tables"]
     assert claims.claims(content) == content["claims"]
     states = {one["item"]: one["state"] for one in content["tables"]}

@@ -32,11 +32,11 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Any:
 @pytest.fixture
 def problem(load: Any, tmp_path: Path) -> Any:
     split = DATA.split("strong", test=60, valid=60, rng=0)
-    return load("_linear_data").Problem("ml-1m", split, tmp_path / "kept")
+    return load("_linear_models.data").Problem("ml-1m", split, tmp_path / "kept")
 
 
 def test_published_tables_agree_with_each_other(load: Any) -> None:
-    printed, search = load("_linear_published"), load("_linear_search")
+    printed, search = load("_linear_models.published"), load("_linear_models.search")
     for table in printed.SEARCHES.values():
         assert {len(row) for row in table["values"]} == {len(table["penalties"])}
         assert len(table["values"]) == len(table["ranks"])
@@ -87,7 +87,7 @@ def test_a_lambda_for_each_vector_is_that_of_the_library(load: Any) -> None:
         "epochs": 2,
         "learning_rate": 0.05,
     }
-    ours = load("_linear_nearby").rescaled(
+    ours = load("_linear_models.nearby").rescaled(
         found, DATA, head_tail=False, own_item=False, batch_size=256, **settings
     )
     theirs = LambdaSearch(batch_size=256, **settings).fit_from(found, DATA)
@@ -99,7 +99,7 @@ def test_a_lambda_for_each_vector_is_that_of_the_library(load: Any) -> None:
 
 
 def test_nearby_models_start_at_the_closed_form_and_the_diagonal_matters(load: Any) -> None:
-    found, near = spectrum(DATA), load("_linear_nearby")
+    found, near = spectrum(DATA), load("_linear_models.nearby")
     settings = {"n_factors": 30, "regularization": 50.0, "learning_rate": 0.05, "batch_size": 256}
     start = near.rescaled(found, DATA, head_tail=True, own_item=True, epochs=0, **settings)
     closed = LRR(n_factors=30, regularization=50.0).fit_from(found, DATA)
@@ -115,7 +115,7 @@ def test_nearby_models_start_at_the_closed_form_and_the_diagonal_matters(load: A
 
 
 def test_what_was_tried_is_kept(load: Any, problem: Any) -> None:
-    fits = load("_linear_fits")
+    fits = load("_linear_models.fits")
     made: list[float] = []
 
     def fit(regularization: float) -> LRR:
@@ -138,19 +138,19 @@ def test_what_was_tried_is_kept(load: Any, problem: Any) -> None:
 
 
 def test_the_published_grid_is_laid_around_the_best(load: Any, problem: Any) -> None:
-    search, printed = load("_linear_search"), load("_linear_published")
+    search, printed = load("_linear_models.search"), load("_linear_models.published")
     grid = search._grid(problem, printed.SEARCHES["Table 14"], 20.0)
     assert grid["penalties"] == [0, 4, 20, 40, 80, 200, 400]
     assert not grid["exact"]
     split = problem.split
-    theirs = load("_linear_data").Problem("ml-20m", split, problem.folder)
+    theirs = load("_linear_models.data").Problem("ml-20m", split, problem.folder)
     grid = search._grid(theirs, printed.SEARCHES["Table 14"], 20.0)
     assert grid["penalties"] == printed.SEARCHES["Table 14"]["penalties"]
     assert not search._fits("ml-20m", "Netflix")
 
 
 def test_differences_of_models_are_paired(load: Any) -> None:
-    claims = load("_linear_claims")
+    claims = load("_linear_models.claims")
     rng = np.random.default_rng(0)
     base = rng.random((400, 3))
     tests = {"a": base + 0.01, "b": base, "c": base + rng.normal(0, 0.1, (400, 3))}
@@ -170,7 +170,7 @@ def test_differences_of_models_are_paired(load: Any) -> None:
 
 
 def test_other_data_are_never_said_to_give_the_values(load: Any) -> None:
-    tables = load("_linear_tables")
+    tables = load("_linear_models.tables")
     cells = [
         {"row": 1, "column": name, "published": value, "measured": value}
         for name, value in (("a", 0.4), ("b", 0.3))
@@ -221,11 +221,11 @@ def test_quick(load: Any, tmp_path: Path) -> None:
     assert len(drawn) == 4
     # where the data are those of the table, values are compared, not the order alone
     own = {"ml-20m": found | {"published_as": "ML-20M"}, "msd": {"missing": "not here"}}
-    both = content | load("_linear_tables").tables_of({"data": own})
+    both = content | load("_linear_models.tables").tables_of({"data": own})
     said = {one["item"]: one.get("differs") for one in both["tables"]}
     assert said["003 Table 8"] == said["003 Table 14"] == said["003 Figure 11"] == ""
     assert "ml-20m in the place of Netflix" in said["003 Table 9"]
-    assert "Not here: msd." in load("_linear_page").page(both | {"data": own})
+    assert "Not here: msd." in load("_linear_models.page").page(both | {"data": own})
 
     again = run("--quick")  # from what was kept
     assert again["data"] == content["data"]

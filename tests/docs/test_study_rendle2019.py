@@ -38,7 +38,7 @@ def _expected_ap(model: str, samples: int) -> float:
 
 
 def test_orders_change_where_the_expectations_cross(load: Any) -> None:
-    steps = load("_rendle2019_figures").orders("ap")["steps"]
+    steps = load("_rendle2019.figures").orders("ap")["steps"]
     assert [step["order"] for step in steps] == [
         "A > C > B",
         "A > B > C",
@@ -56,12 +56,12 @@ def test_orders_change_where_the_expectations_cross(load: Any) -> None:
 
 
 def test_equal_models_have_no_order(load: Any) -> None:
-    order = load("_rendle2019_figures").order
+    order = load("_rendle2019.figures").order
     assert order({"B": 1.0, "A": 1.0 + 1e-13, "C": 0.5}) == "A = B > C"
 
 
 def test_from_which_size_on(load: Any) -> None:
-    since = load("_rendle2019_figures")._since
+    since = load("_rendle2019.figures")._since
     assert since([1, 2, 5, 9], [1, 5, 9]) == 5
     assert since([1, 2, 5, 9], [1, 2, 5, 9]) == 1
     assert since([1, 2, 5, 9], [1, 2, 5]) is None

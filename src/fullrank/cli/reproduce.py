@@ -13,31 +13,53 @@ PANEL = _common.NEW_HERE
 
 def reproduce(
     study: Annotated[str | None, typer.Argument(help="The study to run.")] = None,
-    show: Annotated[bool, typer.Option("--list", help="List the studies.")] = False,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A short form on simulated data, to try it.")
+    show: Annotated[
+        bool, typer.Option("--list", help="List the studies, by the paper they repeat.")
     ] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A short form on data that is always here, to try it.")
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option("--jobs", min=1, help="Processes, where a study can use several.")
+    ] = 1,
     seed: _common.Seed = 0,
     as_json: _common.AsJson = False,
 ) -> None:
     """List the studies that the papers' figures and ours come from, or run one.
 
-    A study writes JSON and Markdown into docs/studies, with --quick into out/studies. The studies
-    fix their seeds.
+    A study writes JSON, Markdown and figures: into docs/reproduction if
+    it repeats a paper, else into docs/studies, and with --quick below out.
+    Data sets are looked for in the folder that FULLRANK_DATA names. A run
+    that was stopped goes on where it was. The studies fix their seeds.
 
-    Example: fullrank reproduce table2 --quick
+    Example: fullrank reproduce aaai2021 --quick
     """
     from fullrank.evaluation import studies
 
     if study is None or show:
-        listed = studies.every()
+        groups = studies.grouped()
+        listed = [one for group in groups.values() for one in group]
         if as_json:
-            _common.say_json({"format": 1, "studies": listed})
-        else:
-            width = max(map(len, listed))
-            _common.say("\n".join(f"{name:<{width}}  {about}" for name, about in listed.items()))
+            _common.say_json(
+                {
+                    "format": 1,
+                    "studies": {one.name: one.about for one in listed},
+                    "groups": {name: [one.name for one in group] for name, group in groups.items()},
+                    "needs": {one.name: one.needs for one in listed},
+                }
+            )
+            return
+        width = max(len(one.name) for one in listed)
+        lines = [
+            "\n".join([heading, *(f"  {one.name:<{width}}  {one.about}" for one in group)])
+            for heading, group in groups.items()
+        ]
+        _common.say("\n\n".join(lines))
         return
-    written = studies.run(study, quick=quick)
+    lacking = "" if quick else studies.get(study).lacks()
+    if lacking:
+        typer.echo(lacking, err=True)
+    written = studies.run(study, quick=quick, jobs=jobs)
     if as_json:
         _common.say_json({"format": 1, "study": study, "files": [str(path) for path in written]})
     else:

@@ -9,8 +9,6 @@ import pytest
 from fullrank.errors import InputError
 from fullrank.evaluation import load_interactions, load_split
 from fullrank.evaluation.catalogue import details, every, no_download
-from fullrank.evaluation.studies import every as studies
-from fullrank.evaluation.studies import run
 from fullrank.evaluation.training import train_model
 
 CSV = "user,item\n" + "\n".join(f"{u},{i}" for u in range(6) for i in range(u, u + 4)) + "\n"
@@ -129,14 +127,3 @@ def test_training(path: Path, tmp_path: Path) -> None:
     assert "recall@3 on the validation part: " in str(with_valid)
     with pytest.raises(InputError, match=r"^`metrics` must not be asked for without a split"):
         train_model(path, "popularity", out, split="none", metrics="auc")
-
-
-def test_studies(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from fullrank.evaluation import studies as module
-
-    assert studies()["table2"].startswith("Table 2 of Jin et al.")
-    with pytest.raises(InputError, match=r"^`study` must be one of 'bounds', .*, not 'x'\.$"):
-        run("x")
-    monkeypatch.setattr(module, "_ROOT", tmp_path)
-    with pytest.raises(InputError, match=r"^The studies come with the repository and the source"):
-        studies()

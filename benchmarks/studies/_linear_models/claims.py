@@ -1,0 +1,199 @@
+"""The statements of the chapter, each tested, and the order of the models."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from _linear_models.data import METRICS
+from _linear_models.published import BASIC, COMPARED
+
+TOLD_APART = 0.01  # published values that differ by less have no order to keep
+COMPARABLE = 0.05
+Tests = dict[str, np.ndarray]
+
+
+def gap(tests: Tests, one: str, other: str) -> list[dict[str, float]]:
+    """How much `one` is above `other`, in percent of it, with the standard error over users."""
+    difference = tests[one] - tests[other]
+    base = tests[other].mean(axis=0)
+    errors = difference.std(axis=0, ddof=1) / np.sqrt(len(difference))
+    return [
+        {"percent": round(100 * float(mean / b), 2), "se": round(100 * float(error / b), 2)}
+        for mean, error, b in zip(difference.mean(axis=0), errors, base, strict=True)
+    ]
+
+
+def pairs_of(tests: Tests) -> dict[str, Any]:
+    """For each published table, the pairs of models more than 1 % apart: which keep their order."""
+    published = {
+        "Table 8": {name: values for name, (_, values) in BASIC["ML-20M"].items()},
+        "Table 9": {name: values for name, (_, values) in BASIC["Netflix"].items()},
+        "Table 10, ML-20M": COMPARED["ML-20M"],
+        "Table 10, Netflix": COMPARED["Netflix"],
+        "Table 18": COMPARED["MSD"],
+    }
+    return {table: _pairs(values, tests) for table, values in published.items()}
+
+
+def _pairs(published: dict[str, tuple[float, ...]], tests: Tests) -> dict[str, Any]:
+    same = against = clearly = 0
+    lost = []
+    for one, other in combinations(published, 2):
+        found = gap(tests, one, other)
+        for at, metric in enumerate(METRICS):
+            a, b = published[one][at], published[other][at]
+            if abs(a - b) <= TOLD_APART * max(a, b):
+                continue
+            kept = (a - b) * found[at]["percent"] > 0
+            clear = abs(found[at]["percent"]) > 2 * found[at]["se"]
+            same += kept
+            against += not kept
+            if not kept and clear:
+                clearly += 1
+                lost.append([metric, *((one, other) if a > b else (other, one))])
+    return {"pairs": same + against, "same": same, "clearly_against": clearly, "lost": lost}
+
+
+def claims_of(content: dict[str, Any], tests: Tests) -> list[dict[str, Any]]:
+    """Each statement on one data set: whether it holds, and the figures."""
+    lrr, mf = content["models"]["LRR"]["chosen"], content["models"]["MF"]["chosen"]
+    spectra = content["spectra"]
+    table14 = content["searches"]["MF"].get("Table 14") or content["searches"]["MF"]["Table 15"]
+    table16 = content["searches"]["LRR"].get("Table 16") or content["searches"]["LRR"]["Table 17"]
+    unregularised = [row[0] for row in table14["values"]]
+    above = [row[3 if "Table 14" in content["searches"]["MF"] else 4] for row in table14["values"]]
+    flat = np.asarray(table16["values"])
+    lost = 100 * (1 - flat.min() / flat.max())
+    closed = {one: gap(tests, *one)[2] for one in (("LRR", "EASE"), ("MF", "WMF"))}
+    learned = spectra["learned"]["LRR + λ"]
+    deep = max(("CDAE", "MultiDAE", "MultiVAE"), key=lambda name: tests[name][:, 2].mean())
+    variants = ("LRR", "LRR + λ", "LRR + λ + HT", "LRR + λ + HT + RMD")
+    best = max(variants, key=lambda name: tests[name][:, 2].mean())
+    beside_deep = gap(tests, best, deep)[2]
+    wins = [
+        (one, other, metric, cell)
+        for one in ("EASE", "LRR")
+        for other in ("MF", "WMF")
+        for metric, cell in zip(METRICS, gap(tests, one, other), strict=True)
+    ]
+    return [
+        _check(
+            "EASE and LRR are better than MF and WMF in every metric",
+            _above([cell for *_, cell in wins]),
+            f"{sum(cell['percent'] > 0 for *_, cell in wins)} of {len(wins)} comparisons; NDCG@100 "
+            + ", ".join(f"{a} over {b} {_said(c)}" for a, b, m, c in wins if m == "NDCG@100"),
+        ),
+        _check(
+            "the closed forms LRR and MF come within 5 % of EASE and WMF",
+            all(abs(cell["percent"]) <= 100 * COMPARABLE for cell in closed.values()),
+            ", ".join(f"{a} beside {b} {_said(cell)}" for (a, b), cell in closed.items()),
+        ),
+        _check(
+            "LRR's best λ is at least ten times MF's",
+            lrr["regularization"] >= 10 * mf["regularization"],
+            f"{lrr['regularization']:g} and {mf['regularization']:g}",
+        ),
+        _check(
+            "LRR's best λ is that of the first few squared singular values, a tenth of its rank",
+            spectra["above_penalty"] <= spectra["lrr_left"] / 10,
+            f"{spectra['above_penalty']} of {spectra['lrr_left']} lie above",
+        ),
+        _check(
+            "LRR makes use of more dimensions than MF",
+            spectra["lrr_left"] > spectra["mf_left"],
+            f"{spectra['lrr_left']} beside {spectra['mf_left']} that MF leaves above 0",
+        ),
+        _check(
+            "without regularisation MF falls from the lowest rank to the highest",
+            unregularised[-1] < unregularised[0],
+            f"NDCG@100 {unregularised[0]:.3f} to {unregularised[-1]:.3f}",
+        ),
+        _check(
+            "with twice the best λ the rank makes no difference to MF",
+            max(above) - min(above) < 1e-9,
+            f"NDCG@100 {min(above):.4f} to {max(above):.4f}",
+        ),
+        _check(
+            "LRR's search is flat: nowhere in the published grid are more than 2 % lost",
+            lost <= 2.0,
+            f"at most {lost:.1f} %; published 1.1 % on ML-20M",
+        ),
+        _gains("a λ for each singular vector improves LRR", tests, "LRR + λ", "LRR"),
+        _gains(
+            "head and tail improve LRR with a λ for each vector", tests, "LRR + λ + HT", "LRR + λ"
+        ),
+        _small("leaving the diagonal out of LRR changes little", tests, *variants[:1:-1]),
+        _gains("EDLAE of full rank is better than of low rank", tests, "EDLAE full rank", "EDLAE"),
+        _gains("EDLAE of full rank is better than EASE", tests, "EDLAE full rank", "EASE"),
+        _gains(
+            "head and tail improve EDLAE of low rank in Recall@50",
+            tests,
+            "EDLAE + HT",
+            "EDLAE",
+            at=1,
+        ),
+        _gains(
+            "head and tail improve EDLAE of full rank in Recall@50",
+            tests,
+            "EDLAE full rank + HT",
+            "EDLAE full rank",
+            at=1,
+        ),
+        _gains(
+            "keeping large weights alone improves EDLAE in Recall@50",
+            tests,
+            "EDLAE full rank + sparsified",
+            "EDLAE full rank",
+            at=1,
+        ),
+        _check(
+            "the best variant of LRR is above the best deep model, or less than 5 % below",
+            beside_deep["percent"] >= -100 * COMPARABLE,
+            f"{best} beside {deep}: NDCG@100 {_said(beside_deep)}",
+        ),
+        _check(
+            "the λᵢ learned are above λ for the first singular vectors, below for later ones",
+            learned["first_hundredth"] > lrr["regularization"] > learned["last_half"],
+            f"λ {lrr['regularization']:g}: {learned['first_hundredth']:.0f} in the first hundredth "
+            f"of them, {learned['first_tenth']:.0f} in the first tenth, "
+            f"{learned['last_half']:.0f} in the last half",
+        ),
+    ]
+
+
+def _check(says: str, holds: bool | None, found: str) -> dict[str, Any]:
+    return {"says": says, "holds": holds if holds is None else bool(holds), "found": found}
+
+
+def _above(cells: list[dict[str, float]]) -> bool | None:
+    """Whether all are above 0, one clearly; False if one is clearly below; None: cannot be told."""
+    if any(cell["percent"] < -2 * cell["se"] for cell in cells):
+        return False
+    above = all(cell["percent"] > 0 for cell in cells)
+    return True if above and any(cell["percent"] > 2 * cell["se"] for cell in cells) else None
+
+
+def _said(cell: dict[str, float]) -> str:
+    return f"{cell['percent']:+.1f} ± {cell['se']:.1f} %"
+
+
+def _gains(says: str, tests: Tests, one: str, other: str, at: int | None = None) -> dict[str, Any]:
+    found = dict(zip(METRICS, gap(tests, one, other), strict=True))
+    asked = found if at is None else {list(METRICS)[at]: list(found.values())[at]}
+    return _check(
+        says,
+        _above(list(asked.values())),
+        ", ".join(f"{metric} {_said(cell)}" for metric, cell in asked.items()),
+    )
+
+
+def _small(says: str, tests: Tests, one: str, other: str) -> dict[str, Any]:
+    found = dict(zip(METRICS, gap(tests, one, other), strict=True))
+    return _check(
+        f"{says}: at most 1 %",
+        all(abs(cell["percent"]) <= 1 for cell in found.values()),
+        ", ".join(f"{metric} {_said(cell)}" for metric, cell in found.items()),
+    )

@@ -1,0 +1,133 @@
+"""The studies of a source tree: what their scripts say of themselves."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fullrank.errors import FullrankError, InputError
+from fullrank.evaluation import studies
+
+Write = Callable[..., None]
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """``script(name, text)`` puts a study into a source tree of its own."""
+    folder = tmp_path / "benchmarks" / "studies"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(studies, "_ROOT", tmp_path)
+    return lambda name, text: (folder / f"{name}.py").write_text(text) and None
+
+
+def test_those_of_this_tree() -> None:
+    found = studies.every()
+    assert found["bounds"].about == (
+        "Do bounds hold, how wide are they, and are they those of the design?"
+    )
+    assert found["bounds"].needs == ("citeulike-a", "ml-1m")
+    assert not any(name.startswith("_") for name in found)
+    for study in found.values():
+        assert study.about.endswith((".", "?")), study
+        assert study.folder == "reproduction" or not study.paper, study
+
+
+def test_papers_come_first_in_their_order(script: Write) -> None:
+    script("ours", '"""Ours."""\nrun("ours", study, page, repeats=3)\n')
+    script("all", '"""All."""\nrun("all", study, page, folder="reproduction")\n')
+    script("new", '"""New."""\nPAPER: str = "000"\nrun("new", folder="reproduction")\n')
+    script("old", '"""Old.\n\nMore."""\nPAPER = "002"\nrun("old", folder="reproduction")\n')
+    script("_not", '"""Not one."""\n')
+    groups = studies.grouped()
+    assert [[one.name for one in group] for group in groups.values()] == [
+        ["old"], ["new"], ["all"], ["ours"]
+    ]  # fmt: skip
+    assert list(groups) == [
+        studies.PAPERS["002"], studies.PAPERS["000"], "All of these papers", "Ours"
+    ]  # fmt: skip
+    assert studies.get("old").about == "Old."
+    assert [one.folder for one in studies.every().values()] == [*["reproduction"] * 3, "studies"]
+
+
+def test_what_is_not_here_is_said(
+    script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script("one", 'NEEDS = ("ml-1m", "simulated", "gowalla")\nUSES = ("ml-20m",)\n')
+    script("two", 'USES = ("ml-20m", "netflix", "msd")\n')
+    script("three", 'NEEDS = ("simulated",)\n')
+    monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "kept"))
+    monkeypatch.delenv("FULLRANK_DATA", raising=False)
+    assert studies.get("one").lacks() == (
+        f"The study one needs ml-1m and gowalla, looked for in FULLRANK_DATA (which is not set) "
+        f"and the cache ({tmp_path / 'kept'}) and not found: it can only go on from what an "
+        f"earlier run has kept; --quick needs no data."
+    )
+    monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
+    assert studies.get("two").lacks() == (
+        f"The study two takes ml-20m, netflix and msd along where it can, looked for in "
+        f"FULLRANK_DATA ({tmp_path}) and the cache ({tmp_path / 'kept'}) and not found: it does "
+        f"without; --quick needs no data."
+    )
+    assert studies.get("three").lacks() == ""
+    for name in ("ml-1m", "gowalla", "ml-20m", "netflix", "msd"):
+        (tmp_path / f"{name}.parquet").touch()
+    assert studies.get("one").lacks() == studies.get("two").lacks() == ""
+
+
+def test_where_the_files_go(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script("one", 'run("one", folder="reproduction")\n')
+    asked: list[list[str]] = []
+
+    def pretend(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+        asked.append(command[2:])
+        folder = Path(command[-1])
+        for name in ("one-2.svg", "one-1.svg", "ranks.npz", "one.md", "one.json"):
+            (folder / name).touch()
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", pretend)
+    other = tmp_path / "docs" / "reproduction" / "other.md"
+    other.parent.mkdir(parents=True)
+    other.touch()
+    written = studies.run("one", jobs=3)
+    names = [path.name for path in written]
+    assert names == ["one.json", "one.md", "one-1.svg", "one-2.svg", "ranks.npz"]
+    studies.run("one", quick=True)
+    assert asked == [
+        ["--jobs", "3", "--out", str(tmp_path / "docs" / "reproduction")],
+        ["--quick", "--jobs", "1", "--out", str(tmp_path / "out" / "reproduction")],
+    ]
+
+
+def test_what_a_study_says_goes_to_standard_error(
+    script: Write, capfd: pytest.CaptureFixture[str]
+) -> None:
+    script("one", 'print("half of it is done")\n')
+    assert studies.run("one") == []
+    assert capfd.readouterr() == ("", "half of it is done\n")
+
+
+def test_mistakes(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script("one", "import sys\nsys.exit(4)\n")
+    with pytest.raises(FullrankError, match=r"^The study one failed with exit code 4\.$"):
+        studies.run("one")
+    with pytest.raises(InputError, match=r"^`study` must be one of 'one', not 'x'\.$"):
+        studies.run("x")
+    script("one", 'PAPER = "005"\n')
+    with pytest.raises(
+        InputError, match=r"^`PAPER` of one\.py must name one of 002, .*; got 005\.$"
+    ):
+        studies.every()
+    script("one", 'NEEDS = ("ml-2m",)\n')
+    with pytest.raises(InputError, match=r"^`NEEDS` of one\.py must name one of .*; got ml-2m\.$"):
+        studies.every()
+    script("one", 'USES = ("ml-2m",)\n')
+    with pytest.raises(InputError, match=r"^`USES` of one\.py must name one of .*; got ml-2m\.$"):
+        studies.every()
+    monkeypatch.setattr(studies, "_ROOT", tmp_path / "elsewhere")
+    with pytest.raises(InputError, match=r"^The studies come with the repository and the source"):
+        studies.every()
