@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 
 import fullrank
+from fullrank._files import replacing
 from fullrank.data import Interactions, datasets
 from fullrank.data.splits import Split
 from fullrank.errors import FullrankError
@@ -44,6 +45,7 @@ METRICS = ("recall", "ndcg", "ap")
 N_FACTORS = 64
 QUICK = "simulated"  # the data set of --quick, which is everywhere
 QUICK_REPEATS = 2
+_INTERRUPTED = 130  # what a shell gives a command that Ctrl-C has ended
 
 Study = Callable[[argparse.Namespace], dict[str, Any]]
 Page = Callable[[dict[str, Any]], str]
@@ -131,7 +133,8 @@ def exact_ranks(name: str, model: str, excluded: bool, cache: Path) -> Ranks:
 
 def keep(found: Ranks, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(path, ranks=found.ranks, n_items=found.n_items)
+    with replacing(path) as new, new.open("wb") as file:
+        np.savez(file, ranks=found.ranks, n_items=found.n_items)
 
 
 def _file(name: str, model: str, excluded: bool, cache: Path) -> Path:
@@ -176,8 +179,11 @@ def in_processes(work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int) ->
     """Do all tasks, in several processes if asked to."""
     if jobs == 1:
         return [work(task) for task in tasks]
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
+    try:
         return list(pool.map(work, tasks))
+    finally:  # an interrupt ends what runs; what waits is not begun
+        pool.shutdown(cancel_futures=True)
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -226,6 +232,9 @@ def run(
             result = study(asked)
         except FullrankError as error:  # data that are not here, as a rule: a sentence will do
             sys.exit(str(error))
+        except KeyboardInterrupt:
+            print("Stopped; what is done is kept, and the same command goes on.", file=sys.stderr)
+            sys.exit(_INTERRUPTED)
         asked.out.mkdir(parents=True, exist_ok=True)
         head = _head(name, asked, time.perf_counter() - start)
         keep_json(head | result, stored)
@@ -236,14 +245,17 @@ def run(
 
 def keep_json(content: dict[str, Any], path: Path) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    with replacing(path) as new:
+        new.write_text(text + "\n", encoding="utf-8")
 
 
 def write_page(stored: Path, page: Page, name: str | None = None) -> Path:
     """The page beside a study's JSON, from nothing else, and under its name if not another."""
     content = json.loads(stored.read_text(encoding="utf-8"))
     path = stored.with_name(f"{name or stored.stem}.md")
-    path.write_text(page(content) + _foot(content), encoding="utf-8")
+    text = page(content) + _foot(content)
+    with replacing(path) as new:
+        new.write_text(text, encoding="utf-8")
     return path
 
 
@@ -254,9 +266,11 @@ def draw(stored: Path, figures: Figures | None) -> None:
     if importlib.util.find_spec("matplotlib") is None:
         print("no figures: matplotlib is missing (pip install matplotlib)")
         return
-    for old in stored.parent.glob(f"{stored.stem}-*.svg"):
-        old.unlink()
+    old = {path: path.stat().st_mtime_ns for path in stored.parent.glob(f"{stored.stem}-*.svg")}
     figures(json.loads(stored.read_text(encoding="utf-8")), stored.parent)
+    for path, written in old.items():
+        if path.stat().st_mtime_ns == written:
+            path.unlink()
 
 
 def _head(name: str, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:

@@ -22,7 +22,9 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option("--jobs", min=1, help="Processes, where a study can use several.")
     ] = 1,
-    seed: _common.Seed = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Changes nothing here: the studies fix their seeds.")
+    ] = 0,
     as_json: _common.AsJson = False,
 ) -> None:
     """List the studies that the papers' figures and ours come from, or run one.

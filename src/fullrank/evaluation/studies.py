@@ -28,6 +28,7 @@ PAPERS = {
 _ACROSS, _OURS = "All of these papers", "Ours"
 _CONSTANTS = ("PAPER", "NEEDS", "USES")
 _STDERR = 2
+_PATIENCE = 30.0  # seconds for a study that was interrupted
 
 
 @dataclass(frozen=True)
@@ -106,22 +107,36 @@ def run(name: str, *, quick: bool = False, jobs: int = 1) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     script = _ROOT / "benchmarks" / "studies" / f"{name}.py"
     options = [*(["--quick"] if quick else []), "--jobs", str(jobs), "--out", str(folder)]
-    before = _files(folder)
-    done = subprocess.run(
-        [sys.executable, str(script), *options],
-        check=False,
-        stdout=_STDERR,
-        env=os.environ | {"PYTHONUNBUFFERED": "1"},
-    )
-    if done.returncode:
-        raise FullrankError(f"The study {name} failed with exit code {done.returncode}.")
-    return [path for path, time in _files(folder).items() if before.get(path) != time]
+    before = _files(folder, name)
+    code = _call([sys.executable, str(script), *options])
+    if code:
+        raise FullrankError(f"The study {name} failed with exit code {code}.")
+    return [path for path, time in _files(folder, name).items() if before.get(path) != time]
 
 
-def _files(folder: Path) -> dict[Path, int]:
-    """When each file was written, results before pages before figures."""
+def _call(command: list[str]) -> int:
+    """The exit code; an interrupt reaches the child too, which is given time to end its own."""
+    with subprocess.Popen(
+        command, stdout=_STDERR, env=os.environ | {"PYTHONUNBUFFERED": "1"}
+    ) as child:
+        try:
+            return child.wait()
+        except KeyboardInterrupt:
+            try:
+                child.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:
+                child.kill()
+            raise
+
+
+def _files(folder: Path, name: str) -> dict[Path, int]:
+    """When each file of a study was written, results before pages before figures.
+
+    They have its name, or stand in a folder of its name; the page of all papers is the index.
+    """
     order = [".json", ".md", ".svg"]
-    found = sorted(path for path in folder.rglob("*") if path.is_file())
+    own = (f"{name}.*", f"{name}-*", f"{name}/*", "index.md")
+    found = sorted({path for one in own for path in folder.glob(one) if path.is_file()})
     found.sort(key=lambda path: order.index(path.suffix) if path.suffix in order else len(order))
     return {path: path.stat().st_mtime_ns for path in found}
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -82,20 +85,21 @@ def test_where_the_files_go(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_
     script("one", 'run("one", folder="reproduction")\n')
     asked: list[list[str]] = []
 
-    def pretend(command: list[str], **_: Any) -> subprocess.CompletedProcess[str]:
+    def pretend(command: list[str]) -> int:
         asked.append(command[2:])
         folder = Path(command[-1])
-        for name in ("one-2.svg", "one-1.svg", "ranks.npz", "one.md", "one.json"):
+        (folder / "one").mkdir(exist_ok=True)
+        for name in ("one-2.svg", "one-1.svg", "one/a.npz", "one.md", "one.json", "two.json"):
             (folder / name).touch()
-        return subprocess.CompletedProcess(command, 0)
+        return 0
 
-    monkeypatch.setattr(subprocess, "run", pretend)
+    monkeypatch.setattr(studies, "_call", pretend)
     other = tmp_path / "docs" / "reproduction" / "other.md"
     other.parent.mkdir(parents=True)
     other.touch()
     written = studies.run("one", jobs=3)
     names = [path.name for path in written]
-    assert names == ["one.json", "one.md", "one-1.svg", "one-2.svg", "ranks.npz"]
+    assert names == ["one.json", "one.md", "one-1.svg", "one-2.svg", "a.npz"]
     studies.run("one", quick=True)
     assert asked == [
         ["--jobs", "3", "--out", str(tmp_path / "docs" / "reproduction")],
@@ -109,6 +113,33 @@ def test_what_a_study_says_goes_to_standard_error(
     script("one", 'print("half of it is done")\n')
     assert studies.run("one") == []
     assert capfd.readouterr() == ("", "half of it is done\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_an_interrupted_study_can_end_its_own(tmp_path: Path) -> None:
+    """Ctrl-C goes to all processes at once; the command waits for the study to clear up."""
+    ready, cleared = tmp_path / "ready", tmp_path / "cleared"
+    study = (
+        "import pathlib, time\n"
+        f"pathlib.Path({str(ready)!r}).touch()\n"
+        "try:\n    time.sleep(60)\n"
+        "except KeyboardInterrupt:\n    time.sleep(1)\n"
+        f"    pathlib.Path({str(cleared)!r}).touch()\n"
+    )
+    command = (
+        "import sys\nfrom fullrank.evaluation import studies\n"
+        f"studies._call([sys.executable, '-c', {study!r}])\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", command], start_new_session=True, stderr=subprocess.PIPE
+    )
+    while not ready.exists():
+        assert child.poll() is None
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)
+    _, said = child.communicate(timeout=30)
+    assert b"KeyboardInterrupt" in said
+    assert cleared.exists()
 
 
 def test_mistakes(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
