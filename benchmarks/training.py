@@ -37,6 +37,7 @@ from typing import Any
 import numpy as np
 from _measure import peak_megabytes, report
 
+from fullrank._files import replacing
 from fullrank.data import Interactions, load_split
 from fullrank.models import EmbeddingMF
 
@@ -93,7 +94,8 @@ def main() -> None:
     if asked.keep is not None:
         known = json.loads(asked.keep.read_text("utf-8")) if asked.keep.is_file() else {}
         known[asked.device] = result | {"machine": where(asked.device)}
-        asked.keep.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
+        with replacing(asked.keep) as new:
+            new.write_text(json.dumps(known, indent=1) + "\n", encoding="utf-8")
 
 
 def where(device: str) -> str:

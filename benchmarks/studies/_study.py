@@ -133,8 +133,7 @@ def exact_ranks(name: str, model: str, excluded: bool, cache: Path) -> Ranks:
 
 def keep(found: Ranks, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as new, new.open("wb") as file:
-        np.savez(file, ranks=found.ranks, n_items=found.n_items)
+    keep_arrays(path, ranks=found.ranks, n_items=found.n_items)
 
 
 def _file(name: str, model: str, excluded: bool, cache: Path) -> Path:
@@ -247,6 +246,12 @@ def keep_json(content: dict[str, Any], path: Path) -> None:
     text = json.dumps(content, indent=1, ensure_ascii=False)
     with replacing(path) as new:
         new.write_text(text + "\n", encoding="utf-8")
+
+
+def keep_arrays(path: Path, **arrays: Any) -> None:
+    """A compressed .npz, whole or not at all."""
+    with replacing(path) as new, new.open("wb") as file:
+        np.savez_compressed(file, **arrays)
 
 
 def write_page(stored: Path, page: Page, name: str | None = None) -> Path:

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from _study import keep_json
+
 from fullrank.data import Interactions
 from fullrank.models import grid_search
 
@@ -34,7 +36,7 @@ def tuned(
             found = grid_search(model, train, valid, grid=one, metrics=metrics, exclude=exclude)
             known[key] = dict(zip(found.metrics, found.values[0].tolist(), strict=True))
             kept.parent.mkdir(parents=True, exist_ok=True)
-            kept.write_text(json.dumps(known), encoding="utf-8")
+            keep_json(known, kept)
             print(key, {name: round(value, 4) for name, value in known[key].items()}, flush=True)
         rows.append({"settings": chosen, "values": known[key]})
     return rows

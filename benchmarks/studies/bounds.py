@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 from _shapes import Shape, shapes
-from _study import QUICK, exact_ranks, in_processes, run, table
+from _study import QUICK, exact_ranks, in_processes, keep_json, run, table
 
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits
@@ -89,7 +89,7 @@ def _once(cell: Cell, folder: Path) -> dict[str, Any]:
     name = "-".join(map(str, (cell.shape, cell.design, cell.n_users, cell.runs, cell.solved)))
     path = folder / f"{name.replace(' ', '-').replace(',', '')}.json"
     if not path.is_file():
-        path.write_text(json.dumps(measure(cell)), encoding="utf-8")
+        keep_json(measure(cell), path)
     content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return content
 

@@ -17,7 +17,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from _study import QUICK, run, table
+from _study import QUICK, keep_json, run, table
 
 import fullrank
 from fullrank.data import Interactions, datasets
@@ -54,7 +54,7 @@ def _kept(quick: bool, strength: float, final: bool, folder: Path) -> dict[str, 
         context = multiprocessing.get_context("spawn")
         with ProcessPoolExecutor(1, mp_context=context) as pool:
             found = pool.submit(_fit, quick, strength, final).result()
-        path.write_text(json.dumps(found), encoding="utf-8")
+        keep_json(found, path)
     content = json.loads(path.read_text(encoding="utf-8"))
     return {key: value for key, value in content.items() if not key.endswith("_seconds")}
 

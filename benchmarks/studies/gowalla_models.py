@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import QUICK, run, spread, table
+from _study import QUICK, keep_json, run, spread, table
 from _tuning import tuned
 
 import fullrank
@@ -121,7 +121,7 @@ class Kept:
         if key not in self.known:
             self.known[key] = make()
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(self.known), encoding="utf-8")
+            keep_json(self.known, self.path)
         return dict(self.known[key])
 
 
