@@ -2,8 +2,8 @@
 
 64 dimensions, several test items for each user, training items excluded, exact ranks of this
 library. Settings are chosen on a tenth of the training data; MINE+ and debiased CCL are also
-trained with the published ones (003, Tables 19 and 20). Then each is trained on all of the data
-with the seeds of the repeats, and with one setting varied at a time.
+trained with the weights, temperature and margin of 003, Tables 19 and 20. Then each is trained on
+all of the data with the seeds of the repeats, and with one setting varied at a time.
 
     python benchmarks/studies/gowalla_losses.py --device cuda --jobs 6
 
@@ -24,8 +24,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _gowalla_losses.claims import claims
 from _gowalla_losses.figures import figures
-from _gowalla_losses.outcome import claims, tables
+from _gowalla_losses.outcome import tables
 from _gowalla_losses.page import page
 from _gowalla_losses.results import case, keep_ranks, others, points, popular, swept
 from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
@@ -44,7 +45,8 @@ Record = dict[str, Any]
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
-    folder = asked.cache / NAME
+    # a quick run is no part of a full one, and its runs are none of that one's
+    folder = asked.cache / (f"{NAME}-quick" if asked.quick else NAME)
     folder.mkdir(parents=True, exist_ok=True)
     data = world(asked)
     work(asked, data, folder)
@@ -128,10 +130,18 @@ def go(crew: Crew, tasks: list[Task], folder: Path, deadline: float) -> None:
     done = {record["key"] for record in records(folder)}
     todo = [task for task in tasks if task.key not in done]
     print(f"{len(todo)} of {len(tasks)} runs to do", flush=True)
+    torn = _open_line(folder / "runs.jsonl")
     for record in crew.run(todo, deadline):
         with (folder / "runs.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps(record) + "\n")
+            file.write(f"{torn}{json.dumps(record)}\n")
+        torn = ""
         print(told(record), flush=True)
+
+
+def _open_line(kept: Path) -> str:
+    """What ends a line that was torn, so that the next one is its own."""
+    whole = not kept.is_file() or kept.read_bytes()[-1:] in (b"\n", b"")
+    return "" if whole else "\n"
 
 
 def told(record: Record) -> str:
@@ -142,10 +152,19 @@ def told(record: Record) -> str:
 
 
 def records(folder: Path) -> list[Record]:
+    """The runs that are kept; a line that was torn when a run was broken off is none."""
     kept = folder / "runs.jsonl"
     if not kept.is_file():
         return []
-    return [json.loads(line) for line in kept.read_text(encoding="utf-8").splitlines()]
+    return [one for line in kept.read_text("utf-8").splitlines() if (one := _record(line))]
+
+
+def _record(line: str) -> Record | None:
+    try:
+        found: Record = json.loads(line)
+    except json.JSONDecodeError:
+        return None
+    return found
 
 
 def common(asked: argparse.Namespace) -> dict[str, Any]:

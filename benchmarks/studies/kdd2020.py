@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 from typing import Any
 
 from _bank import DATA, QUICK_DATA, bank
@@ -30,7 +31,6 @@ from _kdd2020.curves import (
     shapes_of_f,
     sizes,
 )
-from _kdd2020.draw import figures
 from _kdd2020.outcome import tables
 from _kdd2020.page import page
 from _kdd2020.repeats import Drawn, drawn
@@ -104,6 +104,12 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     seconds += sum(float(one.seconds) for by in draws.values() for one in by.values())
     content["seconds"] = round(seconds + time.perf_counter() - start, 1)
     return content | {"tables": tables(content), "claims": claims(content)}
+
+
+def figures(content: dict[str, Any], folder: Path) -> None:
+    from _kdd2020.draw import figures as draw  # which needs matplotlib
+
+    draw(content, folder)
 
 
 def _worlds(quick: bool) -> dict[str, Known]:

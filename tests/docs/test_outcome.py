@@ -36,6 +36,7 @@ def test_within_fifteen_percent(outcome: Any) -> None:
         "cells": 2,
         "within": 2,
         "tolerance": 0.15,
+        "two_sd": None,
         "absent": 0,
         "pairs": 1,
         "order": 1.0,
@@ -46,14 +47,40 @@ def test_within_fifteen_percent(outcome: Any) -> None:
     assert outcome.compare(ITEM, row("a", [10.0], [11.6]), within=0.2)["within"] == 1
 
 
-def test_two_published_deviations_if_they_are_wider(outcome: Any) -> None:
+def test_two_standard_errors_of_both_means_if_they_are_wider(outcome: Any) -> None:
     (cell,) = row("a", [10.0], [14.0])
-    assert outcome.compare(ITEM, [cell])["within"] == 0
-    assert outcome.compare(ITEM, [cell | {"published_sd": 2.0}])["within"] == 1
-    assert outcome.compare(ITEM, [cell | {"published_sd": 1.9}])["within"] == 0
-    assert outcome.compare(ITEM, [cell | {"published_sd": None}])["within"] == 0
-    # ours may be as wide as it likes
-    assert outcome.compare(ITEM, [cell | {"measured_sd": 9.0}])["within"] == 0
+
+    def near(repeats: int, **spread: float | None) -> int:
+        return int(outcome.compare(ITEM, [cell | spread], repeats=repeats)["within"])
+
+    assert near(100) == 0
+    assert near(100, published_sd=20.0) == 1  # 2 · 20 / √100 = 4
+    assert near(101, published_sd=20.0) == 0
+    assert near(100, published_sd=19.9) == 0
+    assert near(100, published_sd=None) == 0
+    # both spreads count: 2 · √(12² + 16²) / 10 = 4
+    assert near(100, published_sd=12.0, measured_sd=16.0) == 1
+    assert near(100, published_sd=12.0, measured_sd=15.9) == 0
+    # a single draw has its whole spread
+    assert near(1, published_sd=2.0) == 1
+    assert near(2, published_sd=2.0) == 0
+
+
+def test_a_wide_spread_of_single_repeats_passes_no_mean(outcome: Any) -> None:
+    cells = [one | {"published_sd": 8.0} for one in row("a", [10.0, 11.0], [25.0, 6.0])]
+    found = outcome.compare(ITEM, cells, repeats=100)
+    assert (found["two_sd"], found["within"], found["state"]) == (2, 0, "not reproduced")
+    part = outcome.compare(ITEM, [cells[0], *row("b", [1.0], [1.0])], repeats=100)
+    assert (part["two_sd"], part["within"]) == (1, 1)
+
+
+@pytest.mark.parametrize("key", ["published_sd", "measured_sd"])
+@pytest.mark.parametrize("repeats", [None, 0])
+def test_deviations_without_repeats(outcome: Any, key: str, repeats: int | None) -> None:
+    cells = [one | {key: 8.0} for one in row("a", [10.0], [25.0])]
+    expected = f"say over how many repeats {ITEM} has its means; got {repeats}"
+    with pytest.raises(ValueError, match=expected):
+        outcome.compare(ITEM, cells, repeats=repeats)
 
 
 def test_nine_of_ten_cells(outcome: Any) -> None:
@@ -91,8 +118,41 @@ def test_figures_reasons_and_claims(outcome: Any) -> None:
     assert outcome.missing(ITEM, "no data")["state"] == "not here"
     assert outcome.nothing(ITEM, "notation")["state"] == "nothing to reproduce"
     assert outcome.claim("004", "MLE is best", None, "on 2 of 4")["holds"] is None
-    states = {"reproduced", "in order", "not reproduced", "not here", "nothing to reproduce"}
-    assert set(outcome.STATES) == states
+    states = {"reproduced", "in order", "not reproduced", "on other data", "not here"}
+    assert set(outcome.STATES) == states | {"nothing to reproduce"}
+
+
+def test_a_statement_on_other_data_counts_no_cells(outcome: Any) -> None:
+    item = "003 Table 8"
+    for holds in (True, None, False):
+        assert outcome.elsewhere(item, "EASE is first", holds, data="ml-1m", differs="small") == {
+            "item": item,
+            "state": "on other data",
+            "says": "EASE is first",
+            "holds": holds,
+            "data": "ml-1m",
+            "differs": "small",
+        }
+    with pytest.raises(ValueError, match="say what it says: 003 Table 8"):
+        outcome.elsewhere(item, "", True, data="ml-1m")
+    with pytest.raises(ValueError, match="say on which data: 003 Table 8"):
+        outcome.elsewhere(item, "EASE is first", True, data="")
+    with pytest.raises(ValueError, match="an item is like"):
+        outcome.elsewhere("Table 8", "EASE is first", True, data="ml-1m")
+
+
+@pytest.mark.parametrize(
+    ("n", "of", "holds"),
+    [(9, 10, True), (10, 10, True), (89, 100, None), (5, 10, None), (4, 10, False), (0, 1, False)],
+)
+def test_a_claim_of_so_many_cases(outcome: Any, n: int, of: int, holds: bool | None) -> None:
+    assert outcome.holds_for(n, of) is holds
+
+
+@pytest.mark.parametrize(("n", "of"), [(0, 0), (3, 2), (-1, 2)])
+def test_cases_that_cannot_be(outcome: Any, n: int, of: int) -> None:
+    with pytest.raises(ValueError, match=f"counted out of one or more; got {n} of {of}"):
+        outcome.holds_for(n, of)
 
 
 def test_mistakes(outcome: Any) -> None:

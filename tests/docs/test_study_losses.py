@@ -1,5 +1,6 @@
 """The study of losses runs in its quick form, chooses on held-out items, and can be resumed."""
 
+import importlib
 import json
 import os
 import subprocess
@@ -15,7 +16,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks" / "studies"
 KEPT = ROOT / "docs" / "reproduction"
+RECORD = dict.fromkeys(("recall@20", "ndcg@20", "seconds"), 1.0) | {
+    "kind": "search",
+    "case": "bpr",
+    "settings": {},
+}
 CASES = ["mine-plus", "bpr", "debiased-ccl, as published"]
+
+
+@pytest.fixture
+def load(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module
 
 
 def run(folder: Path, *options: str) -> str:
@@ -38,6 +50,7 @@ def read(folder: Path) -> dict[str, Any]:
 @pytest.mark.slow
 def test_gowalla_losses(tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
     need("torch")
+    need("matplotlib")
     quick = ("--quick", "--cases", *CASES)
     run(tmp_path, *quick)
     content = read(tmp_path)
@@ -51,7 +64,9 @@ def test_gowalla_losses(tmp_path: Path, need: Callable[[str], ModuleType]) -> No
     page = (tmp_path / "gowalla_losses.md").read_text(encoding="utf-8")
     mean = np.mean(content["cases"]["bpr"]["test"]["recall@20"])
     assert f"| BPR | 15.90 | {mean:.2f} ± " in page
-    with np.load(tmp_path / "gowalla_losses" / "mine-plus-0.npz") as kept:
+    # quick runs are kept apart from those of a full one
+    assert not (tmp_path / "gowalla_losses").exists()
+    with np.load(tmp_path / "gowalla_losses-quick" / "mine-plus-0.npz") as kept:
         ranks = kept["ranks"]
     assert ranks.shape == (content["n_targets"],)
     assert ranks.min() >= 1
@@ -72,7 +87,7 @@ def test_no_run_begins_once_the_time_is_up(
 ) -> None:
     need("torch")
     run(tmp_path, "--quick", "--parts", "search", "--budget", "0")
-    assert not (tmp_path / "gowalla_losses" / "runs.jsonl").exists()
+    assert not (tmp_path / "gowalla_losses-quick" / "runs.jsonl").exists()
     assert read(tmp_path)["cases"] == {}
 
 
@@ -84,6 +99,9 @@ def test_tables_say_what_the_cases_hold() -> None:
     cases = content["cases"]
     trained = [name for name, one in cases.items() if one["seeds"] and not one["as_published"]]
     assert len(trained) == 9
+    # the cells of the two data sets that are not here are counted as absent
+    absent = {name: tables[f"003 {name}"]["absent"] for name in ("Table 12", "Table 13")}
+    assert absent == {"Table 12": 2 * 16, "Table 13": 2 * 28 + 8 * 2}
     near = sum(
         abs(np.mean(cases[name]["test"][metric]) / published - 1) <= 0.15
         for name in trained
@@ -91,6 +109,66 @@ def test_tables_say_what_the_cases_hold() -> None:
         for metric, published in cases[name]["published"].items()
     )
     assert (tables["003 Table 12"]["cells"], tables["003 Table 12"]["within"]) == (16, near)
+
+
+def test_published_tables_agree_with_each_other(load: Any) -> None:
+    printed = load("_gowalla_losses.published")
+    assert {len(row) for row in (printed.TABLE_12 | printed.TABLE_13).values()} == {6}
+    for name in ("ccl", "debiased-ccl", "mine-plus"):  # MINE+ by 0.01 in the last column
+        assert printed.TABLE_13[name] == pytest.approx(printed.TABLE_12[name], abs=0.0101)
+    # the gains that Table 12 prints, in percent
+    for name, plain, printed_gains in (
+        ("debiased-ccl", "ccl", (1.01, 0.71, 1.38, 2.46, 4.17, 4.27)),
+        ("debiased-mse", "mse", (1.51, 1.01, 4.98, 2.02, -0.30, -2.61)),
+        ("debiased-info-nce", "info-nce", (1.83, 1.68, 0.73, 2.16, 1.09, 2.81)),
+        ("mine", "info-nce", (0.31, 0.19, 2.92, 6.33, 8.70, 10.39)),
+        ("mine-plus", "info-nce", (8.87, 9.33, 10.21, 14.00, 12.61, 13.76)),
+    ):
+        rows = zip(printed.TABLE_12[name], printed.TABLE_12[plain], strict=True)
+        assert [100 * (a / b - 1) for a, b in rows] == pytest.approx(printed_gains, abs=0.006)
+
+
+def test_settings_that_are_not_the_published_ones_are_named(load: Any) -> None:
+    unlike = load("_gowalla_losses.outcome").unlike
+    settings = {"n_negatives": 800, "batch_size": 512, "learning_rate": 1e-4}
+    assert unlike(settings) == "all of its settings"
+    assert unlike(settings | {"batch_size": 2048, "learning_rate": 0.005}) == (
+        "batches of 2,048 (512), a rate of 0.005 at the start (0.0001)"
+    )
+    tables = {one["item"]: one for one in read(KEPT)["tables"]}
+    for item in ("003 Table 19", "003 Table 20"):
+        for words in ("negatives", "batches", "rate"):
+            assert words in tables[item]["differs"]
+
+
+def test_mse_has_to_fall_with_more_negatives(load: Any) -> None:
+    content, outcome = read(KEPT), load("_gowalla_losses.outcome")
+    figure = "003 Figure 13"
+
+    def state() -> str:
+        return next(one["state"] for one in outcome.tables(content) if one["item"] == figure)
+
+    points = content["sweeps"]["negatives"]["curves"]["debiased-mse"]["points"]
+    assert points[-1][1] > points[-2][1]
+    assert state() == "not reproduced"
+    points[-1][1] = points[-2][1] - 0.1
+    assert state() == "reproduced"
+
+
+def test_a_torn_line_is_no_run(load: Any, tmp_path: Path) -> None:
+    study = load("gowalla_losses")
+    kept = tmp_path / "runs.jsonl"
+    assert study.records(tmp_path) == []
+    kept.write_text('{"key": "a"}\n{"key": "b", "rec', encoding="utf-8")
+    assert study.records(tmp_path) == [{"key": "a"}]
+
+    class Crew:
+        def run(self, tasks: list[Any], deadline: float) -> list[dict[str, Any]]:
+            return [{"key": task.key} | RECORD for task in tasks]
+
+    tasks = [study.Task(kind="search", case="bpr", settings={"seed": seed}) for seed in (0, 1)]
+    study.go(Crew(), tasks, tmp_path, 0.0)
+    assert [one["key"] for one in study.records(tmp_path)] == ["a", *(task.key for task in tasks)]
 
 
 def test_kept_ranks_give_the_metrics_of_the_page() -> None:

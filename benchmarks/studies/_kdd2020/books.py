@@ -23,7 +23,7 @@ EPOCHS = 10
 
 def books(cache: Path, *, epochs: int = EPOCHS) -> Ranks | None:
     """None where the data set is not here."""
-    path = cache / "kdd2020" / f"{NAME}-ranks.npz"
+    path = cache / "kdd2020" / f"{NAME}-ranks-{epochs}.npz"
     if not path.is_file():
         try:
             data = datasets.load(NAME)

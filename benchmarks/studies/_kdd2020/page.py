@@ -167,7 +167,8 @@ def _differs(content: dict[str, Any], item: str) -> str:
     order = "" if one["order"] is None else f", {100 * one['order']:.0f} % of the orders kept"
     return (
         f"**{item}: {one['state']}**, {one['within']} of {one['cells']} cells within "
-        f"{100 * one['tolerance']:.0f} %{order}. What differs: {one['differs']}."
+        f"{100 * one['tolerance']:.0f} %, or within two standard deviations of one draw"
+        f"{order}. What differs: {one['differs']}."
     )
 
 
@@ -175,7 +176,8 @@ def _figure(content: dict[str, Any], item: str) -> str:
     one = _entry(content, item)
     text = one["why"] if "why" in one else one["says"]
     differs = f" ({one['differs']})" if one.get("differs") else ""
-    return f"**{item}: {one['state']}.** {text[0].upper()}{text[1:]}{differs}."
+    there = f"; there, {one['data']}, it {_HOLDS[one['holds']]}" if "holds" in one else ""
+    return f"**{item}: {one['state']}{there}.** {text[0].upper()}{text[1:]}{differs}."
 
 
 def _claims(claims: list[dict[str, Any]]) -> str:
@@ -202,4 +204,5 @@ def _second_alignment(content: dict[str, Any]) -> str:
     other = content["shown_later"][0]
     if other == content["shown"][0]:
         return ""
-    return f"\n\n![Sampled and global curves laid over each other, {other}](kdd2020-alignment-{other}.svg)"
+    words = f"Sampled and global curves laid over each other, {other}"
+    return f"\n\n![{words}](kdd2020-alignment-{other}.svg)"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from _outcome import ALIKE
 from _study import table
 
 from _linear_models.figures import NAME
@@ -11,6 +12,7 @@ from _linear_models.published import BASIC, COMPARED, SEARCHES, UNITS
 from _linear_models.search import published_best
 from _linear_models.tables import shares
 
+_HOLDS = {True: "holds", False: "does not hold", None: "holds in part"}
 FOLDED = ("MF, users folded in", "WMF, users folded in")
 
 
@@ -36,6 +38,10 @@ What differs: the data. MF and WMF are fitted on what is shown of the held-out u
 meet the others as EASE and LRR do. WMF is `IALS` with Hu's confidence C and λ, ten epochs.
 {_order(here, ("Table 8", "Table 9"))}
 
+{_says(content, "003 Table 8")}
+
+{_says(content, "003 Table 9")}
+
 ## Table 10: learned hyper-parameters, nearby models, deep models
 
 {_compared(here)}
@@ -47,6 +53,8 @@ not give its steps, rates, t or the threshold of the sparsified model. EDLAE has
 is of ML-20M's catalogue. CDAE has a vector for every user and is fitted as MF is.
 {_order(here, ("Table 10, ML-20M", "Table 10, Netflix"))}
 
+{_says(content, "003 Table 10")}
+
 {_images(here, "models", "NDCG@100 of every model beside EASE, with two standard errors, on")}
 
 Table 18 (MSD): {_msd(here)}
@@ -56,6 +64,8 @@ Table 18 (MSD): {_msd(here)}
 {_best_settings(here)}
 
 {_searches(here)}
+
+{_list(content, *(f"003 {table}" for table in SEARCHES))}
 
 {_images(here, "searches", "Share of the best NDCG@100 along λ, published and on")}
 
@@ -76,9 +86,10 @@ Table 18 (MSD): {_msd(here)}
 {_claims(content["claims"])}
 
 ± is a standard error over test users, of the difference between two models on the same users. A
-statement about differences holds where all are above 0 and one by more than two standard errors,
-and does not where one is below by as much; between, the models are not told apart. "In part": it
-holds on some data sets, or the models are not told apart on one.
+statement about gains holds where all are above 0 and one by more than two standard errors. It does
+not where one is below by as much, or most are below; between, it holds in part: the models are
+hardly told apart. One about several cases holds if it is so in nine of ten, and in part from a
+half. Of several data sets it holds on all, or in part.
 
 ## Settings
 
@@ -106,10 +117,11 @@ def _absent(content: dict[str, Any]) -> str:
     if not absent:
         return ""
     return (
-        f"Not here: {', '.join(absent)}. Where they lie in FULLRANK_DATA, `--data NAME` adds "
-        f"their columns. {content['stand_in']} stands in for them: values of other data cannot be "
-        "the published ones, so that what is compared is the order of the models, the shape of "
-        "the searches and the statements."
+        f"Not here: {', '.join(absent)}. Where they lie in FULLRANK_DATA, `python "
+        "benchmarks/studies/linear_models.py --data NAME` adds their columns. "
+        f"{content['stand_in']} stands in for them: values of other data cannot be "
+        "the published ones, so that no cell is counted: what each table is there to show is put "
+        "to the test."
     )
 
 
@@ -153,7 +165,8 @@ def _compared(here: dict[str, Any]) -> str:
 
 
 def _order(here: dict[str, Any], tables: tuple[str, ...]) -> str:
-    lines = ["", "Order, of the pairs of models that are published more than 1 % apart:", ""]
+    apart = f"Order, of the pairs of models that are published more than {100 * ALIKE:g} % apart:"
+    lines = ["", apart, ""]
     for name, one in here.items():
         for which in tables:
             found = one["pairs"][which]
@@ -247,13 +260,22 @@ def _images(here: dict[str, Any], which: str, words: str) -> str:
 
 def _says(content: dict[str, Any], item: str) -> str:
     (found,) = [one for one in content["tables"] if one["item"] == item]
+    head = f"**{item}: {found['state']}"
+    if "why" in found:
+        return f"{head}.** {found['why'][0].upper()}{found['why'][1:]}."
     differs = f" ({found['differs']})" if found["differs"] else ""
-    return f"{found['says'][0].upper()}{found['says'][1:]}: {found['state']}{differs}."
+    if "says" not in found:
+        return f"{head}**, {found['within']} of {found['cells']} cells within the limits{differs}."
+    there = f"; there, {found['data']}, it {_HOLDS[found['holds']]}" if "holds" in found else ""
+    return f"{head}{there}.** {found['says'][0].upper()}{found['says'][1:]}{differs}."
+
+
+def _list(content: dict[str, Any], *items: str) -> str:
+    return "\n".join(f"- {_says(content, item)}" for item in items)
 
 
 def _claims(claims: list[dict[str, Any]]) -> str:
-    words = {True: "holds", False: "does not hold", None: "in part"}
-    rows = [(one["says"], words[one["holds"]], one["found"]) for one in claims]
+    rows = [(one["says"], _HOLDS[one["holds"]], one["found"]) for one in claims]
     return table(["statement", "here", "found"], rows)
 
 

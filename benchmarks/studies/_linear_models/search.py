@@ -26,7 +26,7 @@ def searched(problem: Problem, model: str) -> tuple[list[Tried], dict[str, Any]]
     unit = problem.unit if model == "LRR" else problem.unit**0.5
     wide = [
         _one(problem, model, max(2, round(share * problem.n_items)), rounded(unit * multiple))
-        for multiple in WIDE[model]
+        for multiple in WIDE[model][:: 3 if problem.quick else 1]
         for share in SHARES[model]
     ]
     best = best_of(wide)
