@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import ROOT
+from _study import ROOT, keep_arrays
 
 from _gowalla_losses.runs import World, rank_levels, ranked, ranks_file
 from _gowalla_losses.settings import CASES, METRICS, Sweep
@@ -99,7 +99,7 @@ def keep_ranks(path: Path, folder: Path, cases: dict[str, Any], data: World) -> 
     if codes:
         path.parent.mkdir(parents=True, exist_ok=True)
         counts = data.test.user_counts().astype(np.uint16)
-        np.savez_compressed(path, levels=levels, user_counts=counts, **codes)
+        keep_arrays(path, levels=levels, user_counts=counts, **codes)
 
 
 def popular(data: World) -> dict[str, float]:

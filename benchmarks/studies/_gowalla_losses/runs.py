@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _study import keep_arrays
 from numpy.typing import NDArray
 
 import fullrank
@@ -130,7 +131,7 @@ def run(task: Task, device: str, cache: Path, deadline: float) -> dict[str, Any]
 
 def keep(cache: Path, task: Task, found: Any) -> None:
     """The ranks: 1 + the number of items above."""
-    np.savez_compressed(
+    keep_arrays(
         ranks_file(cache, task.case, seed=task.settings["seed"]),
         ranks=(1 + found.n_greater).astype(np.int32),
         settings=json.dumps(task.settings, sort_keys=True),

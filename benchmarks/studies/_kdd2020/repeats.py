@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import Ranks, adaptive_levels, in_processes
+from _study import Ranks, adaptive_levels, in_processes, keep_arrays
 
 from _kdd2020.published import ERRORS
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, mle, smoothed
@@ -76,7 +76,7 @@ def kept_repeats(
     found: dict[str, Any] = {name: np.array([one[name] for one in parts]) for name in parts[0]}
     found |= {"key": np.array(key), "seconds": time.perf_counter() - start}
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(path, **found)
+    keep_arrays(path, **found)
     print(f"{path.stem}: {found['seconds']:.0f} s", flush=True)
     return found
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from _ranks.data import world
-from _study import ROOT, Ranks, spread
+from _study import ROOT, Ranks, keep_arrays, spread
 
 from _kdd2020.published import MAPPED, SCHEMES
 from _kdd2020.repeats import Floats, functions, hit_rates, kept_repeats, key_of, places
@@ -33,8 +33,7 @@ def seen(name: str, kept: Ranks, excluded: Ranks) -> np.ndarray:
         found = world(name)
         counts = found.whole.user_counts()[found.test.pairs()[0]]
         if KEPT.parent.is_dir() and name == "ml-1m":
-            small = {name: counts.astype(np.uint16)}
-            np.savez_compressed(KEPT, **small)  # type: ignore[arg-type]
+            keep_arrays(KEPT, **{name: counts.astype(np.uint16)})
     above = kept.ranks - excluded.ranks
     if counts.size != above.size or (above > counts).any():
         raise InputError(f"`ranks` of {name} must be of the users that {KEPT.name} counts.")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import in_processes, spread
+from _study import in_processes, keep_arrays, spread
 
 from _rendle2019.figures import TOP_METRICS, best, exact_of
 from fullrank.demo import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
@@ -122,4 +122,4 @@ def _digits(interval: np.ndarray) -> list[float]:
 
 def _keep(path: Path, **arrays: np.ndarray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    np.savez(path, **arrays)  # type: ignore[arg-type]
+    keep_arrays(path, **arrays)
