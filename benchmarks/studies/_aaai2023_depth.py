@@ -23,6 +23,7 @@ from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate
 
 EM_STEPS = 50
+DIGITS = 5  # enough that a page rounds once
 CHUNK = 50  # repeats between two writings
 MODEL = "EASE"
 DEEP = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", QUICK_DATA)
@@ -56,7 +57,7 @@ def depth(
 def _kept(path: Path, work: partial[Any], levels: list[int], repeats: int, jobs: int) -> np.ndarray:
     """(repeats, levels, figures): those that were kept of the same ranks, the others computed."""
     values = np.empty((0, len(levels), 2 + len(ESTIMATORS) * len(METRICS)))
-    key = np.array([zlib.crc32(work.keywords["known"].ranks.astype(np.int64).tobytes()), *levels])
+    key = _key(work, levels)
     if path.is_file():
         with np.load(path) as content:
             if np.array_equal(content["key"], key):
@@ -68,6 +69,15 @@ def _kept(path: Path, work: partial[Any], levels: list[int], repeats: int, jobs:
         np.savez(path, key=key, values=values)
         print(f"{path.stem}: {len(values)} of {repeats}", flush=True)
     return values[:repeats]
+
+
+def _key(work: partial[Any], levels: list[int]) -> np.ndarray:
+    """What values must have been made of to be read again: ranks, levels, estimators."""
+    known = work.keywords["known"]
+    drawn = sorted((name, one) for name, one in work.keywords.items() if name != "known")
+    settings = repr((known.n_items, drawn, ESTIMATORS, EM_STEPS, METRICS))
+    ranks = zlib.crc32(known.ranks.astype(np.int64).tobytes())
+    return np.array([ranks, zlib.crc32(settings.encode()), *levels], np.int64)
 
 
 def _repeat(seed: int, known: Ranks, levels: list[int], replacement: bool) -> list[list[float]]:
@@ -115,11 +125,11 @@ def _levels(values: np.ndarray, levels: list[int], known: Ranks) -> list[dict[st
         rows.append(
             {
                 "size": size,
-                "percent_of_items": round(100.0 * size / known.n_items, 2),
-                "stopping": round(float(values[:, j, 0].mean()), 1),
+                "percent_of_items": round(100.0 * size / known.n_items, DIGITS),
+                "stopping": round(float(values[:, j, 0].mean()), DIGITS),
                 "cost": _cost(each[:, j : j + 1]),
-                "average_size": round(float(values[:, j, 1].mean()), 1),
-                "errors": dict(zip(ESTIMATORS, np.round(errors, 3).tolist(), strict=True)),
+                "average_size": round(float(values[:, j, 1].mean()), DIGITS),
+                "errors": dict(zip(ESTIMATORS, np.round(errors, DIGITS).tolist(), strict=True)),
             }
         )
     return rows

@@ -70,7 +70,7 @@ def _file(data: str, folder: Path, *, excluded: bool = False) -> Path:
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], int]:
     if not path.is_file():
-        known = sorted(one.stem for one in path.parent.glob("*.npz") if "-excluded" not in one.stem)
+        known = [name for name in DATA if _file(name, path.parent).is_file()]
         raise InputError(
             f"`data` must be one of {', '.join(known) or 'none'}, whose ranks are kept in "
             f"{path.parent.name}/; got {path.name}. `fullrank reproduce ranks` makes them."

@@ -121,7 +121,7 @@ def _work(one: Fit, asked: Asked, n_jobs: int) -> Fit:
         place = (one["data"], asked.data_folder)
         if place not in _worlds:
             _worlds.clear()
-            _worlds[place] = world(*place)
+            _worlds[place] = world(*place, quick=asked.quick)
         device = _prepared(None if one["model"] in ON_PROCESSORS else asked.device, n_jobs)
         fitter = Fitter(_worlds[place], device=asked.device, n_jobs=n_jobs)
         if one["kind"] == "validation":

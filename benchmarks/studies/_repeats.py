@@ -22,11 +22,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _repeats_fit import Samples
+from _repeats_fit import ETA, GAMMA, SCALE, WEIGHT, Samples
 from _study import KS, METRICS, ROOT, Ranks, adaptive_levels
 from numpy.typing import NDArray
 
 from fullrank import _checks
+from fullrank.estimators.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse
 from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
@@ -149,7 +150,7 @@ def fill(
     known = {cell: banks[cell.data, cell.excluded][cell.model] for cell in cells}
     # the longest first, so that no process is left alone with one at the end
     missing = sorted(
-        (cell for cell in cells if not _kept(cache / cell.file, known[cell], repeats)),
+        (cell for cell in cells if not _kept(cell, known[cell], repeats, cache)),
         key=lambda cell: -DESIGNS[cell.design].get("sample_size", 400),
     )
     end = time.monotonic() + budget
@@ -199,7 +200,7 @@ def _compute(cell: Cell, known: Ranks, repeats: int, cache: Path) -> str:
     with part.open("wb") as file:
         np.savez_compressed(
             file,
-            key=_key(known, repeats),
+            key=_key(cell, known, repeats),
             # of a distribution every metric follows from P̂(1), …, P̂(50)
             head=np.array([mass[: len(KS)].T for mass in masses.values()], np.float32),
             values=np.array(list(values.values()), np.float32),
@@ -263,17 +264,25 @@ def _exact(known: Ranks, metric: str, k: int) -> float:
     return float(parse(f"{metric}@{k}").weights(known.ranks, known.n_items).mean())
 
 
-def _key(known: Ranks, repeats: int) -> NDArray[np.int64]:
-    """What a file must have been made of to be read again."""
-    content = zlib.crc32(np.ascontiguousarray(known.ranks, np.int64).tobytes())
-    return np.array([FORMAT, repeats, known.n_items, content])
+def _key(cell: Cell, known: Ranks, repeats: int) -> NDArray[np.int64]:
+    """What a file must have been made of to be read again: ranks, design, estimators."""
+    ranks = zlib.crc32(np.ascontiguousarray(known.ranks, np.int64).tobytes())
+    settings = (
+        (sorted(DESIGNS[cell.design].items()), LIMIT),
+        (DISTRIBUTIONS, ETA, GAMMA, WEIGHT, SCALE, STEPS_FIXED, STEPS_ADAPTIVE),
+        (BOUND_KS, BOUND_SHARE),
+    )
+    return np.array(
+        [FORMAT, repeats, known.n_items, ranks, zlib.crc32(repr(settings).encode())], np.int64
+    )
 
 
-def _kept(path: Path, known: Ranks, repeats: int) -> bool:
+def _kept(cell: Cell, known: Ranks, repeats: int, cache: Path) -> bool:
+    path = cache / cell.file
     if not path.is_file():
         return False
     with np.load(path) as content:
-        return np.array_equal(content["key"], _key(known, repeats))
+        return np.array_equal(content["key"], _key(cell, known, repeats))
 
 
 def _read(path: Path) -> Repeats:
@@ -296,6 +305,26 @@ def _read(path: Path) -> Repeats:
             bounds=_checks.frozen(kept["bounds"]),
             seconds=float(kept["seconds"]),
         )
+
+
+def right(values: Floats, exact: Floats) -> Floats:
+    """Percent of the repeats in which the largest estimate is that of the best model.
+
+    Among equal estimates each model is named as often, so that an estimator that sees no difference
+    (a naive recall of 0, say) is not right by its order.
+
+    Parameters
+    ----------
+    values : (models, repeats, …)
+    exact : (models, …), of all but the repeats
+
+    Returns
+    -------
+    (…)
+    """
+    largest = values == values.max(axis=0)
+    best = np.expand_dims(exact == exact.max(axis=0), 1)
+    return np.asarray(100.0 * ((largest & best).sum(axis=0) / largest.sum(axis=0)).mean(axis=0))
 
 
 def main() -> int:

@@ -99,13 +99,22 @@ def _note(content: dict[str, Any], data: str) -> str:
 def _outcomes(content: dict[str, Any]) -> str:
     rows = []
     for one in content["tables"]:
-        within = f"{one['within']} of {one['cells']}" if "cells" in one else ""
-        rows.append((one["item"], one["state"], within, one.get("differs") or one["why"]))
+        counts = ("", "", "")
+        if "cells" in one:
+            order = f"{100 * one['order']:.0f} %"
+            counts = (f"{one['within']} of {one['cells']}", f"{one['two_sd']}", order)
+        rows.append((one["item"], one["state"], *counts, one.get("differs") or one["why"]))
     holds = {True: "yes", False: "no", None: "in part"}
     claims = [(one["says"], holds[one["holds"]], one["found"]) for one in content["claims"]]
+    head = ["item", "state", "cells within", "within two sd", "pairs in order", "what differs"]
     return f"""## What came out
 
-{table(["item", "state", "cells within", "what differs"], rows)}
+A cell is within where it lies no further from the published one than 15 % or two standard errors of
+the two means, where those are wider; "within two sd" counts those within two published standard
+deviations, which are the spread of single repeats and wide. A statement about cases holds where
+nine in ten are so, and in part from a half.
+
+{table(head, rows)}
 
 {table(["statement of the paper", "holds", "found"], claims)}
 """
@@ -121,11 +130,12 @@ def _cost(content: dict[str, Any]) -> str:
         for one in content["matched"]
     ]
     better = sum(one["items"]["recall"] < one["users"]["recall"] for one in content["matched"])
+    ratios = [one["items"]["millions"] / one["users"]["millions"] for one in content["matched"]]
     head = ["data", "model", "users, millions", "Recall %", "adaptive, millions", "Recall %"]
     return f"""## At which cost
 
 The smallest draw of users beside the adaptive sample of items for all users: items err less in
-{better} of {len(rows)} cases.
+{better} of {len(rows)} cases, at {min(ratios):.2f} to {max(ratios):.2f} times the scores.
 
 {table(head, rows)}
 """

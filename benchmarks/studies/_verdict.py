@@ -2,8 +2,9 @@
 
 A row is one data set, model and design: {"data", "model", "design", "size", "errors": {estimator:
 [recall, ndcg, ap]}} and, where it was timed, "seconds": {estimator: of one estimate}. Errors are
-the papers': percent, mean over K = 1..50. They are averaged over cells (a row and a metric) as
-geometric means, since a hard data set is not to outvote the others.
+the papers': percent, mean over K = 1..50. They are averaged over cells (a row and a metric) twice:
+the geometric mean, in which a hard data set does not outvote the others, puts estimators in order;
+the arithmetic one, which an unlucky user pays, must agree, or the two that they name are level.
 
 A user has one sample. Priors averaged over the repeats (", averaged") are therefore set apart, and
 so are bounds, whose middle is measured at fewer cut-offs.
@@ -21,6 +22,7 @@ Row = dict[str, Any]
 METRICS = ("recall", "ndcg", "ap")
 AVERAGED = ", averaged"
 APART = ("bounds",)
+LEVEL = 0.05  # errors that are closer than this, in both means, make a tie
 _LEAST = 1e-3  # errors are kept to three digits; one of zero has no logarithm
 
 
@@ -66,8 +68,9 @@ def _design(name: str, rows: list[Row]) -> dict[str, Any]:
     found = [
         {
             "estimator": one,
-            "error": _mean(row["errors"][one][at] for row in rows for at in range(len(METRICS))),
-            "by_metric": [_mean(row["errors"][one][at] for row in rows) for at in range(3)],
+            "error": _geometric(x for row in rows for x in row["errors"][one]),
+            "arithmetic": _arithmetic(x for row in rows for x in row["errors"][one]),
+            "by_metric": [_geometric(row["errors"][one][at] for row in rows) for at in range(3)],
             "won": won.get(one, 0),
             "seconds": _seconds(one, rows),
             "apart": one not in ranked,
@@ -75,12 +78,34 @@ def _design(name: str, rows: list[Row]) -> dict[str, Any]:
         for one in names
     ]
     found.sort(key=lambda one: (one["apart"], one["error"]))
+    sizes = {
+        data: round(statistics.fmean(row["size"] for row in rows if row["data"] == data), 1)
+        for data in dict.fromkeys(row["data"] for row in rows)
+    }
     return {
         "design": name,
         "size": round(statistics.fmean(row["size"] for row in rows), 1),
+        "sizes": sizes,
         "cells": len(METRICS) * len(rows),
+        "first": first(found),
         "estimators": found,
     }
+
+
+def first(found: Sequence[dict[str, Any]]) -> list[str]:
+    """The estimator of the least error, or all that are level with it; the best first.
+
+    Level are those within LEVEL of the least error by both means, and the two that the two means
+    name where they name different ones.
+    """
+    ranked = [one for one in found if not one["apart"]]
+    least = {mean: min(one[mean] for one in ranked) for mean in ("error", "arithmetic")}
+    return [
+        one["estimator"]
+        for one in sorted(ranked, key=lambda one: float(one["error"]))
+        if any(one[mean] == value for mean, value in least.items())
+        or all(one[mean] <= (1 + LEVEL) * value for mean, value in least.items())
+    ]
 
 
 def _mark_front(designs: list[dict[str, Any]]) -> None:
@@ -93,21 +118,24 @@ def _mark_front(designs: list[dict[str, Any]]) -> None:
 
 
 def _by_data(rows: Sequence[Row], designs: Sequence[str]) -> list[dict[str, Any]]:
-    """For each data set and design, the estimator of the least error over its models."""
+    """For each data set and design: who is first over its models, and every error."""
     found = []
     for data in dict.fromkeys(row["data"] for row in rows):
         for design in designs:
             mine = [row for row in rows if (row["data"], row["design"]) == (data, design)]
             if mine:
                 one = _design(design, mine)
-                best = one["estimators"][0]
                 found.append(
                     {
                         "data": data,
                         "design": design,
                         "size": one["size"],
-                        "first": best["estimator"],
-                        "error": best["error"],
+                        "first": one["first"],
+                        "errors": {
+                            e["estimator"]: [e["error"], e["arithmetic"]]
+                            for e in one["estimators"]
+                            if not e["apart"]
+                        },
                     }
                 )
     return found
@@ -129,6 +157,7 @@ def _priors(design: str, rows: Sequence[Row]) -> list[dict[str, Any]]:
             {
                 "design": design,
                 "estimator": name,
+                "base": base,
                 "single": _ratio(mine, name, base),
                 "averaged": _ratio(mine, f"{name}{AVERAGED}", base),
             }
@@ -171,5 +200,9 @@ def _ratio(rows: Iterable[Row], name: str, base: str) -> float:
     return round(math.exp(statistics.fmean(logs)), 3)
 
 
-def _mean(errors: Iterable[float]) -> float:
+def _geometric(errors: Iterable[float]) -> float:
     return round(math.exp(statistics.fmean(math.log(max(one, _LEAST)) for one in errors)), 3)
+
+
+def _arithmetic(errors: Iterable[float]) -> float:
+    return round(statistics.fmean(errors), 3)

@@ -14,34 +14,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _aaai2021.claims import claims, ours
+from _aaai2021.claims import claims
 from _aaai2021.curves import curves, figure_outcomes, figures
+from _aaai2021.ours import ours
+from _aaai2021.outcomes import estimates_outcome, winners_outcome
 from _aaai2021.page import page
 from _aaai2021.published import DATA
-from _aaai2021.tables import LIKE, estimate_table, own_table, winner_table
+from _aaai2021.tables import estimate_table, own_table, winner_table
 from _bank import MODELS, QUICK_DATA
-from _outcome import compare, missing, nothing
+from _outcome import nothing
 from _repeats import CACHE, Cell, Repeats, computed
 from _study import run
 
 PAPER = "004"
+QUICK_MODELS = ("EASE", "NeuMF")
 DESIGNS = ("fixed 100", "fixed 100 without", "adaptive 100", "adaptive 25")
 LARGER = Cell("citeulike-a", "NeuMF", "fixed 500")  # of Figure 3
-STANDS_IN = ("7", "9")  # tables about a yelp that cannot be had
-WHY = "the paper's yelp (25,677 users, 25,815 items) cannot be had; yelp-diffnet stands beside it"
-FITS = "our models are other fits: published estimates are scaled by exact / published exact"
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     data = {"2": QUICK_DATA} if asked.quick else DATA
     larger = Cell(QUICK_DATA, "NeuMF", "fixed 500") if asked.quick else LARGER
-    cells = [Cell(name, m, design) for name in data.values() for m in MODELS for design in DESIGNS]
+    models = QUICK_MODELS if asked.quick else MODELS
+    cells = [Cell(name, m, design) for name in data.values() for m in models for design in DESIGNS]
     found = computed([*cells, larger], repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
     estimates = [estimate_table(number, name, found) for number, name in data.items()]
     winners = [winner_table(number, name, found) for number, name in data.items()]
     drawn = curves(found, data["2"], larger)
-    content = {
-        "models": list(MODELS),
+    content: dict[str, Any] = {
+        "repeats": asked.repeats,
+        "models": list(models),
         "seconds_of_repeats": round(sum(one.seconds for one in found.values()), 1),
         "sizes": _sizes(found),
         "estimates": estimates,
@@ -53,8 +55,8 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     tables = [
         nothing("004 Table 1", "notation"),
         nothing("004 Table 5", "statistics of the data sets"),
-        *(_estimates_outcome(one) for one in estimates),
-        *(_winners_outcome(one) for one in winners),
+        *(estimates_outcome(one, asked.repeats) for one in estimates),
+        *(winners_outcome(one) for one in winners),
     ]
     tables.sort(key=lambda one: int(one["item"].split()[-1]))
     content["tables"] = [*tables, *figure_outcomes(drawn)]
@@ -69,63 +71,9 @@ def _sizes(found: dict[Cell, Repeats]) -> list[dict[str, Any]]:
     for cell, one in found.items():
         sizes.setdefault((cell.data, cell.design), []).append(float(one.sizes.mean()))
     return [
-        {"data": data, "design": design, "size": round(float(np.mean(values)), 1)}
+        {"data": data, "design": design, "size": round(float(np.mean(values)), 4)}
         for (data, design), values in sizes.items()
     ]
-
-
-def _estimates_outcome(table: dict[str, Any]) -> dict[str, Any]:
-    """Scaled figures against ours, of the rows whose model is like the paper's."""
-    item = f"004 Table {table['table']}"
-    if table["table"] in STANDS_IN:
-        return missing(item, WHY)
-    cells = [
-        {
-            "row": f"{cell['model']}, {cell['metric']}",
-            "column": cell["estimator"],
-            "published": cell["published_scaled"],
-            "published_sd": cell["published"]["sd"],
-            "measured": cell["measured"]["mean"] if cell["model_is_like"] else None,
-            "measured_sd": cell["measured"]["sd"],
-        }
-        for cell in table["cells"]
-    ]
-    rows = {(cell["model"], cell["metric"]): cell["model_is_like"] for cell in table["cells"]}
-    out = len(rows) - sum(rows.values())
-    if out == len(rows):
-        return missing(
-            item, f"no model has an exact value within {100 * LIKE:.0f} % of the paper's"
-        )
-    far = f"differ by more than {100 * LIKE:.0f} %"
-    left = f"{out} of {len(rows)} rows left out, whose exact values {far}"
-    return compare(item, cells, within=LIKE, differs=f"{FITS}{f'; {left}' if out else ''}")
-
-
-def _winners_outcome(table: dict[str, Any]) -> dict[str, Any]:
-    item = f"004 Table {table['table']}"
-    if table["table"] in STANDS_IN:
-        return missing(item, WHY)
-    cells = [
-        {
-            "row": metric,
-            "column": estimator,
-            "published": count,
-            # of a number of successes in a hundred
-            "published_sd": (count * (100 - count) / 100) ** 0.5,
-            "measured": table["right"][estimator][metric],
-        }
-        for estimator, counts in table["published"].items()
-        for metric, count in counts.items()
-    ]
-    apart = f"{min(table['lead'].values()):.1f} to {max(table['lead'].values()):.1f} %"
-    return compare(
-        item,
-        cells,
-        differs=(
-            "how often the best model is named depends on how far it leads, and our fits lead "
-            f"by other margins ({apart} here); within two binomial standard deviations"
-        ),
-    )
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

@@ -20,11 +20,14 @@ import numpy as np
 from _bank import DATA, MODELS, QUICK_DATA, keep_bank
 from _bank_fit import Asked, Fit, best, ranks_file, search
 from _outcome import compare
-from _ranks.data import SPLITS, world
+from _ranks.data import QUICK_CORE, SPLITS, World, world
+from _ranks.models import thousandths
 from _ranks.page import figures, page
 from _ranks.published import PUBLISHED
 from _ranks.settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
 from _study import run
+
+from fullrank.metrics import parse
 
 KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 5000, 10000]
 NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
@@ -33,10 +36,12 @@ NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     names = (QUICK_DATA,) if asked.quick else DATA
     cache: Path = asked.cache / ("bank-quick" if asked.quick else "bank")
+    # all data are read before anything is trained: what is missing is said at once
+    worlds = {name: world(name, quick=asked.quick) for name in names}
     found = search(
         Asked(cache=cache, data=names, jobs=asked.jobs, quick=asked.quick, budget=asked.budget)
     )
-    every = [_of_data(name, found, cache, asked) for name in names]
+    every = [_of_data(name, where, found, cache, asked) for name, where in worlds.items()]
     return {
         "seeds": "0 for models, test items and the order of equal scores, 1 for validation items",
         "tuned_by": TUNED_BY,
@@ -50,26 +55,36 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _of_data(name: str, found: list[Fit], cache: Path, asked: argparse.Namespace) -> dict[str, Any]:
-    where = world(name)
+def _of_data(
+    name: str, where: World, found: list[Fit], cache: Path, asked: argparse.Namespace
+) -> dict[str, Any]:
     kept, excluded = {}, {}
     for model in MODELS:
         with np.load(ranks_file(cache, name, model)) as content:
             kept[model], excluded[model] = content["kept"], content["excluded"]
     keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.out / "ranks")
-    published = PUBLISHED.get(name)
+    published, users = PUBLISHED.get(name), where.test.n_interactions
     return {
         "name": name,
-        "split": SPLITS[name][0],
-        "n_users": where.test.n_interactions,
+        "split": SPLITS[name][0] + (f"; the {QUICK_CORE}-core alone" if asked.quick else ""),
+        "n_users": users,
         "n_learned_from": where.whole.n_users,
         "n_items": where.whole.n_items,
         "n_train": where.whole.n_interactions,
         "published": None
         if published is None
-        else {"item": published.item, "differs": published.differs, "same": published.same},
+        else {
+            "item": published.item,
+            "differs": published.differs.format(users=users),
+            "same": published.same,
+        },
         "models": [
-            _of_model(name, model, found, asked.quick) | {"within": _shares(kept[model])}
+            _of_model(name, model, found, asked.quick)
+            | {
+                "kept": _metrics(kept[model], where.whole.n_items),
+                "excluded": _metrics(excluded[model], where.whole.n_items),
+                "within": _shares(kept[model]),
+            }
             for model in MODELS
         ],
     }
@@ -96,12 +111,17 @@ def _of_model(data: str, model: str, found: list[Fit], quick: bool) -> dict[str,
             for one in mine
             if one["kind"] == "validation" and one["settings"] in grid
         ],
-        "kept": test["metrics"],
-        "excluded": test["excluded"],
         "published": None if published is None else dict(zip(METRICS, published, strict=True)),
         "device": test["device"],
         "seconds": test["seconds"],
     }
+
+
+def _metrics(ranks: np.ndarray, n_items: int) -> dict[str, float]:
+    """Of the kept ranks, so that the figures do not depend on how a fit wrote its own."""
+    return thousandths(
+        {name: float(parse(name).weights(ranks, n_items).mean()) for name in METRICS}
+    )
 
 
 def _shares(ranks: np.ndarray) -> list[float]:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from _index_page import page
-from _outcome import STATES
 from _papers import ITEMS
 from _study import ROOT, run
 from _verdict import verdict
@@ -21,6 +20,15 @@ from _verdict_page import draw
 
 NAME = "reproduction_index"
 NOT_RUN = "its study has not been run"
+# where two studies speak of an item, the last of these counts
+WEAKER = (
+    "nothing to reproduce",
+    "reproduced",
+    "in order",
+    "on other data",
+    "not here",
+    "not reproduced",
+)
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
@@ -56,8 +64,13 @@ def collected(studies: list[dict[str, Any]]) -> dict[str, Any]:
         "items": [_item(item, outcomes) for item in ITEMS],
         "claims": [{"study": s["study"]} | one for s in studies for one in s.get("claims", [])],
         "ours": [{"study": s["study"]} | one for s in studies for one in s.get("ours", [])],
-        "verdict": verdict(rows, _winners(studies)) if rows else None,
+        "verdict": _verdict(studies, rows) if rows else None,
     }
+
+
+def _verdict(studies: list[dict[str, Any]], rows: list[dict[str, Any]]) -> dict[str, Any]:
+    repeats = max(one["repeats"] for one in studies if one.get("verdict"))
+    return {"repeats": repeats} | verdict(rows, _winners(studies))
 
 
 def _winners(studies: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -84,7 +97,7 @@ def _item(item: str, outcomes: dict[str, list[dict[str, Any]]]) -> dict[str, Any
         said = [{"study": None, "state": "nothing to reproduce", "why": known.nothing}]
     if not said:
         said = [{"study": None, "state": "not here", "why": NOT_RUN}]
-    state = max((one["state"] for one in said), key=STATES.index)  # the weakest
+    state = max((one["state"] for one in said), key=WEAKER.index)
     return {
         "item": item,
         "shows": known.shows,

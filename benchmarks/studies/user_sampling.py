@@ -18,16 +18,15 @@ import numpy as np
 from _aaai2023 import published as printed
 from _aaai2023.tables import Content, standing
 from _bank import DATA, FOLDER, QUICK_DATA, bank
-from _outcome import claim, compare, missing
+from _outcome import claim, compare, holds_for, missing
 from _repeats import CACHE, Cell, computed
-from _study import KS, Judge, Ranks, run, spread
+from _study import KS, Judge, Ranks, run
 from _user_sampling_page import METRICS, expected, page, published
 
 from fullrank.ranking import sample_users
 from fullrank.sampling import RankDistribution
 
 PAPER = "003"
-USES = ("pinterest-20", "yelp", "ml-20m")
 USERS = (1000, 5000, 10_000)
 # label, design and estimator; the first of each pair is published
 ITEMS = (
@@ -39,6 +38,7 @@ ITEMS = (
 AVERAGED = "MN_MES, averaged"
 NEAR = 0.2  # a mean over 100 repeats is itself uncertain by some 5 %
 QUICK_MODELS = ("EASE",)
+DIGITS = 6  # enough that a page rounds once
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
             rows += _items(data, model, known[model], asked)
             rows += [_users(data, model, known[model], n, asked) for n in drawn(known[model])]
             print(f"{data}, {model}", flush=True)
-    content = {"sizes": sizes, "rows": rows}
+    content = {"repeats": asked.repeats, "sizes": sizes, "rows": rows}
     first = next(iter(sizes))
     found = {"data": first, **sizes[first], **content}
     outcomes = {"tables": _tables(found), "claims": _claims(found), "matched": _matched(found)}
@@ -61,9 +61,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 def here() -> list[str]:
     """The data sets whose ranks are kept, those of the paper first."""
-    every = dict.fromkeys(
-        ["pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m", *DATA]
-    )
+    every = dict.fromkeys(["pinterest-20-part", "yelp-diffnet", *DATA])
     return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
 
 
@@ -78,7 +76,7 @@ def _items(data: str, model: str, known: Ranks, asked: argparse.Namespace) -> li
         row = _row(data, model, label, scored, repeats.errors(estimator))
         if estimator == "MN_MES":
             averaged = repeats.errors(AVERAGED)
-            row["averaged"] = {m: spread(averaged[:, j]) for j, m in enumerate(METRICS)}
+            row["averaged"] = {m: _spread(averaged[:, j]) for j, m in enumerate(METRICS)}
         rows.append(row)
     return rows
 
@@ -104,7 +102,7 @@ def _users(
     left_out = 1 - n_users / known.ranks.size
     theory = np.sqrt(2 / np.pi * (1 - p) / p * left_out / n_users).mean()
     row = _row(data, model, f"{n_users:,} users", n_users * known.n_items, errors)
-    return row | {"users_drawn": n_users, "theory": round(100 * float(theory), 3)}
+    return row | {"users_drawn": n_users, "theory": round(100 * float(theory), DIGITS)}
 
 
 def _errors(seed: int, known: Ranks, judge: Judge, n_users: int) -> list[float]:
@@ -113,14 +111,19 @@ def _errors(seed: int, known: Ranks, judge: Judge, n_users: int) -> list[float]:
     return judge.errors(seen.mass)
 
 
+def _spread(values: np.ndarray) -> dict[str, float]:
+    found = {"mean": values.mean(), "sd": values.std(ddof=1)}
+    return {name: round(float(value), DIGITS) for name, value in found.items()}
+
+
 def _row(data: str, model: str, label: str, scored: float, errors: np.ndarray) -> dict[str, Any]:
     there = published(data, model, label)
     return {
         "data": data,
         "model": model,
         "design": label,
-        "scored_millions": round(scored / 1e6, 3),
-        **{metric: spread(errors[:, j]) for j, metric in enumerate(METRICS)},
+        "scored_millions": round(scored / 1e6, DIGITS),
+        **{metric: _spread(errors[:, j]) for j, metric in enumerate(METRICS)},
         "published": there,
     }
 
@@ -137,7 +140,7 @@ def _tables(content: Content) -> list[dict[str, Any]]:
             for model, columns in models.items():
                 for label, (mean, sd) in columns.items():
                     one = rows.get((data or "", model, label))
-                    measured = one and one.get("averaged", one)[metric]["mean"]
+                    measured = one and one.get("averaged", one)[metric]
                     factor = expected(name, content, label)
                     cells.append(
                         {
@@ -145,14 +148,21 @@ def _tables(content: Content) -> list[dict[str, Any]]:
                             "column": label,
                             "published": factor * mean,
                             "published_sd": factor * sd,
-                            "measured": measured,
+                            "measured": measured and measured["mean"],
+                            "measured_sd": measured and measured["sd"],
                         }
                     )
         if all(cell["measured"] is None for cell in cells):
             found.append(missing(item, f"{' and '.join(absent)} are not here"))
         else:
-            found.append(compare(item, cells, differs=_differs(content, absent)))
+            found.append(_compared(content, item, cells, absent))
     return found
+
+
+def _compared(
+    content: Content, item: str, cells: list[dict[str, Any]], absent: list[str]
+) -> dict[str, Any]:
+    return compare(item, cells, differs=_differs(content, absent), repeats=content["repeats"])
 
 
 def _differs(content: Content, absent: list[str]) -> str:
@@ -190,13 +200,13 @@ def _claims(content: Content) -> list[dict[str, Any]]:
         claim(
             "003",
             "the error falls as more users are drawn (Recall, NDCG)",
-            all(falls) if falls else None,
+            holds_for(sum(falls), len(falls)) if falls else None,
             f"at {sum(falls)} of {len(falls)} steps",
         ),
         claim(
             "003",
             "how well n users do depends on n and the metric, hardly on how many users there are",
-            near >= 0.9 * len(ratios),
+            holds_for(near, len(ratios)),
             f"in {near} of {len(ratios)} cases the error of Recall is within {100 * NEAR:.0f} % of "
             "√(2 (1 - p) (1 - n/M) / (π n p)), mean over K, where M stands only in the share drawn",
         ),
@@ -204,7 +214,8 @@ def _claims(content: Content) -> list[dict[str, Any]]:
     if few:
         says = "1,000 users give Recall within 4 to 8 % on ml-20m"
         text = f"{min(few):.1f} to {max(few):.1f} %"
-        found.append(claim("003", says, all(4 <= one <= 8 for one in few), text))
+        inside = sum(4 <= one <= 8 for one in few)
+        found.append(claim("003", says, holds_for(inside, len(few)), text))
     return found
 
 

@@ -21,6 +21,7 @@ _STATES = {
     "reproduced": "are reproduced",
     "in order": "keep their order but not their values",
     "not reproduced": "are not reproduced",
+    "on other data": "are tested on other data than their own",
     "not here": "cannot be repeated here",
     "nothing to reproduce": "hold nothing to repeat",
 }
@@ -111,6 +112,8 @@ def states() -> str:
     """How many tables and figures of the papers came out how, in words."""
     items = study("reproduction_index")["items"]
     found = Counter(one["state"] for one in items)
+    if unknown := set(found) - set(_STATES):
+        raise KeyError(f"no words for {', '.join(sorted(unknown))}")
     part = sum(one["in_part"] for one in items if one["state"] == "reproduced")
     said = [f"{found[state]} {words}" for state, words in _STATES.items() if found[state]]
     said[0] += f" ({part} of them in part)"

@@ -146,10 +146,59 @@ def test_cells_are_kept_and_computed_anew_only_when_they_must(
     assert capsys.readouterr().out == ""
     for cell in cells:
         np.testing.assert_array_equal(first[cell].values, again[cell].values)
-    # other draws for another model, even with the same ranks
-    assert not np.array_equal(first[cells[0]].values[0], first[cells[1]].values[0])
     repeats.computed(cells[:1], repeats=3, cache=tmp_path)
     assert "3 repeats in" in capsys.readouterr().out
+
+
+def test_another_model_has_other_draws_from_the_same_ranks(
+    scripts: tuple[ModuleType, ModuleType],
+) -> None:
+    repeats, _ = scripts
+    known = repeats.Ranks(RANKS, N_ITEMS)
+    one, again, other = (
+        repeats._draw(repeats.Cell("ml-1m", model, "fixed 100"), known, 0)
+        for model in ("EASE", "EASE", "itemKNN")
+    )
+    np.testing.assert_array_equal(one.count, again.count)
+    assert one.count.sum() == other.count.sum()
+    assert not np.array_equal(one.count, other.count)
+
+
+def test_what_is_kept_of_other_ranks_or_settings_is_not_read(
+    scripts: tuple[ModuleType, ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    repeats, _ = scripts
+    cell = repeats.Cell("ml-1m", "EASE", "adaptive 25")
+    repeats.computed([cell], repeats=1, cache=tmp_path)
+
+    def kept(ranks: np.ndarray = RANKS, n_items: int = N_ITEMS, count: int = 1) -> bool:
+        return bool(repeats._kept(cell, repeats.Ranks(ranks, n_items), count, tmp_path))
+
+    assert kept()
+    swapped = np.concatenate([RANKS[1:], RANKS[:1]])  # the same ranks of other users
+    assert not kept(ranks=swapped)
+    assert not kept(n_items=N_ITEMS + 1)
+    assert not kept(count=2)
+    other = {
+        "ETA": 0.01,
+        "GAMMA": 0.1,
+        "LIMIT": 200,
+        "STEPS_ADAPTIVE": 60,
+        "DISTRIBUTIONS": repeats.DISTRIBUTIONS[1:],
+        "DESIGNS": {cell.design: {"start": 50, "replacement": False}},
+    }
+    for name, value in other.items():
+        with monkeypatch.context() as changed:
+            changed.setattr(repeats, name, value)
+            assert not kept(), name
+    assert kept()
+
+
+def test_the_best_model_is_named_by_hand(scripts: tuple[ModuleType, ModuleType]) -> None:
+    """Three repeats of two models: right, level, wrong; and a metric by which they tie."""
+    values = np.array([[[3.0, 1.0], [2.0, 1.0], [1.0, 1.0]], [[2.0, 0.0], [2.0, 0.0], [2.0, 1.0]]])
+    found = scripts[0].right(values, np.array([[0.5, 0.3], [0.4, 0.3]]))
+    np.testing.assert_allclose(found, [50.0, 100.0])
 
 
 @pytest.mark.slow

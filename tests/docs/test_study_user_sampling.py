@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,16 +41,6 @@ def test_what_a_published_error_is_held_to(load: Any) -> None:
     whole = {"sizes": {"pinterest-20": {"n_users": 55_187}}}
     assert expected("pinterest-20", whole, "10,000 users") == 1.0
     assert expected("ml-20m", content, "1,000 users") == 1.0
-
-
-def test_the_page_is_written_from_the_results(tmp_path: Path) -> None:
-    stored = PAGES / "user_sampling.json"
-    assert stored.is_file(), "run benchmarks/studies/user_sampling.py"
-    shutil.copy(stored, tmp_path)
-    command = [sys.executable, SCRIPTS / "user_sampling.py", "--render", "--out", tmp_path]
-    subprocess.run(command, check=True, capture_output=True)
-    again = (tmp_path / "user_sampling.md").read_text("utf-8")
-    assert again == (PAGES / "user_sampling.md").read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterable
 
+from _aaai2021.published import label
 from _study import table
 
 from _aaai2023 import published as printed
@@ -116,8 +117,8 @@ def _errors(
             for row in each
         ]
         size = f"{statistics.fmean(row['size'] for row in each):.0f}"
-        label = "bounds, middle" if name == "bounds" else name
-        body.append((design, size, label, *cells))
+        shown = "bounds, middle" if name == "bounds" else label(name)
+        body.append((design, size, shown, *cells))
     if adaptive:
         each = [rows[data, model, "adaptive 100"] for model in models]
         cells = [

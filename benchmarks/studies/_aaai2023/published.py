@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from _ranks.published import SIZES
+
 Pair = tuple[float, float]
 DATA = ("pinterest-20", "yelp", "ml-20m")
-USERS = {"pinterest-20": 55_187, "yelp": 25_677, "ml-20m": 136_677}
-ITEMS = {"pinterest-20": 9_916, "yelp": 25_815, "ml-20m": 20_720}
+USERS = {name: SIZES[name].users for name in DATA}
 SEVEN = ("MES", "MLE", "BV", "BV_MES", "BV_MLE", "MN_MES", "MN_MLE")
 FOUR = SEVEN[3:]
 FIXED = {"pinterest-20": 500, "yelp": 500, "ml-20m": 1000}  # beside the adaptive samples

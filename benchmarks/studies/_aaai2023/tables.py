@@ -115,7 +115,9 @@ def _outcome(
     says.append("models trained here")
     if absent:
         says.append(f"{_listed(absent)} not here")
-    return compare(item, cells, differs="; ".join(says))
+    # a count of winners is one draw, an error the mean over the repeats
+    repeats = content["repeats"] if scaled else 1
+    return compare(item, cells, differs="; ".join(says), repeats=repeats)
 
 
 def _listed(names: list[str]) -> str:
@@ -151,10 +153,16 @@ def _right(
         for column in columns:
             design = ADAPTIVE if column == "adaptive MLE" else f"fixed {printed.FIXED[name]}"
             count = printed.WINNERS[name][metric][column]
+            found = right[design][metric][estimator(column, True)] if here else None
             yield {
                 "row": f"{name} {metric}",
                 "column": column,
                 "published": count,
-                "published_sd": math.sqrt(count * (100 - count) / 100),
-                "measured": right[design][metric][estimator(column, True)] if here else None,
+                "published_sd": _binomial(count),
+                "measured": found,
+                "measured_sd": None if found is None else _binomial(found),
             }
+
+
+def _binomial(count: float) -> float:
+    return math.sqrt(count * (100 - count) / 100)

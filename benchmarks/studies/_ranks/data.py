@@ -15,6 +15,7 @@ import numpy as np
 from fullrank.data import Interactions, datasets, leave_one_out
 
 _PARTS = ("train", "valid", "whole", "test")
+QUICK_CORE = 40  # of the quick form: users and items with so many interactions, to be quick
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,11 @@ def _pinterest() -> World:
     return World(split.train, split.valid, split.train, split.test)
 
 
-def _held_out(name: str) -> World:
-    split = leave_one_out(datasets.load(name), rng=0)
+def _held_out(name: str, core: int | None = None) -> World:
+    data = datasets.load(name)
+    if core is not None:
+        data = data.k_core(items_per_user=core, users_per_item=core)
+    split = leave_one_out(data, rng=0)
     inner = leave_one_out(split.train, rng=1)
     return World(inner.train, inner.test, split.train, split.test)
 
@@ -88,8 +92,10 @@ SPLITS: dict[str, tuple[str, Callable[[], World]]] = {
 }
 
 
-def world(name: str, folder: Path | None = None) -> World:
+def world(name: str, folder: Path | None = None, *, quick: bool = False) -> World:
     """From FULLRANK_DATA, or from a folder into which `save` has written the pairs."""
+    if quick:
+        return _held_out(name, QUICK_CORE)
     if folder is None:
         return SPLITS[name][1]()
     with np.load(folder / f"{name}.npz") as content:

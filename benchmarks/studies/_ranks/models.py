@@ -104,7 +104,8 @@ def ease_by_torch(data: Interactions, regularization: float, device: str) -> EAS
 
 
 def thousandths(found: dict[str, float]) -> dict[str, float]:
-    return {name: round(1000 * value, 3) for name, value in found.items()}
+    # digits enough that a page rounds once
+    return {name: round(1000 * value, 6) for name, value in found.items()}
 
 
 def _since(start: float) -> float:

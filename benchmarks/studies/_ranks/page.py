@@ -189,7 +189,7 @@ def _chosen(one: dict[str, Any]) -> list[tuple[str, ...]]:
                 ", ".join(f"{name} {_plain(value)}" for name, value in _own(model).items()),
                 str(model["epochs"] or "–"),
                 tried,
-                f"{best[0]['metrics'][METRICS[0]]:.2f}" if best else "–",
+                f"{best[0]['metrics'][METRICS[0]]:.3f}" if best else "–",  # as it was kept
             )
         )
     return rows
