@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 Row = dict[str, Any]
@@ -26,8 +26,15 @@ LEVEL = 0.05  # errors that are closer than this, in both means, make a tie
 _LEAST = 1e-3  # errors are kept to three digits; one of zero has no logarithm
 
 
-def verdict(rows: Sequence[Row], winners: Sequence[Row]) -> dict[str, Any]:
+Choice = Callable[[str, str], str]
+
+
+def verdict(
+    rows: Sequence[Row], winners: Sequence[Row], choice: Choice | None = None
+) -> dict[str, Any]:
     """Everything that the page says of estimators and designs.
+
+    `choice(data, design)` names the estimator that the library takes if it is not told which.
 
     Designs are compared on the pairs of data set and model that have all of them; one that fewer
     than half of the pairs have would leave too little to compare, and stands by data set alone.
@@ -52,6 +59,7 @@ def verdict(rows: Sequence[Row], winners: Sequence[Row]) -> dict[str, Any]:
         "apart": [one for one in having if one not in designs],
         "designs": each,
         "by_data": _by_data(rows, list(having)),
+        "by_itself": [] if choice is None else [_by_itself(one, shared, choice) for one in designs],
         "priors": [one for name in designs for one in _priors(name, shared)],
         "winners": _winners(winners, [one["design"] for one in each]),
     }
@@ -139,6 +147,19 @@ def _by_data(rows: Sequence[Row], designs: Sequence[str]) -> list[dict[str, Any]
                     }
                 )
     return found
+
+
+def _by_itself(design: str, rows: Sequence[Row], choice: Choice) -> dict[str, Any]:
+    """What the library takes by itself on each data set, and the error of that."""
+    mine = [row for row in rows if row["design"] == design]
+    taken = {row["data"]: choice(row["data"], design) for row in mine}
+    errors = [error for row in mine for error in row["errors"][taken[row["data"]]]]
+    return {
+        "design": design,
+        "taken": taken,
+        "error": round(_geometric(errors), 3),
+        "arithmetic": round(_arithmetic(errors), 3),
+    }
 
 
 def _priors(design: str, rows: Sequence[Row]) -> list[dict[str, Any]]:

@@ -18,6 +18,7 @@ def advice(found: dict[str, Any]) -> str:
         "Errors are geometric means, with the arithmetic ones in brackets.",
         _in_short(found),
         _advice(found),
+        _by_itself(found),
         _remarks(found),
         *_where_ours_stands(found),
     ]
@@ -59,6 +60,27 @@ def _advice(found: dict[str, Any]) -> str:
         "sets with the fewest and the most."
     )
     return f"{note}\n\n{table(head, rows)}"
+
+
+def _by_itself(found: dict[str, Any]) -> str:
+    """What `estimate` takes when it is not told which, and what that costs in error."""
+    if not found["by_itself"]:
+        return ""
+    rows = []
+    for one in found["by_itself"]:
+        which: dict[str, list[str]] = {}
+        for data, name in one["taken"].items():
+            which.setdefault(label(name), []).append(data)
+        taken = "; ".join(f"{name} on {names(data)}" for name, data in which.items())
+        if len(which) == 1:
+            (taken,) = which
+        error = f"{amount(one['error'])} % ({amount(one['arithmetic'])})"
+        rows.append([one["design"], taken, error])
+    note = (
+        "`fr.estimate` without `method=` chooses by what rank 1 of a sample stands for, so that it "
+        "does not smooth where a sample is too coarse for it:"
+    )
+    return f"{note}\n\n{table(['design', 'takes', 'error'], rows)}"
 
 
 def _least(one: dict[str, Any]) -> float:

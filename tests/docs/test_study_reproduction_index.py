@@ -328,6 +328,22 @@ def test_level_estimators_are_all_advised(module: Callable[[str], Any]) -> None:
     assert "|  |  | MLE | level | 2.0 | 2.0 | 0 |" in tables
 
 
+def test_what_the_library_takes_by_itself(module: Callable[[str], Any]) -> None:
+    chosen = module("reproduction_index").chosen
+    # rank 1 of 100 stands for 37 ranks of ml-1m and for 374 of yelp-diffnet
+    assert [chosen("ml-1m", "fixed 100"), chosen("yelp-diffnet", "fixed 100")] == [
+        "smoothed",
+        "MLE",
+    ]
+    assert chosen("yelp-diffnet", "adaptive 25") == "smoothed"
+    found = module("_verdict").verdict(ROWS, [], lambda data, design: "MLE")
+    for one in found["by_itself"]:
+        mine = [row["errors"]["MLE"] for row in ROWS if row["design"] == one["design"]]
+        assert one["taken"] == {"x": "MLE"}
+        assert one["arithmetic"] == pytest.approx(sum(map(sum, mine)) / 6, abs=1e-3)
+    assert len(found["by_itself"]) == len(found["designs"])
+
+
 def test_the_tables_of_the_verdict(module: Callable[[str], Any]) -> None:
     found = module("_verdict").verdict(ROWS, [])
     text = module("_verdict_page").tables(found)
