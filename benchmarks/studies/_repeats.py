@@ -172,13 +172,15 @@ def _in_processes(
 ) -> list[Cell]:
     """A process computes a whole cell, so that their number changes no figure."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(jobs, len(missing)), mp_context=context) as pool:
+    pool = ProcessPoolExecutor(min(jobs, len(missing)), mp_context=context)
+    try:
         running = {pool.submit(_compute, c, known[c], repeats, cache): c for c in missing}
         for count, done in enumerate(as_completed(running), 1):
             print(f"{count}/{len(missing)} {done.result()}", flush=True)
             if time.monotonic() > end:
-                pool.shutdown(cancel_futures=True)
                 break
+    finally:  # out of time, or interrupted: what waits is not begun
+        pool.shutdown(cancel_futures=True)
     return [cell for future, cell in running.items() if future.cancelled()]
 
 
