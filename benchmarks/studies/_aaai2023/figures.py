@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +15,11 @@ STYLES = {
     "adaptive 100, MLE": ("#d55e00", "-"),
     "adaptive 25, smoothed": ("#009e73", "-"),
 }
-CLOUD = (
-    ("fixed 100", "MLE"),
-    ("fixed 100", "MN_MES"),
-    ("fixed 500", "MLE"),
-    ("fixed 500", "MN_MES"),
-    ("fixed 500", "smoothed"),
-    ("fixed 1000", "MN_MES"),
-    ("fixed 1000", "smoothed"),
-    ("adaptive 100", "MLE"),
-    ("adaptive 100", "smoothed"),
-    ("adaptive 25", "MLE"),
-    ("adaptive 25", "smoothed"),
+CLOUD = tuple(
+    product(
+        ("fixed 100", "fixed 500", "fixed 1000", "adaptive 100", "adaptive 25"),
+        ("MLE", "MN_MES", "smoothed"),
+    )
 )
 _MARKS = {
     "fixed 100": "o",
