@@ -22,7 +22,7 @@ def table(head: list[str], rows: Iterable[Iterable[Any]], *, right: int | None =
 
 def label(name: str) -> str:
     """WMLE is not the estimator that the paper prints under that name."""
-    return "WMLE (tilted form, ours)" if name == "WMLE" else name
+    return "WMLE (tilted, ours)" if name == "WMLE" else name
 
 
 def names(found: Iterable[str]) -> str:
