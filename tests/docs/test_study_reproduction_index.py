@@ -291,9 +291,7 @@ def test_a_design_that_costs_more_on_one_data_set_is_named(module: Callable[[str
 def test_level_estimators_are_all_advised(module: Callable[[str], Any]) -> None:
     level = [row("EASE", DEEP, 60, WMLE=[2, 2, 2], MLE=[2.05, 2, 2], smoothed=[3, 3, 3])]
     text = words(module, level)
-    assert (
-        "then WMLE (tilted, ours) or MLE (level). Expect an error of 2.0 % (2.0); by" in text
-    )
+    assert "then WMLE (tilted, ours) or MLE (level). Expect an error of 2.0 % (2.0); by" in text
     assert "first alone on no design; level on none; behind on adaptive 25 (3.0 against" in text
     assert "| x | **behind**: 3.0, WMLE (tilted, ours) 2.0 |" in text
     wider = [row("EASE", DEEP, 60, BV=[3.8, 3.8, 3.8], smoothed=[1, 1, 9.6])]  # 2.1 and 3.87
@@ -321,9 +319,8 @@ def test_level_estimators_are_all_advised(module: Callable[[str], Any]) -> None:
     assert "Do not take" not in text
     found = module("_verdict").verdict(level, [])
     tables = module("_verdict_page").tables(found)
-    assert (
-        "| **adaptive 25** | 60 | WMLE (tilted, ours) | level | **2.0** | **2.0** | 3 |"
-        in (tables)
+    assert "| **adaptive 25** | 60 | WMLE (tilted, ours) | level | **2.0** | **2.0** | 3 |" in (
+        tables
     )
     assert "|  |  | MLE | level | 2.0 | 2.0 | 0 |" in tables
 
