@@ -180,3 +180,11 @@ def test_kept_ranks_give_the_metrics_of_the_page() -> None:
             hits = np.bincount(users, weights=levels[kept[name]] <= 20, minlength=counts.size)
             recall = 100 * np.mean(hits[counts > 0] / counts[counts > 0])
             assert recall == pytest.approx(case["test"]["recall@20"][0], abs=0.0006), name
+
+
+def test_penalties_outside_of_the_range_are_named(load: Any) -> None:
+    beyond = load("_gowalla_losses.page").beyond
+    cases = {name: {"settings": {"weight_decay": one}} for name, one in
+             {"bpr": 1e-4, "mse": 1e-5, "ccl": 1e-9}.items()}  # fmt: skip
+    assert "outside of that stands BPR (0.0001). " in beyond(cases)
+    assert beyond({"mse": cases["mse"], "ccl": cases["ccl"]}) == ""

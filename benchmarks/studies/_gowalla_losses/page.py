@@ -14,6 +14,7 @@ from _gowalla_losses.outcome import LEAST
 from _gowalla_losses.published import OTHER_MODELS, gowalla
 from _gowalla_losses.settings import METRICS
 
+SEARCHED = (1e-9, 1e-5)  # penalties in section 4.4.1
 _GAP = 0.03
 _SETTINGS = ("temperature", "margin", "negative_weight", "n_positives")
 
@@ -66,8 +67,8 @@ to which thousands of shared ones come closer than 800. The rate is constant for
 the epochs and then halved six times at even distances; the dissertation starts at 1e-4 and halves
 on a plateau, down to 1e-6. `weight decay` is λ of λ/2·‖·‖² over all vectors, what the dissertation
 calls the global regularisation. The weight of negatives is that of their *mean* except for MINE+,
-where it is that of the log-sum. BPR is a sum over its negatives, so that its weight decay counts
-for one 800th of what it says.
+where it is that of the log-sum. {beyond(cases)}BPR is a sum over its negatives, so that its weight
+decay counts for one 800th of what it says.
 
 Tables 19 and 20 are not taken whole: the numbers of negatives, the batches and the rates are those
 of the other rows here. They can be read in two ways, of which the better on the held-out part
@@ -231,6 +232,22 @@ def settings(cases: dict[str, Any]) -> str:
         )
     head = ["loss", "from", "scores", *(key.replace("_", " ") for key in _SETTINGS)]
     return table([*head, "weight decay", "negatives", "batch", "rate", "epochs"], rows)
+
+
+def beyond(cases: dict[str, Any]) -> str:
+    """Which chosen penalties lie outside of the range that the dissertation searches."""
+    low, high = SEARCHED
+    outside = [
+        f"{NAMES[name]} ({one['settings']['weight_decay']:g})"
+        for name, one in cases.items()
+        if one["settings"] and not low <= one["settings"].get("weight_decay", low) <= high
+    ]
+    if not outside:
+        return ""
+    return (
+        f"Section 4.4.1 searches decays from {low:g} to {high:g}; outside of that stands "
+        f"{', '.join(outside)}. "
+    )
 
 
 def pictures(content: dict[str, Any]) -> str:

@@ -22,7 +22,8 @@ ranks of five models on {names}, which are
 kept here as `ranks/NAME.npz` (training items among the candidates, as in the papers) and
 `ranks/NAME-excluded.npz` (how many training items stand above the test item; the rank without them
 is the difference). One rank for each test user, among all items of the catalogue, equal scores in
-random order.
+random order. The files hold numbers of the models' making, and neither users, items nor
+interactions of the data sets, most of which may not be passed on.
 
 Settings are chosen by {content["tuned_by"]} on validation items, training items kept, since that is
 how the papers rank; they are not settings for recommending new items. All metrics are at 10, in
