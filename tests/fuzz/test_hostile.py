@@ -100,7 +100,9 @@ def test_names_of_models_cannot_break_a_table() -> None:
 def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_bytes(b"user,item\n1,2\n1,\x1b[31m,3\n")
-    assert says(Interactions.from_csv, path) == (
+    found = says(Interactions.from_csv, path)
+    # two of pyarrow's readers meet the line; the one that streams names the row, if it is first
+    assert found.replace("Row #3: ", "") == (
         r"`path` must name a CSV file; r.csv gave: CSV parse error: Expected 2 columns, "
         r"got 3: 1,\x1b[31m,3."
     )
