@@ -91,7 +91,7 @@ def _rules() -> str:
         "on other data": "its own data are not here; its statement was put to the test on the data "
         "that are named, and holds, holds in part or does not. No cell of it is counted",
         "not here": "nothing could be tested, for the reason given",
-        "nothing to reproduce": "it holds no result: notation, settings, sizes of data, a drawing",
+        "nothing to reproduce": "it holds no result: notation, sizes of data, a drawing",
     }
     claims = (
         f"*In part* means that some cells cannot be compared, for want of data or of a like model, "

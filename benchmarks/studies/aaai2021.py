@@ -1,8 +1,9 @@
 """Six estimators from 100 sampled items, winners and rank distributions: Jin et al., AAAI 2021.
 
 Tables 2, 3, 4, 6 to 10 and Figures 1 to 3, each figure beside the published one, and our own
-estimators and designs beside both. Everything is a reading of the repeats that `_repeats` keeps;
-the exact ranks come with the repository.
+estimators and designs beside both; and Figure 6 of the dissertation (003), which is Figure 1 on
+other data. Everything is a reading of the repeats that `_repeats` keeps; the exact ranks come with
+the repository.
 
     python benchmarks/studies/aaai2021.py [--quick] [--jobs 2]
 """
@@ -40,7 +41,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     found = computed([*cells, larger], repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
     estimates = [estimate_table(number, name, found) for number, name in data.items()]
     winners = [winner_table(number, name, found) for number, name in data.items()]
-    drawn = curves(found, data["2"], larger)
+    drawn = curves(found, data["2"], larger, data.get("6"))
     content: dict[str, Any] = {
         "repeats": asked.repeats,
         "models": list(models),

@@ -61,7 +61,8 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 def here() -> list[str]:
     """The data sets whose ranks are kept, those of the paper first."""
-    every = dict.fromkeys(["pinterest-20-part", "yelp-diffnet", *DATA])
+    first = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m")
+    every = dict.fromkeys([*first, *DATA])
     return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
 
 
@@ -175,6 +176,7 @@ def _differs(content: Content, absent: list[str]) -> str:
             f"items held to the published times {grown:.2f}, of users to what a larger share errs"
         )
     says.append("models trained here")
+    says.append("users drawn without replacement (003 does not say how)")
     if absent:
         says.append(f"{' and '.join(absent)} not here")
     return "; ".join(says)

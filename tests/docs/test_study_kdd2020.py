@@ -235,6 +235,37 @@ def test_a_figure_says_no_less_than_the_paper(load: Any) -> None:
     assert states() == ("reproduced", "reproduced")
 
 
+def test_statements_are_asked_as_the_paper_makes_them(load: Any) -> None:
+    claims = load("_kdd2020.claims")
+    content = json.loads((ROOT / "docs" / "reproduction" / "kdd2020.json").read_text("utf-8"))
+
+    def holds(words: str) -> bool | None:
+        (found,) = [one["holds"] for one in claims.claims(content) if words in one["says"]]
+        return None if found is None else bool(found)
+
+    # remedy 3 is about f growing with a; without the mapping is about f(k), and about K itself
+    assert (holds("grows with a"), holds("without minding")) == (True, None)
+    content["shapes_of_f"]["yelp"] |= {"grows_with_a": False, "falls_with_a": True}
+    assert holds("grows with a") is False
+    # beta@P beside the others to the four digits of Table 7, and beside beta@0.5 at k = 1
+    for row in content["mappings"]:
+        mean = row["mean"]
+        mean["beta@P"] |= {"abs": 0.00204, "abs@1": 0.02}
+        mean["beta@0.2"]["abs"], mean["bound"]["abs"] = 0.00196, 0.003
+        mean["beta@0.5"] |= {"abs": 0.003, "abs@1": 0.01}
+        mean["beta@1"] |= {"abs": 0.004, "abs@1": 0.001}
+    assert holds("least error over all k") is True
+    for row in content["mappings"]:
+        row["mean"]["beta@0.5"]["abs@1"] = 0.03
+    assert holds("least error over all k") is None
+    for row in content["mappings"]:
+        row["mean"]["beta@0.2"]["abs"] = 0.00194
+    assert holds("least error over all k") is False
+    for one in content["winners"]:
+        one["winner_kept_in_expectation"] = 0
+    assert holds("without minding") is False
+
+
 def test_a_single_draw_is_not_a_mean(load: Any) -> None:
     """A cell may be two spreads of one draw off, not two of a mean of 100 and not more."""
     outcome = load("_kdd2020.outcome")

@@ -126,7 +126,7 @@ def test_every_kind_of_state(index: Any) -> None:
         "kdd",
         tables=[
             outcome.compare("001 Table 2", cells, differs="another fit"),
-            outcome.shown("001 Figure 1", "curves keep their order", False),
+            outcome.shown("001 Figure 2", "curves meet", False),
             outcome.missing("001 Table 3", "not in our copy"),
         ],
         claims=[outcome.claim("001", "small errors", False, "|a - b| is large")],
@@ -134,16 +134,16 @@ def test_every_kind_of_state(index: Any) -> None:
     content = index.collected([kdd])
     by = {item["item"]: item for item in content["items"]}
     assert by["001 Table 2"]["state"] == "reproduced"
-    assert by["001 Figure 1"]["state"] == "not reproduced"
+    assert by["001 Figure 2"]["state"] == "not reproduced"
     assert by["001 Table 3"]["state"] == "not here"
     assert by["001 Table 1"]["state"] == "nothing to reproduce"
-    twin = by["003 Figure 2"]  # which repeats Figure 1 of KDD 2020
+    twin = by["003 Figure 3"]  # which repeats Figure 2 of KDD 2020
     assert twin["state"] == "not reproduced"
-    assert twin["outcomes"][0]["repeats"] == "001 Figure 1"
+    assert twin["outcomes"][0]["repeats"] == "001 Figure 2"
     assert by["004 Table 2"]["outcomes"][0]["why"] == index.NOT_RUN
     page = index.page(content)
     assert "| reproduced | 1 of 1 cells within the limits, 1.0 % off in the median; another" in page
-    assert "as Figure 1 of KDD 2020; not so, or not all of it: curves keep their order" in page
+    assert "as Figure 2 of KDD 2020; not so, or not all of it: curves meet" in page
     assert r"| **does not hold** | \|a - b\| is large |" in page
     cells += [{"row": "a", "column": "c", "published": 1.0, "measured": None}]
     part = index.collected([made_up("kdd", tables=[outcome.compare("001 Table 2", cells)])])

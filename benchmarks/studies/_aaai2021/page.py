@@ -6,7 +6,7 @@ from typing import Any
 
 from _study import table as markdown
 
-from _aaai2021.published import NAMES, USERS, label
+from _aaai2021.published import NAMES, USERS, label, over_mle
 
 Content = dict[str, Any]
 
@@ -178,14 +178,15 @@ def _figures(content: Content, outcomes: dict[str, Content]) -> str:
     first = drawn["1"][0]
     rows = []
     for number, panels in drawn.items():
-        for one in panels:
+        for at, one in enumerate(panels):
+            figure = "6 of 003" if (number, at) == ("1", 1) else number
             for name, error in one["errors"].items():
                 cells = (
                     f"{error['pmf']:.1f}",
                     f"{error['cdf']:.1f}",
                     f"{error['cdf_signed']:+.1f}",
                 )
-                rows.append((number, one["model"], one["data"], one["design"], label(name), *cells))
+                rows.append((figure, one["model"], one["data"], one["design"], label(name), *cells))
     head = ["figure", "model", "data", "design", "estimator", "P(R) %", "Recall %", "signed"]
     small = drawn["3"][0]
     models = ", ".join(one["model"] for one in drawn["2"])
@@ -195,7 +196,7 @@ Means over the repeats of the learned P(R), and their sums.
 
 ![Exact and learned probability of each rank up to 200 for {first["model"]}](aaai2021-figure1.svg)
 
-Figure 1, {first["data"]}. {_said(outcomes["004 Figure 1"])}
+Figure 1, {first["data"]}. {_said(outcomes["004 Figure 1"])}{_later(content, outcomes)}
 
 ![Learned probabilities and recall curves for {models} beside the exact ones](aaai2021-figure2.svg)
 
@@ -210,6 +211,14 @@ with its sign.
 
 {markdown(head, rows)}
 """
+
+
+def _later(content: Content, outcomes: dict[str, Content]) -> str:
+    """The dissertation's figure beside the first, where its data are here."""
+    if "003 Figure 6" not in outcomes:
+        return ""
+    data = content["curves"]["1"][1]["data"]
+    return f"\n\nFigure 6 of the dissertation, {data}. {_said(outcomes['003 Figure 6'])}"
 
 
 def _claims(content: Content) -> str:
@@ -234,6 +243,7 @@ def _differs(content: Content) -> str:
         if one["data"].endswith("-part")
     )
     uncertain = 100 / (2 * (content["repeats"] - 1)) ** 0.5
+    means, spreads = (f"{low:.2f} to {high:.2f}" for low, high in over_mle())
     return f"""## What differs
 
 - Our fits of the five models are others than the paper's; the exact columns show by how much, and
@@ -245,8 +255,9 @@ def _differs(content: Content) -> str:
 - The paper does not say how many EM steps it took; 100 here, which is what its spreads look like.
   MES is solved with unweighted squares and η = 0.001 (the weighted form as printed gives half the
   spread). {label("WMLE")} is the weighted likelihood inside the tilted family: the printed equation
-  estimates another distribution, and what is published is MLE times about 1.03 with a larger
-  spread. It is not the paper's estimator, and what the paper says of WMLE is asked of it as such.
+  estimates another distribution, and what is published is {means} times MLE, with {spreads} times
+  its spread. It is not the paper's estimator, and what the paper says of WMLE is asked of it as
+  such.
 - A standard deviation over {content["repeats"]} repeats is itself uncertain by {uncertain:.0f} %,
   and so is the published one. All repeats of this page took {content["seconds_of_repeats"]:,.0f} s
   of one core.

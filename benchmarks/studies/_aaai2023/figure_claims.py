@@ -81,7 +81,8 @@ def deep(content: Content) -> list[dict[str, Any]]:
             "a largest size of 10 to 15 % of the items is deep enough: beyond it the error of "
             "adaptive MLE falls by less than a quarter",
             holds_for(sum(little), len(little)),
-            "; ".join(f"{name}: {text}" for name, (_, text) in advised.items()),
+            f"at the first size above {SHALLOW:.0f} %, "
+            + "; ".join(f"{name}: {text}" for name, (_, text) in advised.items()),
         ),
     ]
 

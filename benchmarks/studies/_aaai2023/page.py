@@ -50,7 +50,9 @@ from 100 up to 3,200 while the target is first, with replacement, as published; 
 at 25 and "fixed 100 without" draws 100, both without replacement: ours. EM takes 100 steps for
 fixed samples and 50 for adaptive ones. "BV_MES, averaged" and the like take their prior from the
 mean over all samples, as published; without the word the prior is from the one sample, as a user
-has it. The samples and estimates took {content["processor_seconds"]:,.0f} s of one processor; they
+has it. The papers do not say where an adaptive sample starts, how many steps EM takes, or which
+samples a prior is from: what is called published here is what their sizes, errors and spreads agree
+with. The samples and estimates took {content["processor_seconds"]:,.0f} s of one processor; they
 are kept.
 """
 

@@ -1,7 +1,8 @@
 """What 000 (AAAI 2023) and chapter 2 of 003 (the dissertation) print: errors, winners, users.
 
 Percent errors are averages over K = 1..50, mean ± standard deviation over 100 repeats. The figures
-of both papers agree wherever both give them, but for one digit too many in 003.
+of both papers agree wherever both give them; our copy of 003 has a digit too many in five of them,
+where a ± was misread.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+from _bank import FOLDER, bank
 from _study import Ranks, keep
 
 import fullrank
@@ -22,7 +23,9 @@ EPOCHS = 10
 
 
 def books(cache: Path, *, epochs: int = EPOCHS) -> Ranks | None:
-    """None where the data set is not here."""
+    """Of the kept ranks where `ranks.py --data` has made them; None without the data set."""
+    if (FOLDER / f"{NAME}.npz").is_file():
+        return bank(NAME)["NeuMF"]
     path = cache / "kdd2020" / f"{NAME}-ranks-{epochs}.npz"
     if not path.is_file():
         try:

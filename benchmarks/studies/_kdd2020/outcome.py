@@ -125,7 +125,7 @@ def _figure_3(content: Content) -> dict[str, Any]:
     return shown(
         "001 Figure 3",
         f"a beta distribution with a < 1 fits the ranks: no share of targets up to some rank is "
-        f"missed by more than {FITS:g}",
+        f"missed by more than {FITS:g} (a limit of ours)",
         max(fits) <= FITS,
         differs=f"missed by {min(fits):.2f} to {max(fits):.2f} here; that is nearer than ranks "
         f"spread evenly for {nearer} of {len(found)} models and data sets",

@@ -47,10 +47,11 @@ meet the others as EASE and LRR do. WMF is `IALS` with Hu's confidence C and λ,
 {_compared(here)}
 
 What differs: the data; every model is tuned here, where 003 took SLIM, CDAE, MultiDAE and MultiVAE
-from other papers. λ: a regularisation for every singular vector, c = λ/8; HT: head and tail; RMD:
-without the diagonal. All are learned by one epoch of BPR (batches of 2,048, dropout ½); 003 does
-not give its steps, rates, t or the threshold of the sparsified model. EDLAE has the rank that 1,000
-is of ML-20M's catalogue. CDAE has a vector for every user and is fitted as MF is.
+from other papers and a λ for LRR that it calls not the best (appendix A.1.2). λ: a regularisation
+for every singular vector, c = λ/8; HT: head and tail; RMD: without the diagonal. All are learned by
+one epoch of BPR (batches of 2,048, dropout ½); 003 does not give its steps, rates, t or the
+threshold of the sparsified model. EDLAE has the rank that 1,000 is of ML-20M's catalogue. CDAE has
+a vector for every user and is fitted as MF is.
 {_order(here, ("Table 10, ML-20M", "Table 10, Netflix"))}
 
 {_says(content, "003 Table 10")}
@@ -82,6 +83,8 @@ Table 18 (MSD): {_msd(here)}
 {_says(content, "003 Figure 12")}
 
 ## The statements of the chapter
+
+Those that name a table are read from its figures; the others are in the text.
 
 {_claims(content["claims"])}
 

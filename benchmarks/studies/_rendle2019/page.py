@@ -44,18 +44,19 @@ Expectation ± spread of one draw, from the kernel; below them mean ± spread ov
 
 {_sampled(content["sampled"])}
 
-The paper's are means over 1,000 draws, with replacement: {near} of {len(content["sampled"])} lie
-within the error of such a mean (3 spreads/√1000, and the rounding) of the expectation.
+The paper's are means over 1,000 draws, taken to be with replacement as in its section 4.4: {near}
+of {len(content["sampled"])} lie within the error of such a mean (3 spreads/√1000, and the rounding)
+of the expectation.
 
 ## Figure 1: what a rank is worth
 
-![What each metric gives for each true rank](../images/rendle-1.png)
+![What each metric gives for each true rank](rendle2019-figure1.svg)
 
 {_weights(content["weights"])}
 
 ## Figure 2: the order of the models
 
-![Expected sampled metrics of the models by the number of candidates](../images/rendle-2.png)
+![Expected sampled metrics of the models by the number of candidates](rendle2019-figure2.svg)
 
 From so many sampled items on, the models stand in this order, the best first:
 
@@ -67,7 +68,8 @@ former one. The last columns are on a grid of 300 numbers of samples.
 
 ## Figure 3: the shape of a sampled metric
 
-![Expected sampled metrics by the true rank of the target](../images/rendle-3.png)
+![Expected sampled metrics by the true rank of the target, from 2 to 1,001 candidates, beside the
+exact ones](rendle2019-figure3.svg)
 
 Largest distance of the expected metric from the exact one and from a straight line, ranks 1 to
 1,000:
