@@ -37,6 +37,7 @@ from fullrank.ranking import FactorScorer
 
 USERS, ITEMS, SHARD = 400, 300, 40
 SHARDS = 2 * -(-USERS // SHARD)  # of both models
+PATIENCE = 600  # tenths of a second until what is left has gone by itself, on a busy machine
 
 
 def main() -> None:
@@ -178,8 +179,9 @@ def _content(folder: Path) -> dict[str, bytes]:
 
 
 def _shared_memory() -> set[str]:
+    """Names of shared memory and semaphores; folders there are somebody's temporary files."""
     place = Path("/dev/shm")
-    return {path.name for path in place.iterdir()} if place.is_dir() else set()
+    return {path.name for path in place.iterdir() if not path.is_dir()} if place.is_dir() else set()
 
 
 def _abandoned(before: set[str]) -> set[str]:
@@ -189,7 +191,7 @@ def _abandoned(before: set[str]) -> set[str]:
     others are using meanwhile is in the memory map of one of their processes, by its inode.
     """
     found = _shared_memory() - before
-    for _ in range(50):
+    for _ in range(PATIENCE):
         used = {inode for pid in _processes() for inode in _mapped(pid)}
         found = {name for name in found if _inode(name) not in used | {None}}
         if not found:
@@ -216,7 +218,7 @@ def _mapped(pid: int) -> set[int]:
 
 def _left_over() -> list[int]:
     """Workers whose parent is gone, after a while to notice it."""
-    for _ in range(50):
+    for _ in range(PATIENCE):
         found = [pid for pid in _processes() if "spawn_main" in _command(pid)]
         if not found:
             return []

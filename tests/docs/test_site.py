@@ -19,6 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BROWSED = ("index", "why", "choosing", "estimators/linear", "reproduction/index", "reference/cli")
+PATIENCE = 120_000  # milliseconds for a browser on a busy machine
 pytestmark = pytest.mark.slow
 
 
@@ -134,9 +135,9 @@ def address(site: Path) -> Iterator[str]:
             pass
 
     handler = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://localhost:{server.server_port}"
+        yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
@@ -149,10 +150,13 @@ def test_pages_in_a_browser(address: str) -> None:
     said: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"]
+            executable_path="/usr/bin/chromium",
+            args=["--no-sandbox", "--disable-dev-shm-usage"],
+            timeout=PATIENCE,
         )
         for width, scheme in ((1280, "light"), (375, "dark")):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+            page.set_default_timeout(PATIENCE)
             page.on("request", lambda request: asked.append(request.url))
             page.on(
                 "console", lambda line: said.append(line.text) if line.type == "error" else None
@@ -171,7 +175,7 @@ def test_pages_in_a_browser(address: str) -> None:
         page.goto(f"{address}/index.html", wait_until="networkidle")
         page.locator("input.md-search__input").click()
         page.locator("input.md-search__input").press_sequentially("adaptive")
-        page.wait_for_selector(".md-search-result__item", timeout=60_000)
+        page.wait_for_selector(".md-search-result__item")
         browser.close()
     assert said == []
     assert [url for url in asked if not url.startswith(address)] == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -82,27 +83,29 @@ def title(pid: int) -> str:
         return ""
 
 
-def broken(engine: Any, after: int, break_it: Callable[[], None]) -> Any:
-    """The engine, with something happening after some results."""
+def broken(engine: Any, after: int, break_it: Callable[[], bool]) -> Any:
+    """The engine, with something broken after some results, as soon as there is what to break."""
 
     class Broken(type(engine)):  # type: ignore[misc]
         broke = False
 
         def map(self, function: Any, shared: Any, parts: Any) -> Iterator[Any]:
             for count, result in enumerate(super().map(function, shared, parts)):
-                if count == after and not self.broke:
-                    self.broke = True
-                    break_it()
+                if count >= after and not self.broke:
+                    self.broke = break_it()
                 yield result
 
     engine.__class__ = Broken
     return engine
 
 
-def kill_one(named: str) -> None:
-    mine = [pid for pid in descendants(os.getpid()) if named in title(pid)]
-    assert mine, "no worker to kill"
-    os.kill(mine[0], signal.SIGKILL)
+def kill_one(named: str) -> bool:
+    """Kill a worker that has the name now; Ray's have that of their task while they are at it."""
+    for pid in descendants(os.getpid()):
+        if named in title(pid):
+            os.kill(pid, signal.SIGKILL)
+            return True
+    return False
 
 
 def test_a_worker_process_is_killed(
@@ -117,8 +120,12 @@ def test_a_worker_process_is_killed(
 def ray(need: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     module = need("ray")
-    yield module
-    module.shutdown()
+    # A Cluster leaves its address where any Ray that starts meanwhile looks for one: here only
+    # these tests do. The paths of its sockets must be short.
+    with tempfile.TemporaryDirectory(prefix="ray-", ignore_cleanup_errors=True) as folder:
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        yield module
+        module.shutdown()
 
 
 @pytest.mark.ray
@@ -139,12 +146,13 @@ def test_a_ray_node_is_killed(
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         node = cluster.add_node(num_cpus=1)
-        cluster.wait_for_nodes()
-        engine = broken(
-            Ray(address=cluster.address),
-            10,
-            lambda: cluster.remove_node(node, allow_graceful=False),
-        )
+        cluster.wait_for_nodes(timeout=120)
+
+        def remove() -> bool:
+            cluster.remove_node(node, allow_graceful=False)
+            return True
+
+        engine = broken(Ray(address=cluster.address), 10, remove)
         assert_same(measured(world, engine), expected)
         assert engine.broke
     finally:

@@ -17,6 +17,7 @@ from fullrank.report import Report, build_report
 from fullrank.sampling import RankSample, simulate
 
 N_ITEMS = 2000
+PATIENCE = 120_000  # milliseconds for a browser on a busy machine
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "image": "</script><img src=x onerror=alert(1)>",
@@ -144,6 +145,7 @@ def browser(need: Callable[[str], Any]) -> Iterator[Any]:
         found = play.chromium.launch(
             executable_path=program,
             args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
+            timeout=PATIENCE,
         )
         yield found
         found.close()
@@ -157,6 +159,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
     def go(path: Path, *, drawn: bool = True, **settings: Any) -> Opened:
         context = browser.new_context(**({"viewport": {"width": 1200, "height": 900}} | settings))
         contexts.append(context)
+        context.set_default_timeout(PATIENCE)
         opened = Opened(context.new_page())
 
         def route(one: Any) -> None:
@@ -173,7 +176,7 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
         opened.page.on("dialog", lambda one: (opened.dialogs.append(one.message), one.dismiss()))
         opened.page.goto(path.as_uri())
         if drawn:
-            opened.page.wait_for_selector("html[data-drawn]", timeout=30_000)
+            opened.page.wait_for_selector("html[data-drawn]")
         return opened
 
     yield go

@@ -37,7 +37,8 @@ def test_hits_and_bounded_values_have_their_plain_forms() -> None:
 @pytest.mark.parametrize("method", ["t", "normal", "wilson", "hoeffding"])
 def test_asking_every_user_leaves_no_doubt(method: str) -> None:
     found = mean_interval(HITS, method=method, population=100)
-    assert found.confidence_interval == (0.3, 0.3)
+    assert found.confidence_interval == (found.value, found.value)
+    assert found.value == pytest.approx(0.3, rel=1e-14)
     assert found.standard_error == 0.0
 
 
