@@ -18,16 +18,9 @@ def _factors(model: Any, data: Interactions) -> float:
     return 12.0 * float(model.n_factors) * (data.n_users + data.n_items)
 
 
-def _embeddings(model: Any, data: Interactions) -> float:
-    """Parameters, their gradients, two moments and the best ones so far."""
-    return 20.0 * float(model.n_factors) * (data.n_users + data.n_items)
-
-
-def _autoencoder(model: Any, data: Interactions) -> float:
-    """The first and the last layer, as `_embeddings` counts, and a batch's scores."""
-    hidden = tuple(getattr(model, "hidden", ())) or (model.n_factors,)
-    batch = min(model.batch_size, data.n_users)
-    return 20.0 * data.n_items * float(hidden[0] + hidden[-1] + batch)
+def _trained(model: Any, data: Interactions) -> float:
+    """What a model that is trained by epochs says itself, without a validation part."""
+    return float(model.memory(data))
 
 
 NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {
@@ -45,16 +38,12 @@ NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {
     models.PureSVD: _factors,
     models.MF: _factors,
     models.LRR: _factors,
-    models.EmbeddingMF: _embeddings,
-    models.LightGCN: lambda model, data: (
-        _embeddings(model, data) * (1 + float(model.n_layers)) + 40.0 * data.n_interactions
-    ),
-    models.NeuMF: lambda model, data: (
-        20.0 * (model.n_factors + sum(model.hidden)) * (data.n_users + data.n_items)
-    ),
-    models.MultiDAE: _autoencoder,
-    models.MultiVAE: _autoencoder,
-    models.CDAE: lambda model, data: _autoencoder(model, data) + _embeddings(model, data),
+    models.EmbeddingMF: _trained,
+    models.LightGCN: _trained,
+    models.NeuMF: _trained,
+    models.MultiDAE: _trained,
+    models.MultiVAE: _trained,
+    models.CDAE: _trained,
     models.Popularity: lambda _, data: 8.0 * (data.n_users + data.n_items),
     models.ItemKNN: lambda model, data: 16.0 * min(model.n_neighbors, data.n_items) * data.n_items,
 }

@@ -44,6 +44,15 @@ def _tensor(torch: Any, name: str, value: Any) -> Tensor:
     return value.float() if value.dtype.itemsize < 4 else value  # type: ignore[no-any-return]
 
 
+def setting(name: str, value: float, *, in_log: bool = False) -> float:
+    """A setting in its range; a weight that stands inside of a logarithm must not be 0."""
+    if name == "margin":
+        return _checks.real(name, value, low=-1, high=1)
+    if name == "temperature" or in_log:
+        return _checks.positive(name, value)
+    return _checks.real(name, value, low=0)
+
+
 def share(value: float | Tensor, like: Tensor) -> Tensor:
     """The argument `positive_share`: one for all rows, or one for each."""
     torch = load_torch()

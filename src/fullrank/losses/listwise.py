@@ -13,6 +13,7 @@ from fullrank.losses._scores import (
     log_mean_exp,
     log_one_plus_exp,
     reduced,
+    setting,
     share,
 )
 
@@ -53,7 +54,7 @@ def softmax(
     0.4076
     """
     rows, others = clean(positive, catalogue=catalogue)
-    heat = _checks.positive("temperature", temperature)
+    heat = setting("temperature", temperature)
     return reduced(load_torch().logsumexp(others / heat, dim=-1) - rows / heat, reduction)
 
 
@@ -107,8 +108,8 @@ def sampled_softmax(
     """
     torch = load_torch()
     rows, others = clean(positive, negatives=negatives)
-    heat = _checks.positive("temperature", temperature)
-    weight = _checks.positive("negative_weight", negative_weight)
+    heat = setting("temperature", temperature)
+    weight = setting("negative_weight", negative_weight, in_log=True)
     if not isinstance(log_probability, torch.Tensor):
         raise InputError(
             f"`log_probability` must be a torch tensor, not {type(log_probability).__name__}."
@@ -164,7 +165,7 @@ def info_nce(
     0.4076
     """
     rows, others = clean(positive, negatives=negatives)
-    heat = _checks.positive("temperature", temperature)
+    heat = setting("temperature", temperature)
     weight = _weight(negative_weight, others)
     return reduced(_against(rows / heat, log_mean_exp(others / heat), weight), reduction)
 
@@ -229,7 +230,7 @@ def debiased_info_nce(
     0.8553
     """
     rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
-    heat = _checks.positive("temperature", temperature)
+    heat = setting("temperature", temperature)
     if lowest_score != -math.inf:
         lowest_score = _checks.real("lowest_score", lowest_score)
     tau = share(positive_share, rows)
@@ -312,15 +313,17 @@ def mine_plus(
     -1.4858
     """
     rows, others = clean(positive, negatives=negatives)
-    heat = _checks.positive("temperature", temperature)
-    weight = _checks.real("negative_weight", negative_weight, low=0)
+    heat = setting("temperature", temperature)
+    weight = setting("negative_weight", negative_weight)
     pushed = weight * load_torch().logsumexp(others / heat, dim=-1)
     return reduced(pushed - rows / heat, reduction)
 
 
 def _weight(given: float | None, negatives: Tensor) -> float:
     """The weight of a mean over negatives that is by default their sum."""
-    return negatives.shape[-1] if given is None else _checks.positive("negative_weight", given)
+    if given is None:
+        return negatives.shape[-1]
+    return setting("negative_weight", given, in_log=True)
 
 
 def _against(positive: Tensor, log_mean: Tensor, weight: float) -> Tensor:

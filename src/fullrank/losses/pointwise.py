@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fullrank import _checks
-from fullrank.losses._scores import clean, reduced, share
+from fullrank.losses._scores import clean, reduced, setting, share
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -43,7 +42,7 @@ def mse(
     0.0600
     """
     rows, others = clean(positive, negatives=negatives)
-    weight = _checks.real("negative_weight", negative_weight, low=0)
+    weight = setting("negative_weight", negative_weight)
     return reduced((1 - rows).square() + weight * others.square().mean(dim=-1), reduction)
 
 
@@ -90,7 +89,7 @@ def debiased_mse(
     0.0535
     """
     rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
-    weight = _checks.real("negative_weight", negative_weight, low=0)
+    weight = setting("negative_weight", negative_weight)
     biased = others.square().mean(dim=-1)
     taken = share(positive_share, rows) * extra.square().mean(dim=-1)
     return reduced((1 - rows).square() + weight * (biased - taken), reduction)
@@ -139,8 +138,8 @@ def ccl(
     0.7000
     """
     rows, others = clean(positive, negatives=negatives)
-    above = _margin(margin)
-    weight = _checks.real("negative_weight", negative_weight, low=0)
+    above = setting("margin", margin)
+    weight = setting("negative_weight", negative_weight)
     return reduced((1 - rows) + weight * (others - above).relu().mean(dim=-1), reduction)
 
 
@@ -191,12 +190,8 @@ def debiased_ccl(
     0.6700
     """
     rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
-    above = _margin(margin)
-    weight = _checks.real("negative_weight", negative_weight, low=0)
+    above = setting("margin", margin)
+    weight = setting("negative_weight", negative_weight)
     biased = (others - above).relu().mean(dim=-1)
     taken = share(positive_share, rows) * (extra - above).relu().mean(dim=-1)
     return reduced((1 - rows) + weight * (biased - taken), reduction)
-
-
-def _margin(value: float) -> float:
-    return _checks.real("margin", value, low=-1, high=1)

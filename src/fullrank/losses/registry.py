@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from fullrank import _checks
 from fullrank.errors import InputError
-from fullrank.losses._scores import load_torch
+from fullrank.losses._scores import load_torch, setting
 from fullrank.losses.listwise import (
     debiased_info_nce,
     info_nce,
@@ -43,6 +43,8 @@ class Loss:
         Whether it takes `extra_positives` third, and `positive_share=`.
     log_probability : bool
         Whether it takes `log_probability=`, that of the negatives in one draw.
+    weight_in_log : bool
+        Whether `negative_weight` stands inside of a logarithm, where it cannot be 0.
     """
 
     function: Callable[..., Tensor]
@@ -50,6 +52,7 @@ class Loss:
     catalogue: bool = False
     extra_positives: bool = False
     log_probability: bool = False
+    weight_in_log: bool = False
 
     @property
     def settings(self) -> Mapping[str, float | None]:
@@ -61,17 +64,25 @@ class Loss:
             if one.kind is one.KEYWORD_ONLY and one.name not in _GIVEN_BY_TRAINING
         }
 
+    def checked(self, name: str, value: float) -> float:
+        """One of these settings, in the range that the function asks for."""
+        return setting(name, value, in_log=self.weight_in_log)
+
 
 LOSSES: Mapping[str, Loss] = {
     "softmax": Loss(function=softmax, similarity="dot", catalogue=True),
-    "sampled-softmax": Loss(function=sampled_softmax, similarity="dot", log_probability=True),
+    "sampled-softmax": Loss(
+        function=sampled_softmax, similarity="dot", log_probability=True, weight_in_log=True
+    ),
     "bpr": Loss(function=bpr, similarity="dot"),
     "mse": Loss(function=mse, similarity="dot"),
     "debiased-mse": Loss(function=debiased_mse, similarity="dot", extra_positives=True),
     "ccl": Loss(function=ccl, similarity="cosine"),
     "debiased-ccl": Loss(function=debiased_ccl, similarity="cosine", extra_positives=True),
-    "info-nce": Loss(function=info_nce, similarity="dot"),
-    "debiased-info-nce": Loss(function=debiased_info_nce, similarity="dot", extra_positives=True),
+    "info-nce": Loss(function=info_nce, similarity="dot", weight_in_log=True),
+    "debiased-info-nce": Loss(
+        function=debiased_info_nce, similarity="dot", extra_positives=True, weight_in_log=True
+    ),
     "mine": Loss(function=mine, similarity="dot"),
     "mine-plus": Loss(function=mine_plus, similarity="cosine"),
 }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
-from fullrank import _checks
+from fullrank import _checks, _memory
 from fullrank._files import PathLike
 from fullrank._progress import Progress
 from fullrank.data.interactions import Interactions
@@ -23,15 +23,17 @@ from fullrank.models._loop.validation import Validation, validation
 from fullrank.models._saving import settings
 from fullrank.ranking._cuda.device import on_gpu, open_device
 
+_VALIDATED = 8.0  # bytes of a number that is learned: a copy of the best, and one to rank with
+
 
 @dataclass(kw_only=True, eq=False)
 class NeuralModel(Saved):
     """A model that is trained by Adam; a subclass says what is trained, and on what.
 
-    A subclass has three methods: `_learner(data, device)` makes the tensors, drawn from
+    A subclass has four methods: `_learner(data, device)` makes the tensors, drawn from
     `initial_generator()` on the CPU and moved to the device, so that they are the same on every
     device; `_source(data, device)` makes the batches; `_keep(learner)` sets the learned fields
-    from the tensors.
+    from the tensors; `_sizes(data)` says how much memory that takes.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ class NeuralModel(Saved):
     device : str or None
         "cpu", "cuda" or "cuda:1"; None is "cpu".
     """
+
+    # bytes of a number that is learned: itself, its slope, two moments and what is kept of it
+    _bytes_learned: ClassVar[float] = 20.0
 
     epochs: int = 20
     learning_rate: float = 0.001
@@ -131,6 +136,8 @@ class NeuralModel(Saved):
             metric=self.metric,
             device=self.device,
         )
+        if not on_gpu(self.device):  # a GPU has memory of its own
+            self._ask_memory(data, validate is not None)
         with as_usual():
             device = torch_device(self.device)
             learner, source = self._learner(data, device), self._source(data, device)
@@ -161,6 +168,40 @@ class NeuralModel(Saved):
     def initial_generator(self) -> Any:
         """A `torch.Generator` on the CPU from which the first values of the tensors are drawn."""
         return load_torch().Generator().manual_seed(self.seed)
+
+    def memory(self, interactions: Interactions, *, validated: bool = False) -> float:
+        """The bytes that :meth:`fit` takes, roughly.
+
+        Parameters
+        ----------
+        interactions : Interactions
+        validated : bool
+            Whether there is a validation part.
+
+        Examples
+        --------
+        >>> from fullrank.data import simulate
+        >>> from fullrank.models import MultiDAE
+        >>> round(MultiDAE().memory(simulate(n_users=5000, n_items=2000)) / 2**20)
+        38
+        """
+        return sum(self._bytes(interactions, validated))
+
+    def _bytes(self, data: Interactions, validated: bool) -> tuple[float, float]:
+        """Of what is learned, and of a step besides."""
+        n_learned, step = self._sizes(data)
+        return n_learned * (self._bytes_learned + _VALIDATED * validated), step
+
+    def _ask_memory(self, data: Interactions, validated: bool) -> None:
+        """Raise where training would not fit, before anything is made."""
+        learned, step = self._bytes(data, validated)
+        name = "n_factors" if learned >= step else "batch_size"
+        what = f"{type(self).__name__} of {data.n_users:,} users and {data.n_items:,} items"
+        _memory.ask(name, learned + step, what)
+
+    def _sizes(self, data: Interactions) -> tuple[int, float]:
+        """How many numbers are learned, and the bytes that a step takes besides."""
+        return 0, 0.0
 
     def _learner(self, data: Interactions, device: Any) -> Learner:
         raise NotImplementedError

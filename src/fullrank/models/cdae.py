@@ -30,8 +30,9 @@ class CDAE(NeuralModel):
     """Predict a history from a part of it, and from who the user is.
 
     Every interaction counts 1. An epoch costs some 12·n_factors operations for each user and item.
-    Memory while learning: 16 bytes for each factor of each user and twice that for each item, and
-    20 bytes for each user of a batch and item. Only users that were learned from have scores.
+    Memory while learning: 20 bytes for each factor of each user and twice that for each item, 28
+    with a validation part, and 48 bytes for each user of a batch and item. Only users that were
+    learned from have scores.
 
     Parameters
     ----------
@@ -122,6 +123,10 @@ class CDAE(NeuralModel):
             hidden[block] = expit(sums + own[block] + self.hidden_bias_)
         return FactorScorer(hidden, self.item_factors_, item_bias=self.item_bias_)
 
+    def _sizes(self, data: Interactions) -> tuple[int, float]:
+        n_learned = (data.n_users + 2 * data.n_items + 1) * self.n_factors + data.n_items
+        return n_learned, 48.0 * data.n_items * min(self.batch_size, data.n_users)
+
     def _learner(self, data: Interactions, device: Any) -> CDAELearner:
         return CDAELearner(self, data, device)
 
@@ -139,8 +144,6 @@ class CDAELearner:
     def __init__(self, model: CDAE, data: Interactions, device: Any) -> None:
         self.model, self.data = model, data
         width = model.n_factors
-        n_weights = (data.n_users + 2 * data.n_items) * width
-        autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
         start = autoencoder.Start(load_torch(), model.initial_generator(), device)
         self.tensors = {
             "input_weights": start.matrix(data.n_items, width),

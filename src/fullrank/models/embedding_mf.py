@@ -36,8 +36,9 @@ class EmbeddingMF(NeuralModel):
     from *all* items, the user's own included, as the papers do; only the softmax looks at every
     item. A step costs some 6·n_factors operations for each pair and item drawn for it, and a pass
     over all vectors and their moments, or on a CPU over those in the batch where these are few.
-    Memory: 16 bytes for each factor of each user and item, 20 where the best epoch is kept, and 8
-    for each item drawn for a batch.
+    Memory: some 20 bytes for each factor of each user and item, 28 with a validation part, 20 for
+    each factor of what a batch looks at, and 44 for each item drawn for a pair of it, or 20 where
+    the batch shares them.
 
     Parameters
     ----------
@@ -156,7 +157,8 @@ class EmbeddingMF(NeuralModel):
 
     def _loss_settings(self) -> dict[str, float]:
         """The settings of the loss that differ from its own defaults."""
-        takes = LOSSES[self.loss].settings
+        loss = LOSSES[self.loss]
+        takes = loss.settings
         found = {}
         for name in ("temperature", "margin", "negative_weight"):
             value = getattr(self, name)
@@ -167,10 +169,25 @@ class EmbeddingMF(NeuralModel):
                     f"`{name}` must be None for the loss {self.loss!r}, which has "
                     f"{' and '.join(takes) or 'no settings'}; it is {_checks.shown(value)}."
                 )
-            found[name] = _checks.real(name, value)
+            found[name] = loss.checked(name, value)
         if "lowest_score" in takes and self._similarity() == "dot":
             found["lowest_score"] = -math.inf
         return found
+
+    def _drawn(self) -> int:
+        return self.n_negatives or (_FEW if self.loss == "bpr" else _MANY)
+
+    def _sizes(self, data: Interactions) -> tuple[int, float]:
+        loss, n_rows = LOSSES[self.loss], data.n_users + data.n_items
+        pairs = min(self.batch_size, data.n_interactions)
+        by_pair = not (loss.catalogue or self.shared_negatives)
+        drawn = data.n_items if loss.catalogue else self._drawn()
+        further = self.n_positives if loss.extra_positives else 0
+        rows = min(n_rows, pairs * (2 + further) + (pairs if by_pair else 1) * drawn)
+        step = 20.0 * self.n_factors * rows + 32.0 * data.n_interactions
+        # of a score, its slope and what lies between; items of its own are looked up and sorted
+        step += pairs * ((44.0 if by_pair else 20.0) * drawn + 44.0 * further)
+        return self.n_factors * n_rows, step
 
     def _draws(self, data: Interactions, device: Any) -> Draws:
         return Draws(data, device=device, kind=self.negatives, power=self.popularity_power)
@@ -182,7 +199,7 @@ class EmbeddingMF(NeuralModel):
             batch_size=self.batch_size,
             device=device,
             draws=None if loss.catalogue else self._draws(data, device),
-            n_negatives=self.n_negatives or (_FEW if self.loss == "bpr" else _MANY),
+            n_negatives=self._drawn(),
             shared=self.shared_negatives,
             n_positives=self.n_positives if loss.extra_positives else 0,
         )

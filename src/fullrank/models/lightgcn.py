@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,8 @@ class LightGCN(NeuralModel):
     The graph has users and items as nodes and interactions as edges. It is trained by BPR, with
     negatives drawn from all items. A step propagates all vectors: it costs some
     8·n_layers·n_factors operations for each interaction, whatever the size of the batch, so large
-    batches are the faster ones.
+    batches are the faster ones. Memory: some 56 bytes for each factor of each user and item, 64
+    with a validation part, 64 for each interaction and as many for each item drawn for a batch.
 
     Parameters
     ----------
@@ -75,6 +76,9 @@ class LightGCN(NeuralModel):
     True
     """
 
+    # layers come and go, however many: three at a time, either way, and slopes for each use
+    _bytes_learned: ClassVar[float] = 56.0
+
     n_factors: int = 64
     n_layers: int = 3
     n_negatives: int = 1
@@ -111,6 +115,12 @@ class LightGCN(NeuralModel):
         rows = rows_of(self, users)
         own = self.user_factors_ if rows is None else self.user_factors_[rows]
         return FactorScorer(own, self.item_factors_)
+
+    def _sizes(self, data: Interactions) -> tuple[int, float]:
+        n_learned = self.n_factors * (data.n_users + data.n_items)
+        pairs = min(self.batch_size, data.n_interactions)
+        drawn = pairs * (64.0 * (1 + self.n_negatives) + 8.0 * self.n_factors)
+        return n_learned, 64.0 * data.n_interactions + drawn
 
     def _source(self, data: Interactions, device: Any) -> Pairs:
         return Pairs(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _memory
+from fullrank import _checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import learned, rows_of
 from fullrank.models._learners import autoencoder, gather, layers
@@ -35,9 +35,9 @@ class NeuMF(NeuralModel):
     """Neural matrix factorisation: a weighted product of factors, a network, or both.
 
     Every interaction counts 1. An epoch costs some 6·(1 + n_negatives)·(n_factors + 2·hidden₀² +
-    hidden₀·hidden₁ + …) operations for each interaction; memory while learning is 16 bytes for
-    each of n_factors + hidden₀ numbers of each user and item, and a batch's layers. Only users
-    that were learned from have scores.
+    hidden₀·hidden₁ + …) operations for each interaction; memory while learning is 20 bytes for
+    each of n_factors + hidden₀ numbers of each user and item, 28 with a validation part, and a
+    batch's layers. Only users that were learned from have scores.
 
     A network has to be asked about every pair: ranking with it costs hidden₀·hidden₁ + … products
     for a user and an item, where factors alone cost n_factors.
@@ -147,6 +147,19 @@ class NeuMF(NeuralModel):
         """Of the layers from the sum of the inputs to the score; without a network, its bias."""
         return [*((0,) if self.parts == "gmf" else self.hidden), 1]
 
+    def _sizes(self, data: Interactions) -> tuple[int, float]:
+        n_rows, pairs = data.n_users + data.n_items, min(self.batch_size, data.n_interactions)
+        n_learned = layers.n_numbers(self._widths())
+        width = 0
+        if self.parts != "mlp":
+            n_learned += self.n_factors * (n_rows + 1)
+            width += self.n_factors
+        if self.parts != "gmf":
+            first = self.hidden[0]
+            n_learned += first * (n_rows + 2 * first + 1)
+            width += first + 2 * sum(self.hidden)
+        return n_learned, 8.0 * pairs * (1 + self.n_negatives) * width + 32.0 * data.n_interactions
+
     def _learner(self, data: Interactions, device: Any) -> NeuMFLearner:
         return NeuMFLearner(self, data, device)
 
@@ -181,11 +194,6 @@ class NeuMFLearner:
     def __init__(self, model: NeuMF, data: Interactions, device: Any) -> None:
         torch = load_torch()
         self.model, self.data, sides = model, data, {"user": data.n_users, "item": data.n_items}
-        width = model.n_factors + model.hidden[0]
-        n_pairs = min(model.batch_size, data.n_interactions)
-        layers = n_pairs * (1 + model.n_negatives) * (width + 2 * sum(model.hidden))
-        n_bytes = 16.0 * width * sum(sides.values()) + 8.0 * layers
-        _memory.ask("batch_size", n_bytes, f"{n_pairs:,} pairs and the embeddings")
         start = autoencoder.Start(torch, model.initial_generator(), device)
         self.tensors: dict[str, Any] = {}
         if model.parts != "mlp":

@@ -235,3 +235,25 @@ def test_negatives_by_default(split: Split, torch: Any) -> None:
 def test_settings(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=re.escape(message)):
         EmbeddingMF(**settings)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_settings_of_the_loss_are_checked_as_the_loss_does(torch: Any, loss: str) -> None:
+    """At once, and not after the data were read."""
+    one = LOSSES[loss]
+    given: list[object] = [torch.zeros(1), torch.zeros(1, 2)]
+    more: dict[str, object] = {}
+    if one.extra_positives:
+        given, more = [*given, torch.zeros(1, 2)], {"positive_share": 0.1}
+    if one.log_probability:
+        more["log_probability"] = torch.zeros(2)
+    for name in {"temperature", "margin", "negative_weight"} & set(one.settings):
+        for value in (-2.0, 0.0, 2.0, math.nan, "much"):
+            settings = {name: value}
+            try:
+                one.function(*given, **more, **settings)
+            except InputError as error:
+                with pytest.raises(InputError, match=f"^{re.escape(str(error))}$"):
+                    EmbeddingMF(loss=loss, **settings)
+            else:
+                EmbeddingMF(loss=loss, **settings)

@@ -202,14 +202,6 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
         MultiVAE(**settings)
 
 
-def test_a_batch_beyond_the_memory_is_refused(
-    data: Interactions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fullrank._memory.limit", lambda: 50_000)
-    with pytest.raises(InputError, match="`batch_size` must be smaller: 64 users × 60 items and"):
-        MultiVAE(**SMALL).fit(data)
-
-
 def test_it_must_be_fitted_and_over_the_same_items(data: Interactions) -> None:
     with pytest.raises(NotFittedError, match="MultiVAE has learned nothing yet"):
         MultiVAE().scorer()

@@ -219,14 +219,6 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
         NeuMF(**settings)
 
 
-def test_a_batch_beyond_the_memory_is_refused(
-    data: Interactions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("fullrank._memory.limit", lambda: 50_000)
-    with pytest.raises(InputError, match="`batch_size` must be smaller: 64 pairs and the embedd"):
-        NeuMF(**SMALL).fit(data)
-
-
 def test_it_must_be_fitted() -> None:
     with pytest.raises(NotFittedError, match="NeuMF has learned nothing yet"):
         NeuMF().scorer()

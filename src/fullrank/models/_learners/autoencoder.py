@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _memory
 from fullrank.data.interactions import Interactions
 
 Floats = NDArray[np.float32]
@@ -78,9 +77,3 @@ def layers_of(tensors: Mapping[str, Any], name: str) -> list[tuple[Any, Any]]:
     return [
         (tensors[f"{name}.{at}.weights"], tensors[f"{name}.{at}.bias"]) for at in range(n_layers)
     ]
-
-
-def ask_memory(n_items: int, batch_size: int, n_weights: int) -> None:
-    """Raise where training would not fit: weights, slopes and moments, and a batch's outputs."""
-    n_bytes = 16.0 * n_weights + 20.0 * n_items * batch_size
-    _memory.ask("batch_size", n_bytes, f"{batch_size:,} users × {n_items:,} items and the weights")

@@ -26,6 +26,11 @@ def pack(layers: Iterable[Layer]) -> Floats:
     return np.concatenate([np.empty(0, np.float32), *parts])
 
 
+def n_numbers(widths: Sequence[int]) -> int:
+    """Weights and biases between these widths."""
+    return sum((a + 1) * b for a, b in pairwise(widths))
+
+
 def unpack(name: str, vector: Floats, widths: Sequence[int]) -> list[tuple[Floats, Floats]]:
     """The layers between these widths, as views of the vector that `name` holds.
 
@@ -33,7 +38,7 @@ def unpack(name: str, vector: Floats, widths: Sequence[int]) -> list[tuple[Float
     Traceback (most recent call last):
     fullrank.errors.InputError: `tower_` must hold 21 numbers for layers of 3, 4, 1, not 19.
     """
-    needed = sum((a + 1) * b for a, b in pairwise(widths))
+    needed = n_numbers(widths)
     if vector.size != needed:
         shown = ", ".join(map(str, widths))
         raise InputError(

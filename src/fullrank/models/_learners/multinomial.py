@@ -22,8 +22,6 @@ class MultinomialLearner:
     def __init__(self, model: MultiDAE, data: Interactions, device: Any) -> None:
         self.model, self.data = model, data
         encoder, decoder = model._encoder_widths(), model._decoder_widths()
-        n_weights = data.n_items * (encoder[0] + decoder[-1])
-        autoencoder.ask_memory(data.n_items, min(model.batch_size, data.n_users), n_weights)
         start = autoencoder.Start(load_torch(), model.initial_generator(), device)
         self.tensors = {
             "input_weights": start.matrix(data.n_items, encoder[0]),
