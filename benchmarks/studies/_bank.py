@@ -10,14 +10,22 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from _study import ROOT, Ranks
+from _study import ROOT, Ranks, keep_arrays
 
 from fullrank.errors import InputError
 
 MODELS = ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")  # iALS is the papers' ALS
 QUICK_DATA = "ml-latest-small"  # comes with the repository
 DATA = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet", QUICK_DATA)
+# of the papers too, but not to be had here: `ranks.py --data` makes their ranks for who has them
+FURTHER = ("pinterest-20", "yelp", "ml-20m", "book-crossing")
+_WITHOUT = {"book-crossing": ("EASE",)}  # whose matrix of books by books takes 150 GB
 FOLDER = ROOT / "docs" / "reproduction" / "ranks"
+
+
+def models_of(data: str) -> tuple[str, ...]:
+    """Those of MODELS that are trained on a data set."""
+    return tuple(model for model in MODELS if model not in _WITHOUT.get(data, ()))
 
 
 def bank(data: str, *, excluded: bool = False, folder: Path = FOLDER) -> dict[str, Ranks]:
@@ -25,7 +33,7 @@ def bank(data: str, *, excluded: bool = False, folder: Path = FOLDER) -> dict[st
 
     Parameters
     ----------
-    data : one of DATA
+    data : one of DATA, or of FURTHER where its ranks were made
     excluded : bool
         Whether training items stand below the target; by default they are candidates as in the
         papers. Either way a rank is one among all N items.
@@ -61,7 +69,7 @@ def keep_bank(
     above = {model: kept[model] - excluded[model] for model in kept}
     for ranks, path in ((kept, _file(data, folder)), (above, _file(data, folder, excluded=True))):
         arrays = {model: _narrow(ranks[model]) for model in MODELS if model in ranks}
-        np.savez_compressed(path, n_items=np.int64(n_items), **arrays)  # type: ignore[arg-type]
+        keep_arrays(path, n_items=np.int64(n_items), **arrays)
 
 
 def _file(data: str, folder: Path, *, excluded: bool = False) -> Path:
@@ -70,7 +78,7 @@ def _file(data: str, folder: Path, *, excluded: bool = False) -> Path:
 
 def _read(path: Path) -> tuple[dict[str, np.ndarray], int]:
     if not path.is_file():
-        known = [name for name in DATA if _file(name, path.parent).is_file()]
+        known = [name for name in (*DATA, *FURTHER) if _file(name, path.parent).is_file()]
         raise InputError(
             f"`data` must be one of {', '.join(known) or 'none'}, whose ranks are kept in "
             f"{path.parent.name}/; got {path.name}. `fullrank reproduce ranks` makes them."

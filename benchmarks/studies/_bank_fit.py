@@ -23,10 +23,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from _bank import DATA, MODELS
+from _bank import DATA, FURTHER, MODELS, models_of
 from _ranks.data import World, save, world
 from _ranks.settings import NEURAL, TUNED_BY, combinations, found_before
 from _study import ROOT
+from _workers import Steps, begin
 
 Fit = dict[str, Any]
 CACHE = ROOT / "out" / "ranks" / "bank"
@@ -93,6 +94,8 @@ def left(found: list[Fit], asked: Asked, *, settle: bool = False) -> list[Fit]:
     done = {key(one) for one in found}
     tasks = []
     for data, model in itertools.product(asked.data, asked.models):
+        if model not in models_of(data):
+            continue
         named: Fit = {"data": data, "model": model}
         chosen = best(found, data, model, quick=asked.quick)
         missing: list[Fit] = []
@@ -162,9 +165,23 @@ def _lane(one: Fit, lanes: dict[str, Any]) -> str:
 def search(asked: Asked) -> list[Fit]:
     """Do what is left, beginning nothing once the time is over; what is done is written."""
     asked.cache.mkdir(parents=True, exist_ok=True)
-    start, context = time.monotonic(), multiprocessing.get_context("spawn")
-    lanes = _lanes(asked)
-    pools = {name: context.Pool(count) for name, (count, _) in lanes.items()}
+    context, lanes = multiprocessing.get_context("spawn"), _lanes(asked)
+    pools = {name: context.Pool(count, initializer=begin) for name, (count, _) in lanes.items()}
+    try:
+        tasks = _search(asked, lanes, pools)
+    finally:  # stopped or not, no process is left
+        for pool in pools.values():
+            pool.terminate()
+            pool.join()
+    for one in tasks:
+        print("left:", one["kind"], one["data"], one["model"], one["settings"], flush=True)
+    return read(asked.cache)
+
+
+def _search(asked: Asked, lanes: dict[str, tuple[int, int]], pools: dict[str, Any]) -> list[Fit]:
+    """What was not done in time."""
+    start = time.monotonic()
+    steps = Steps(expected(left(read(asked.cache), asked)))
     running: dict[str, tuple[Fit, str, Any]] = {}
     failed: set[str] = set()
     while True:
@@ -185,35 +202,36 @@ def search(asked: Asked) -> list[Fit]:
                 answer = pools[lane].apply_async(_work, (one, asked, threads))
                 running[key(one)] = (one, lane, answer)
         if not running:
-            break
+            return tasks
         time.sleep(0.1)
         for name in [name for name, (_, _, answer) in running.items() if answer.ready()]:
             _, _, answer = running.pop(name)
-            failed |= _write(asked.cache, answer.get(), name, time.monotonic() - start)
-    for pool in pools.values():
-        pool.terminate()
-    for one in tasks:
-        print("left:", one["kind"], one["data"], one["model"], one["settings"], flush=True)
-    return read(asked.cache)
+            failed |= _write(asked.cache, answer.get(), name, steps.text())
 
 
-def _write(cache: Path, one: Fit, name: str, passed: float) -> set[str]:
+def expected(tasks: list[Fit]) -> int:
+    """How many fits these are together with the tests that follow them."""
+    return len(tasks) + len({(t["data"], t["model"]) for t in tasks if t["kind"] == "validation"})
+
+
+def _write(cache: Path, one: Fit, name: str, place: str) -> set[str]:
     """One line; the names of fits that failed, which are not written."""
-    shown = " ".join(map(str, (f"{passed:.0f} s", one["kind"], one["data"], one["model"])))
+    shown = " ".join((f"{place}:", one["kind"], one["data"], one["model"]))
     if "error" in one:
         print(shown, "FAILED", one["settings"], one["error"], flush=True)
         return {name}
     with (cache / LOG).open("a", encoding="utf-8") as file:
         file.write(json.dumps(one) + "\n")
-    found = [one["metrics"], *([one["excluded"]] if "excluded" in one else [])]
-    print(shown, *found, f"{one['seconds']:.1f} s", one["settings"], flush=True)
+    value, seconds = one["metrics"][TUNED_BY], one["seconds"]
+    settings = ", ".join(f"{name} {setting}" for name, setting in one["settings"].items())
+    print(f"{shown}, {TUNED_BY} {value:.2f}, {seconds:.1f} s, {settings}", flush=True)
     return set()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("--cache", type=Path, default=CACHE, help="where fits are kept")
-    parser.add_argument("--data", nargs="*", choices=DATA, default=list(DATA))
+    parser.add_argument("--data", nargs="*", choices=(*DATA, *FURTHER), default=list(DATA))
     parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
     parser.add_argument("--data-folder", type=Path, help="pairs instead of FULLRANK_DATA")
     parser.add_argument("--save", type=Path, help="only write the pairs into this folder")

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _workers import Steps, begin
 
 import fullrank
 from fullrank.data import Interactions, datasets
@@ -222,6 +223,7 @@ def _begin(data: Path | None, quick: bool) -> None:
     global _where
     import torch
 
+    begin()
     torch.set_num_threads(1)
     _where = world(data, quick=quick)
 
@@ -251,6 +253,10 @@ def search(
     wanted = list(KINDS) if models is None else models
     context = multiprocessing.get_context("spawn")
     running: dict[str, Any] = {}
+    world(data, quick=quick)  # a worker that cannot read the data would be replaced for ever
+    todo = left(read(path), wanted, repeats, quick)
+    tests = repeats * len({one["model"] for one in todo if one["kind"] == "validation"})
+    steps = Steps(len(todo) + tests)
     with context.Pool(jobs, initializer=_begin, initargs=(data, quick)) as pool:
         while True:
             tasks = left(read(path), wanted, repeats, quick)
@@ -262,17 +268,18 @@ def search(
                 break
             time.sleep(0.1)
             for name in [name for name, answer in running.items() if answer.ready()]:
-                _write(path, running.pop(name).get())
+                _write(path, running.pop(name).get(), steps.text())
     if tasks:
         print(f"out of time: {len(tasks)} fits are left, and the tests that follow", flush=True)
     return read(path)
 
 
-def _write(path: Path, one: dict[str, Any]) -> None:
+def _write(path: Path, one: dict[str, Any], place: str) -> None:
     with path.open("a", encoding="utf-8") as file:
         file.write(json.dumps(one) + "\n")
     shown = {k: v for k, v in one.items() if k not in ("rates", "kind", "model")}
-    print(one["kind"], one["model"], len(one["rates"]), json.dumps(shown), flush=True)
+    said = f"{one['kind']} {one['model']}, {len(one['rates'])} epochs"
+    print(f"{place}: {said} {json.dumps(shown)}", flush=True)
 
 
 def main() -> None:

@@ -10,12 +10,10 @@ about estimators is a reading of these files; a run that was stopped goes on whe
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-import os
 import sys
 import time
 import zlib
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -23,7 +21,8 @@ from typing import Any
 
 import numpy as np
 from _repeats_fit import ETA, GAMMA, SCALE, WEIGHT, Samples
-from _study import KS, METRICS, ROOT, Ranks, adaptive_levels
+from _study import KS, METRICS, ROOT, Ranks, adaptive_levels, keep_arrays
+from _workers import Steps, workers
 from numpy.typing import NDArray
 
 from fullrank import _checks
@@ -154,33 +153,21 @@ def fill(
         key=lambda cell: -DESIGNS[cell.design].get("sample_size", 400),
     )
     end = time.monotonic() + budget
+    steps = Steps(len(missing))
     if jobs == 1 or len(missing) < 2:
         while missing and time.monotonic() < end:
             cell = missing.pop(0)
-            print(_compute(cell, known[cell], repeats, cache), flush=True)
+            said = _compute(cell, known[cell], repeats, cache)
+            print(f"{steps.text()}: {said}", flush=True)
         return missing
-    return _in_processes(missing, known, repeats, cache, jobs, end)
-
-
-def _in_processes(
-    missing: list[Cell],
-    known: dict[Cell, Ranks],
-    repeats: int,
-    cache: Path,
-    jobs: int,
-    end: float,
-) -> list[Cell]:
-    """A process computes a whole cell, so that their number changes no figure."""
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(jobs, len(missing)), mp_context=context)
-    try:
+    # a process computes a whole cell, so that their number changes no figure
+    with workers(min(jobs, len(missing))) as pool:
         running = {pool.submit(_compute, c, known[c], repeats, cache): c for c in missing}
-        for count, done in enumerate(as_completed(running), 1):
-            print(f"{count}/{len(missing)} {done.result()}", flush=True)
-            if time.monotonic() > end:
+        for done in as_completed(running):
+            print(f"{steps.text()}: {done.result()}", flush=True)
+            if time.monotonic() > end:  # what waits is not begun
+                pool.shutdown(cancel_futures=True)
                 break
-    finally:  # out of time, or interrupted: what waits is not begun
-        pool.shutdown(cancel_futures=True)
     return [cell for future, cell in running.items() if future.cancelled()]
 
 
@@ -197,25 +184,21 @@ def _compute(cell: Cell, known: Ranks, repeats: int, cache: Path) -> str:
     exact = [[_exact(known, metric, k) for k in KS] for metric in METRICS]
     truth = RankDistribution.from_ranks(known.ranks, n_items=known.n_items, grid=grid).mass
     seconds = time.perf_counter() - start
-    path = cache / cell.file
-    part = path.with_suffix(f".{os.getpid()}.part")
-    with part.open("wb") as file:
-        np.savez_compressed(
-            file,
-            key=_key(cell, known, repeats),
-            # of a distribution every metric follows from P̂(1), …, P̂(50)
-            head=np.array([mass[: len(KS)].T for mass in masses.values()], np.float32),
-            values=np.array(list(values.values()), np.float32),
-            estimators=np.array([*values, *masses]),
-            exact=exact,
-            sizes=[sample.average_size for sample in samples],
-            masses=[mass.mean(axis=1) for mass in masses.values()],
-            truth=truth,
-            edges=grid.edges,
-            bounds=ends,
-            seconds=seconds,
-        )
-    part.replace(path)
+    keep_arrays(
+        cache / cell.file,
+        key=_key(cell, known, repeats),
+        # of a distribution every metric follows from P̂(1), …, P̂(50)
+        head=np.array([mass[: len(KS)].T for mass in masses.values()], np.float32),
+        values=np.array(list(values.values()), np.float32),
+        estimators=np.array([*values, *masses]),
+        exact=exact,
+        sizes=[sample.average_size for sample in samples],
+        masses=[mass.mean(axis=1) for mass in masses.values()],
+        truth=truth,
+        edges=grid.edges,
+        bounds=ends,
+        seconds=seconds,
+    )
     return f"{cell.data}, {cell.model}, {cell.design}: {repeats} repeats in {seconds:.1f} s"
 
 

@@ -15,25 +15,26 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
-import multiprocessing
 import os
 import platform
 import resource
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _workers import watched, workers
 
 import fullrank
 from fullrank._files import replacing
 from fullrank.data import Interactions, datasets
 from fullrank.data.splits import Split
-from fullrank.errors import FullrankError
+from fullrank.errors import FullrankError, InputError, MissingExtraError
+from fullrank.evaluation import studies
 from fullrank.metrics import parse
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer
@@ -45,7 +46,8 @@ METRICS = ("recall", "ndcg", "ap")
 N_FACTORS = 64
 QUICK = "simulated"  # the data set of --quick, which is everywhere
 QUICK_REPEATS = 2
-_INTERRUPTED = 130  # what a shell gives a command that Ctrl-C has ended
+_OF_RUN = ("fullrank", "python", "machine", "seconds", "peak_megabytes")  # and no findings
+_TO_PUT_RIGHT, _INTERRUPTED = 2, 130  # exit codes: of data that are not here, say; of Ctrl-C
 
 Study = Callable[[argparse.Namespace], dict[str, Any]]
 Page = Callable[[dict[str, Any]], str]
@@ -175,14 +177,13 @@ def adaptive_levels(n_items: int, start: int = 25, limit: int | None = None) -> 
 
 
 def in_processes(work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int) -> list[Any]:
-    """Do all tasks, in several processes if asked to."""
-    if jobs == 1:
-        return [work(task) for task in tasks]
-    pool = ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        return list(pool.map(work, tasks))
-    finally:  # an interrupt ends what runs; what waits is not begun
-        pool.shutdown(cancel_futures=True)
+    """Do all tasks, in several processes if asked to, and say how long it will take."""
+    tasks = list(tasks)
+    if jobs == 1 or len(tasks) < 2:
+        return list(watched(map(work, tasks), len(tasks)))
+    with workers(min(jobs, len(tasks))) as pool:
+        running = [pool.submit(work, task) for task in tasks]
+        return list(watched((one.result() for one in running), len(tasks)))
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -210,15 +211,19 @@ def run(
     """The command line of a study; `figures(content, folder)` draws `<folder>/<name>-….svg`.
 
     `options` adds what only this study asks for; the defaults must do, for they are what
-    `fullrank reproduce` takes.
+    `fullrank reproduce` takes. One `--data` that names data sets, or a file of them, stands for
+    NEEDS. Exit codes are those of the `fullrank` command.
     """
-    parser = argparse.ArgumentParser(description=f"The study {name}; see the file's first lines.")
+    parser = argparse.ArgumentParser(description=studies.get(name).about)
     parser.add_argument("--repeats", type=int, default=None, help=f"{repeats} by default")
     parser.add_argument("--quick", action="store_true", help="few repeats on small data")
     parser.add_argument("--render", action="store_true", help="only write page and figures anew")
     parser.add_argument("--jobs", type=int, default=1, help="processes; change no figure")
-    parser.add_argument("--cache", type=Path, default=ROOT / "out" / "ranks")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / folder)
+    kept = ROOT / "out" / "ranks"
+    parser.add_argument("--cache", type=Path, default=kept, help="where a run keeps what is done")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "docs" / folder, help="for what it finds"
+    )
     if options is not None:
         options(parser)
     asked = parser.parse_args()
@@ -227,25 +232,58 @@ def run(
     stored = asked.out / f"{name}.json"
     if not asked.render:
         start = time.perf_counter()
+        signal.signal(signal.SIGTERM, _interrupt)  # so that workers end and files are whole
         try:
+            studies.get(name).require(_needed(asked))
             result = study(asked)
-        except FullrankError as error:  # data that are not here, as a rule: a sentence will do
-            sys.exit(str(error))
+        except FullrankError as error:  # a sentence will do
+            print(error, file=sys.stderr)
+            sys.exit(_TO_PUT_RIGHT if isinstance(error, InputError | MissingExtraError) else 1)
         except KeyboardInterrupt:
             print("Stopped; what is done is kept, and the same command goes on.", file=sys.stderr)
             sys.exit(_INTERRUPTED)
         asked.out.mkdir(parents=True, exist_ok=True)
         head = _head(name, asked, time.perf_counter() - start)
-        keep_json(head | result, stored)
+        keep_json(_or_as_it_was(head | result, stored), stored)
     written = write_page(stored, page, page_name or name)
     draw(stored, figures)
     print(f"wrote {stored.name} and {written.name}")
 
 
+def _needed(asked: argparse.Namespace) -> list[str] | None:
+    """The data sets that are asked for; None for those that the study names itself."""
+    given = getattr(asked, "data", None)
+    if isinstance(given, Path):
+        return []
+    return given or ([] if asked.quick else None)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _or_as_it_was(content: dict[str, Any], stored: Path) -> dict[str, Any]:
+    """What is stored, where a run has found nothing else: another time taken is no news."""
+    if not stored.is_file():
+        return content
+    try:
+        before: dict[str, Any] = json.loads(stored.read_text(encoding="utf-8"))
+    except ValueError:
+        return content
+    return before if _findings(before) == _findings(json.loads(_text(content))) else content
+
+
+def _findings(content: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in content.items() if key not in _OF_RUN}
+
+
+def _text(content: dict[str, Any]) -> str:
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
 def keep_json(content: dict[str, Any], path: Path) -> None:
-    text = json.dumps(content, indent=1, ensure_ascii=False)
     with replacing(path) as new:
-        new.write_text(text + "\n", encoding="utf-8")
+        new.write_text(_text(content), encoding="utf-8")
 
 
 def keep_arrays(path: Path, **arrays: Any) -> None:

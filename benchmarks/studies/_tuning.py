@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from _study import keep_json
+from _workers import Steps
 
 from fullrank.data import Interactions
 from fullrank.models import grid_search
@@ -27,8 +28,9 @@ def tuned(
 ) -> list[dict[str, Any]]:
     """Settings and metrics of every combination, those found in the file `kept` not made again."""
     known = json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else {}
-    rows = []
-    for values in itertools.product(*grid.values()):
+    rows, combinations = [], list(itertools.product(*grid.values()))
+    steps = Steps(len(combinations))
+    for values in combinations:
         chosen = dict(zip(grid, values, strict=True)) | settings
         key = json.dumps(chosen, sort_keys=True)
         if key not in known:
@@ -37,6 +39,9 @@ def tuned(
             known[key] = dict(zip(found.metrics, found.values[0].tolist(), strict=True))
             kept.parent.mkdir(parents=True, exist_ok=True)
             keep_json(known, kept)
-            print(key, {name: round(value, 4) for name, value in known[key].items()}, flush=True)
+            said = {name: round(value, 4) for name, value in known[key].items()}
+            print(f"{steps.text()}: {key} {said}", flush=True)
+        else:
+            steps.text()
         rows.append({"settings": chosen, "values": known[key]})
     return rows

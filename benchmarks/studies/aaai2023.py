@@ -71,7 +71,8 @@ def here(quick: bool) -> list[str]:
     """The data sets whose ranks are kept, those of the paper first."""
     if quick:
         return [QUICK_DATA]
-    every = dict.fromkeys(["pinterest-20-part", "yelp-diffnet", *DATA])
+    first = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m")
+    every = dict.fromkeys([*first, *DATA])
     return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
 
 

@@ -32,6 +32,7 @@ from _gowalla_losses.results import case, keep_ranks, others, points, popular, s
 from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
 from _gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
 from _study import run
+from _workers import Steps
 
 from fullrank.data import Interactions, datasets
 
@@ -131,11 +132,12 @@ def go(crew: Crew, tasks: list[Task], folder: Path, deadline: float) -> None:
     todo = [task for task in tasks if task.key not in done]
     print(f"{len(todo)} of {len(tasks)} runs to do", flush=True)
     torn = _open_line(folder / "runs.jsonl")
+    steps = Steps(len(todo))
     for record in crew.run(todo, deadline):
         with (folder / "runs.jsonl").open("a", encoding="utf-8") as file:
             file.write(f"{torn}{json.dumps(record)}\n")
         torn = ""
-        print(told(record), flush=True)
+        print(f"{steps.text()}: {told(record)}", flush=True)
 
 
 def _open_line(kept: Path) -> str:

@@ -7,17 +7,23 @@ data are split, `_ranks/settings.py` what is tried, and `_bank_fit.py` does it: 
 (<cache>/bank) has are not made again, wherever they were made, and with --budget 0 none is made.
 FULLRANK_DATA names the folder of the data. On a processor alone all of it takes hours.
 
+With --data the ranks of these data sets alone are made, and stand beside those that are there. Some
+of the papers' data sets are not to be had here (`_bank.FURTHER`); who has them makes their ranks
+so, and aaai2023 and user_sampling take pinterest-20, yelp and ml-20m along, kdd2020 book-crossing.
+
     python benchmarks/studies/ranks.py [--quick] [--jobs 2] [--cache out/ranks] [--budget SECONDS]
+        [--device cuda] [--data ml-20m …]
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _bank import DATA, MODELS, QUICK_DATA, keep_bank
+from _bank import DATA, FURTHER, QUICK_DATA, keep_bank, models_of
 from _bank_fit import Asked, Fit, best, ranks_file, search
 from _outcome import compare
 from _ranks.data import QUICK_CORE, SPLITS, World, world
@@ -34,14 +40,25 @@ NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
-    names = (QUICK_DATA,) if asked.quick else DATA
+    names = tuple(asked.data or ((QUICK_DATA,) if asked.quick else DATA))
     cache: Path = asked.cache / ("bank-quick" if asked.quick else "bank")
     # all data are read before anything is trained: what is missing is said at once
     worlds = {name: world(name, quick=asked.quick) for name in names}
     found = search(
-        Asked(cache=cache, data=names, jobs=asked.jobs, quick=asked.quick, budget=asked.budget)
+        Asked(
+            cache=cache,
+            data=names,
+            device=asked.device,
+            jobs=asked.jobs,
+            quick=asked.quick,
+            budget=asked.budget,
+        )
     )
     every = [_of_data(name, where, found, cache, asked) for name, where in worlds.items()]
+    seconds = sum(one["seconds"] for one in found if one["data"] in names)
+    if asked.data:
+        every, before = _beside(every, asked)
+        seconds += before
     return {
         "seeds": "0 for models, test items and the order of equal scores, 1 for validation items",
         "tuned_by": TUNED_BY,
@@ -51,22 +68,40 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         "data": every,
         "exact": [_compared(one) for one in every if one["published"]],
         # of the fits, wherever and whenever they were made
-        "seconds": round(sum(one["seconds"] for one in found), 1),
+        "seconds": round(seconds, 1),
     }
+
+
+def _beside(every: list[Any], asked: argparse.Namespace) -> tuple[list[Any], float]:
+    """These data sets after the others that were there, and the seconds of the others."""
+    path = asked.out / "ranks.json"
+    if not path.is_file():
+        return every, 0.0
+    there = json.loads(path.read_text(encoding="utf-8"))
+    names = [one["name"] for one in every]
+    others = [one for one in there["data"] if one["name"] not in names]
+    # seconds of the same data set that an earlier run has counted
+    again = sum(_seconds(one) for one in there["data"] if one["name"] in names)
+    return [*others, *every], max(0.0, there["seconds"] - again)
+
+
+def _seconds(one: dict[str, Any]) -> float:
+    return sum(m["seconds"] + sum(t["seconds"] for t in m["tried"]) for m in one["models"])
 
 
 def _of_data(
     name: str, where: World, found: list[Fit], cache: Path, asked: argparse.Namespace
 ) -> dict[str, Any]:
     kept, excluded = {}, {}
-    for model in MODELS:
+    for model in models_of(name):
         with np.load(ranks_file(cache, name, model)) as content:
             kept[model], excluded[model] = content["kept"], content["excluded"]
     keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.out / "ranks")
     published, users = PUBLISHED.get(name), where.test.n_interactions
     return {
         "name": name,
-        "split": SPLITS[name][0] + (f"; the {QUICK_CORE}-core alone" if asked.quick else ""),
+        "split": SPLITS[name][0]
+        + (f"; the {QUICK_CORE}-core alone" if asked.quick and name == QUICK_DATA else ""),
         "n_users": users,
         "n_learned_from": where.whole.n_users,
         "n_items": where.whole.n_items,
@@ -85,7 +120,7 @@ def _of_data(
                 "excluded": _metrics(excluded[model], where.whole.n_items),
                 "within": _shares(kept[model]),
             }
-            for model in MODELS
+            for model in models_of(name)
         ],
     }
 
@@ -148,6 +183,13 @@ def _compared(one: dict[str, Any]) -> dict[str, Any]:
 def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, default=1e6, help="seconds; then test the best so far and stop"
+    )
+    parser.add_argument("--device", help="cpu or cuda, for EASE and the neural models")
+    parser.add_argument(
+        "--data",
+        nargs="+",
+        choices=(*DATA, *FURTHER),
+        help="make the ranks of these alone, beside those that are there",
     )
 
 

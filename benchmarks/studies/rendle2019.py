@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import math
 import time
+from pathlib import Path
 from typing import Any
 
 from _outcome import claim, compare, shown
@@ -19,6 +20,7 @@ from _rendle2019.estimated import estimated
 from _rendle2019.figures import (
     SIZES,
     TOP_METRICS,
+    curves,
     equation_30,
     exact_of,
     mean,
@@ -91,6 +93,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         "weights": weights(),
         "orders": {name: orders(name) for name in RENDLE_METRICS},
         "shapes": shapes(),
+        "curves": curves(),
         "equation_30": equation_30(),
         "estimated": found,
         # with what an earlier run has drawn
@@ -214,5 +217,18 @@ def _claims(content: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
+def _figures(content: dict[str, Any], folder: Path) -> None:
+    from _rendle2019.draw import figures  # which needs matplotlib
+
+    figures(content, folder)
+
+
 if __name__ == "__main__":
-    run("rendle2019", study, page, repeats=PUBLISHED_REPEATS, folder="reproduction")
+    run(
+        "rendle2019",
+        study,
+        page,
+        repeats=PUBLISHED_REPEATS,
+        folder="reproduction",
+        figures=_figures,
+    )

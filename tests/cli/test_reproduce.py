@@ -60,12 +60,53 @@ def test_one_is_run(fullrank: Run, tiny: Path) -> None:
     assert done.out == f"Written to {written}.\n"
 
 
+def test_into_another_folder_with_options_of_its_own(fullrank: Run, tiny: Path) -> None:
+    done = fullrank("reproduce", "tiny", "--out", tiny / "there", "--json", "--", "--quick")
+    assert done.code == 0
+    assert json.loads(done.out)["files"] == [str(tiny / "there" / "tiny.json")]
+
+
 def test_data_that_are_not_here_are_named_before_it_begins(fullrank: Run, tiny: Path) -> None:
     done = fullrank("reproduce", "tiny")
-    said, failed = done.err.splitlines()
-    assert said == studies.get("tiny").lacks()
-    assert f"needs gowalla, looked for in FULLRANK_DATA ({tiny})" in said
-    assert (done.code, failed) == (1, "The study tiny failed with exit code 3.")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"The study tiny needs gowalla, looked for in FULLRANK_DATA ({tiny}) and the cache "
+        f"({tiny}) and not found: fetch it with `fullrank datasets gowalla --download`, or set "
+        f"FULLRANK_DATA to a folder that has gowalla.parquet; --quick needs no data.\n"
+    )
+    assert not (tiny / "docs").exists()
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, one in studies.every().items() if set(one.needs) - {"ml-latest-small"}]
+)
+def test_every_study_says_so_in_one_sentence(
+    fullrank: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
+    monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path))
+    monkeypatch.setattr(studies, "_call", lambda _: pytest.fail("nothing is run"))
+    done = fullrank("reproduce", name)
+    assert done.code == 2
+    assert done.err.startswith(f"The study {name} needs ")
+    assert done.err.endswith("; --quick needs no data.\n")
+    assert done.err.count("\n") == 1
+    assert "download=True" not in done.err
+
+
+def test_a_study_that_fails(fullrank: Run, tiny: Path) -> None:
+    (tiny / "gowalla.parquet").touch()
+    done = fullrank("reproduce", "tiny")
+    assert done.code == 1
+    assert done.err == "The study tiny failed with exit code 3; what is done is kept.\n"
+
+
+@pytest.mark.parametrize("code", [2, 130])
+def test_what_a_study_has_said_is_not_said_again(fullrank: Run, tiny: Path, code: int) -> None:
+    script = tiny / "benchmarks" / "studies" / "tiny.py"
+    script.write_text(f"import sys\nsys.exit({code})\n")
+    done = fullrank("reproduce", "tiny")
+    assert (done.code, done.out, done.err) == (code, "", "")
 
 
 def test_mistakes(fullrank: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import os
 import re
 import runpy
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,12 +17,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from fullrank.evaluation.studies import every
+from fullrank.evaluation import studies
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "benchmarks" / "studies"
 PAGES = ROOT / "docs" / "studies"
-KNOWN = {name: study.folder for name, study in every().items()}
+KNOWN = {name: study.folder for name, study in studies.every().items()}
 PAPERS = sorted(name for name, folder in KNOWN.items() if folder == "reproduction")
 OTHERS = sorted(name for name, folder in KNOWN.items() if folder == "studies")
 PAGE_NAMES = {"reproduction_index": "index"}  # where it is not the study's
@@ -167,6 +168,31 @@ def test_plan(tmp_path: Path) -> None:
 )
 def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
     _quick(study, tmp_path)
+
+
+def test_a_run_that_finds_the_same_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else every run would change what is under version control."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    import _study
+
+    stored, found = tmp_path / "tiny.json", iter([[1, 2], [1, 2], [1, 3]])
+    about = studies.Study("tiny", "A tiny study.", "", "studies", (), ())
+    monkeypatch.setattr(studies, "get", lambda _: about)
+    monkeypatch.setattr(sys, "argv", ["tiny.py", "--out", str(tmp_path)])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    kept = []
+    for seconds in (1.0, 2.0, 3.0):
+        result = {"rows": tuple(next(found)), "seconds": seconds}
+        _study.run("tiny", lambda _, result=result: result, lambda _: "# Tiny\n", repeats=1)
+        kept.append(json.loads(stored.read_text(encoding="utf-8")))
+    assert kept[0] == kept[1]
+    assert (kept[1]["seconds"], kept[2]["seconds"]) == (1.0, 3.0)
+    assert kept[2]["rows"] == [1, 3]
+    stored.write_text("torn", encoding="utf-8")
+    _study.run("tiny", lambda _: result, lambda _: "# Tiny\n", repeats=1)
+    assert json.loads(stored.read_text(encoding="utf-8"))["rows"] == [1, 3]
 
 
 def test_the_page_of_the_gpu_is_written_from_its_results() -> None:

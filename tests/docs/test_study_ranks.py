@@ -269,21 +269,125 @@ def test_missing_data_are_said_before_anything_is_trained(tmp_path: Path) -> Non
         encoding="utf-8",
         env=os.environ | {"FULLRANK_DATA": str(tmp_path), "FULLRANK_CACHE": str(tmp_path)},
     )
-    assert run.returncode == 1
+    assert run.returncode == 2
     assert run.stdout == ""
     assert len(run.stderr.splitlines()) == 1
-    assert "ml-1m is not" in run.stderr
+    assert run.stderr.startswith("The study ranks needs ml-1m, pinterest-20-part, citeulike-a and")
     assert list(tmp_path.iterdir()) == []
 
 
-def quick(folder: Path) -> tuple[dict[str, Any], list[str]]:
+# ---- data sets of the papers that only a user has ----
+
+
+@pytest.fixture
+def further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Small files as the publishers give them out: 40 users, who have 20 of 50 items each."""
+    random, folder = np.random.default_rng(0), tmp_path / "data"
+    have = [(u, t, i) for u in range(40) for t, i in enumerate(random.permutation(50)[:20])]
+    films = [f"{u},{i},{3 + (t + i) % 3},{100 + t}" for u, t, i in have]
+    books = [f'"{u}";"{i:010}";"{i % 11}"' for u, _, i in have]
+    pairs = [(t, f"{u}\t{i}\t1\t{100 + t}") for u, t, i in have]
+    files = {
+        "ml-20m/ratings.csv": ["userId,movieId,rating,timestamp", *films],
+        "book-crossing/BX-Book-Ratings.csv": ['"User-ID";"ISBN";"Book-Rating"', *books],
+        "yelp/yelp.train.rating": [line for t, line in pairs if t < 19],
+        "yelp/yelp.test.rating": [line for t, line in pairs if t == 19],
+    }
+    for name, lines in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("\n".join(lines) + "\n", encoding="latin1")
+    for end in ("train", "test"):
+        (folder / "pinterest-20").mkdir(exist_ok=True)
+        shutil.copy(
+            folder / "yelp" / f"yelp.{end}.rating",
+            folder / "pinterest-20" / f"pinterest-20.{end}.rating",
+        )
+    named = {"FULLRANK_DATA": str(folder), "FULLRANK_CACHE": str(tmp_path / "cache")}
+    for variable, value in named.items():
+        monkeypatch.setenv(variable, value)
+    return named
+
+
+def test_further_data_are_split(study: Any, further: dict[str, str]) -> None:
+    data, names = study("_ranks.data"), study("_bank").FURTHER
+    assert set(data.SPLITS) == {*study("_bank").DATA, *names}
+    for name in names:
+        found = data.world(name)
+        assert found.test.user_counts().tolist() == found.valid.user_counts().tolist() == [1] * 40
+        assert found.train.n_interactions + 40 == found.whole.n_interactions
+        both = found.whole.union(found.test).n_interactions
+        assert both == found.whole.n_interactions + 40
+    films = data.world("ml-20m")
+    # of 20 items a third has 3 stars and does not count; the last that counts is the test
+    assert 40 * 12 < films.whole.n_interactions + 40 < 40 * 15
+    assert films.test.timestamps.min() > films.valid.timestamps.min() > 110
+    assert data.world("yelp").whole.n_interactions == 40 * 19
+    assert data.world("pinterest-20").whole.n_items == 9916  # as its publisher counts them
+
+
+def test_no_matrix_of_all_books(study: Any, tmp_path: Path) -> None:
+    bank, fits = study("_bank"), study("_bank_fit")
+    assert bank.models_of("ml-20m") == bank.MODELS
+    asked = fits.Asked(cache=tmp_path, data=("book-crossing", "ml-20m"), quick=True)
+    tasks = fits.left([], asked)
+    by = {name: {t["model"] for t in tasks if t["data"] == name} for name in asked.data}
+    assert by["book-crossing"] == set(bank.MODELS) - {"EASE"}
+    assert by["ml-20m"] == set(bank.MODELS)
+    assert fits.expected(tasks) == len(tasks) + 4 + 5
+
+
+def test_studies_take_what_was_made(
+    study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ranks = {"NeuMF": np.array([1, 5]), "EASE": np.array([2, 2])}
+    for name in ("ml-1m", "ml-20m", "book-crossing"):
+        study("_bank").keep_bank(name, ranks, ranks, 9, folder=tmp_path)
+    for name in ("aaai2023", "user_sampling"):
+        module = study(name)
+        monkeypatch.setattr(module, "FOLDER", tmp_path)
+        found = module.here(False) if name == "aaai2023" else module.here()
+        assert found == ["ml-20m", "ml-1m"]
+    books = study("_kdd2020.books")
+    monkeypatch.setattr(books, "FOLDER", tmp_path)
+    monkeypatch.setattr(books, "bank", lambda name: study("_bank").bank(name, folder=tmp_path))
+    assert books.books(tmp_path / "cache").ranks.tolist() == [1, 5]
+
+
+@pytest.mark.slow
+def test_ranks_of_further_data_stand_beside_the_others(
+    study: Any, tmp_path: Path, further: dict[str, str], need: Callable[[str], ModuleType]
+) -> None:
+    need("torch")
+    need("matplotlib")
+    there = json.loads((FOLDER / "ranks.json").read_text(encoding="utf-8"))
+    (tmp_path / "ranks.json").write_text(json.dumps(there), encoding="utf-8")
+    content, fits = quick(tmp_path, "--data", "book-crossing", **further)
+    assert len(fits) == 2 + 2 + 1 + 1 + 4
+    assert [one["name"] for one in content["data"]] == [*study("_bank").DATA, "book-crossing"]
+    assert content["data"][:-1] == there["data"]
+    assert content["exact"] == there["exact"]
+    assert content["seconds"] > there["seconds"]
+    found = study("_bank").bank("book-crossing", folder=tmp_path / "ranks")
+    assert list(found) == ["itemKNN", "iALS", "MultiVAE", "NeuMF"]
+    assert {one.ranks.size for one in found.values()} == {40}
+    assert "## book-crossing" in (tmp_path / "ranks.md").read_text(encoding="utf-8")
+    # the same again adds nothing
+    again, fits = quick(tmp_path, "--data", "book-crossing", **further)
+    assert fits == []
+    assert again["data"] == content["data"]
+    assert again["seconds"] == pytest.approx(content["seconds"], abs=0.2)
+
+
+def quick(folder: Path, *options: str, **environment: str) -> tuple[dict[str, Any], list[str]]:
     """What the study found, and a line for each fit that it made."""
+    command = [sys.executable, STUDIES / "ranks.py", "--quick", "--out", folder, "--cache", folder]
     run = subprocess.run(
-        [sys.executable, STUDIES / "ranks.py", "--quick", "--out", folder, "--cache", folder],
+        [*command, *options],
         capture_output=True,
         text=True,
         encoding="utf-8",
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | environment,
     )
     assert run.returncode == 0, run.stderr
     content = json.loads((folder / "ranks.json").read_text(encoding="utf-8"))

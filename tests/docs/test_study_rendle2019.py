@@ -7,7 +7,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,6 +55,50 @@ def test_orders_change_where_the_expectations_cross(load: Any) -> None:
         )
         assert " > ".join(after) == step["order"]
         assert before != after
+
+
+def test_the_lines_of_the_figures(load: Any) -> None:
+    """AP a second way, and recall and AUC by hand."""
+    stored = json.loads((ROOT / "docs" / "reproduction" / "rendle2019.json").read_text("utf-8"))
+    drawn = stored["curves"]
+    assert drawn == load("_rendle2019.figures").curves()
+    first, second, third = drawn["figure1"], drawn["figure2"], drawn["figure3"]
+    worth = dict(zip(first["ranks"], first["metrics"]["recall@10"], strict=True))
+    assert worth == {rank: float(rank <= 10) for rank in first["ranks"]}
+    assert {10, 11} <= set(worth)
+    for model in RANKS:
+        line = dict(zip(second["candidates"], second["metrics"]["ap"][model], strict=True))
+        assert (min(line), max(line)) == (2, 10_000)
+        for n in sorted(line)[::8]:
+            assert line[n] == pytest.approx(_expected_ap(model, n - 1), abs=1e-5)
+    # sampled AUC is AUC, whatever the number of candidates
+    auc = [1 - (rank - 1) / LAST for rank in third["ranks"]]
+    assert list(third["metrics"]["auc"]) == ["n = 2", "n = 11", "n = 101", "n = 1,001", "exact"]
+    for line in third["metrics"]["auc"].values():
+        assert line == pytest.approx(auc, abs=1e-5)
+
+
+def test_the_figures_are_drawn_from_the_results_and_always_alike(
+    load: Any, need: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    need("matplotlib")
+    draw = load("_rendle2019.draw").figures
+    content = json.loads((ROOT / "docs" / "reproduction" / "rendle2019.json").read_text("utf-8"))
+    files = [f"rendle2019-figure{number}.svg" for number in (1, 2, 3)]
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        draw({"curves": content["curves"]}, folder)  # nothing else is needed
+        assert sorted(path.name for path in folder.iterdir()) == files
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    content["curves"]["figure2"]["metrics"]["ap"]["A"][0] = 0.5
+    draw(content, tmp_path / "two")
+    changed = [
+        n
+        for n in files
+        if (tmp_path / "one" / n).read_bytes() != (tmp_path / "two" / n).read_bytes()
+    ]
+    assert changed == ["rendle2019-figure2.svg"]
 
 
 def test_equal_models_have_no_order(load: Any) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from _bank import QUICK_DATA
 
 from fullrank.data import Interactions, datasets, leave_one_out
 
@@ -41,12 +42,29 @@ def _pinterest() -> World:
     return World(split.train, split.valid, split.train, split.test)
 
 
-def _held_out(name: str, core: int | None = None) -> World:
+def _held_out(name: str, items_per_user: int = 1, users_per_item: int = 1) -> World:
     data = datasets.load(name)
-    if core is not None:
-        data = data.k_core(items_per_user=core, users_per_item=core)
+    if items_per_user > 1:
+        data = data.k_core(items_per_user=items_per_user, users_per_item=users_per_item)
     split = leave_one_out(data, rng=0)
     inner = leave_one_out(split.train, rng=1)
+    return World(inner.train, inner.test, split.train, split.test)
+
+
+def _given(name: str) -> World:
+    split = datasets.load_split(name)
+    inner = leave_one_out(split.train, rng=1)
+    return World(inner.train, inner.test, split.train, split.test)
+
+
+def _ml_20m() -> World:
+    data = datasets.load("ml-20m")
+    if data.values is not None:
+        data = data.select(data.values >= 4)
+    data = data.k_core(items_per_user=5)
+    by = "random" if data.timestamps is None else "last"
+    split = leave_one_out(data, by=by, rng=0)
+    inner = leave_one_out(split.train, by=by, rng=1)
     return World(inner.train, inner.test, split.train, split.test)
 
 
@@ -71,6 +89,11 @@ _BY_CHANCE = (
     "one item of each user, drawn with seed 0, is the test; one of the rest, drawn with seed 1, "
     "chooses settings"
 )
+_GIVEN = "as given; of the training items of a user one, drawn with seed 1, chooses settings"
+_OF_ML_20M = (
+    "ratings of 4 and 5 of the users with five of them; the last item of each user is the test, "
+    "the last before it chooses settings, or by chance where there are no times"
+)
 _OF_YELP = (
     "as given, training and validation part together, of which one item of each user, drawn with "
     "seed 1, chooses settings; of the test items of a user one is drawn with seed 0, and the "
@@ -89,13 +112,20 @@ SPLITS: dict[str, tuple[str, Callable[[], World]]] = {
     "citeulike-a": (_BY_CHANCE, lambda: _held_out("citeulike-a")),
     "yelp-diffnet": (_OF_YELP, _yelp),
     "ml-latest-small": (_BY_CHANCE, lambda: _held_out("ml-latest-small")),
+    "pinterest-20": (_GIVEN, lambda: _given("pinterest-20")),
+    "yelp": (_GIVEN, lambda: _given("yelp")),
+    "ml-20m": (_OF_ML_20M, _ml_20m),
+    "book-crossing": (
+        f"users with ten books and books with two users, at least; {_BY_CHANCE}",
+        lambda: _held_out("book-crossing", 10, 2),
+    ),
 }
 
 
 def world(name: str, folder: Path | None = None, *, quick: bool = False) -> World:
     """From FULLRANK_DATA, or from a folder into which `save` has written the pairs."""
-    if quick:
-        return _held_out(name, QUICK_CORE)
+    if quick and name == QUICK_DATA:
+        return _held_out(name, QUICK_CORE, QUICK_CORE)
     if folder is None:
         return SPLITS[name][1]()
     with np.load(folder / f"{name}.npz") as content:
@@ -118,5 +148,6 @@ def save(found: World, path: Path) -> None:
     arrays = {"shape": np.array([found.whole.n_users, found.whole.n_items])}
     same = found.whole.n_interactions == found.train.n_interactions + found.valid.n_interactions
     for part in (one for one in _PARTS if not (same and one == "whole")):
-        arrays[part] = np.stack(getattr(found, part).pairs()).astype(np.uint16)
+        pairs = np.stack(getattr(found, part).pairs())
+        arrays[part] = pairs.astype(np.min_scalar_type(max(arrays["shape"])))
     np.savez_compressed(path, **arrays)  # type: ignore[arg-type]

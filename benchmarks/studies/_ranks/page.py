@@ -103,7 +103,7 @@ def figures(content: dict[str, Any], folder: Path) -> None:
 
 def _summary(content: dict[str, Any]) -> str:
     if not content["exact"]:
-        return "None of these data is in the papers."
+        return "No exact metrics of these data are published that these could stand beside."
     sizes = {one["name"]: one for one in content["data"]}
     rows = []
     for one in content["exact"]:

@@ -1,4 +1,4 @@
-"""What Figures 1-3 of Rendle 2019 show, in numbers; examples/01_rendle.py draws them."""
+"""What Figures 1-3 of Rendle 2019 show, in numbers, and the curves to draw them from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,48 @@ from fullrank.sampling import collapse
 
 SIZES = (2, 11, 101, 1_001)  # Figure 3: candidates, the target among them
 TOP = np.arange(1, 1_001)
-TOP_METRICS = RENDLE_METRICS[1:]
+ALL, TOP_METRICS = RENDLE_METRICS, RENDLE_METRICS[1:]
+
+
+def curves() -> dict[str, Any]:
+    """The lines of the three figures, in as many digits as can be seen."""
+    ranks, sizes = _spaced(1, RENDLE_ITEMS, 150), _spaced(2, RENDLE_ITEMS, 60)
+    top = _spaced(1, int(TOP[-1]), 100)
+    worth = {name: _digits(metrics.parse(name).weights(ranks, RENDLE_ITEMS)) for name in ALL}
+    return {
+        "figure1": {"ranks": ranks.tolist(), "metrics": worth},
+        "figure2": {
+            "candidates": sizes.tolist(),
+            "metrics": {name: _means(name, sizes) for name in ALL},
+        },
+        "figure3": {
+            "ranks": top.tolist(),
+            "metrics": {
+                name: {
+                    **{
+                        f"n = {n:,}": _digits(expected_metric(name, top, n, RENDLE_ITEMS))
+                        for n in SIZES
+                    },
+                    "exact": _digits(metrics.parse(name).weights(top, RENDLE_ITEMS)),
+                }
+                for name in ALL
+            },
+        },
+    }
+
+
+def _means(name: str, sizes: np.ndarray) -> dict[str, list[float]]:
+    """Of each model, by the number of candidates."""
+    means = [mean(name, int(n) - 1) for n in sizes]
+    return {model: _digits(np.array([one[model] for one in means])) for model in RENDLE}
+
+
+def _spaced(first: int, last: int, number: int) -> np.ndarray:
+    return np.unique(np.geomspace(first, last, number).round().astype(int))
+
+
+def _digits(values: np.ndarray) -> list[float]:
+    return [round(float(value), 5) for value in values]
 
 
 def weights() -> dict[str, Any]:

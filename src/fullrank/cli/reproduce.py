@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -13,6 +14,12 @@ PANEL = _common.NEW_HERE
 
 def reproduce(
     study: Annotated[str | None, typer.Argument(help="The study to run.")] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Options of the study itself, after --; -- --help tells them.", metavar="-- OWN"
+        ),
+    ] = None,
     show: Annotated[
         bool, typer.Option("--list", help="List the studies, by the paper they repeat.")
     ] = False,
@@ -22,6 +29,10 @@ def reproduce(
     jobs: Annotated[
         int, typer.Option("--jobs", min=1, help="Processes, where a study can use several.")
     ] = 1,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder to write into, instead of these.", metavar="FOLDER"),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Changes nothing here: the studies fix their seeds.")
     ] = 0,
@@ -33,6 +44,12 @@ def reproduce(
     it repeats a paper, else into docs/studies, and with --quick below out.
     Data sets are looked for in the folder that FULLRANK_DATA names. A run
     that was stopped goes on where it was. The studies fix their seeds.
+
+    Some data sets of the papers are not to be had freely. Who has them:
+    linear_models takes ml-20m, netflix and msd along, and kdd2020
+    book-crossing; "fullrank reproduce ranks -- --data ml-20m" makes ranks
+    of ml-20m, pinterest-20, yelp or book-crossing, which the studies of
+    the sampled metrics then take along where their papers do.
 
     Example: fullrank reproduce aaai2021 --quick
     """
@@ -58,11 +75,15 @@ def reproduce(
         ]
         _common.say("\n\n".join(lines))
         return
-    lacking = "" if quick else studies.get(study).lacks()
-    if lacking:
-        typer.echo(lacking, err=True)
-    written = studies.run(study, quick=quick, jobs=jobs)
+    wanted = studies.get(study)
+    if not quick and not own:  # with options of its own a study may need other data
+        wanted.require()
+        if note := wanted.goes_without():
+            typer.echo(note, err=True)
+    ran = studies.run(study, quick=quick, jobs=jobs, out=out, own=own or ())
+    if ran.code:
+        raise typer.Exit(ran.code)
     if as_json:
-        _common.say_json({"format": 1, "study": study, "files": [str(path) for path in written]})
-    else:
-        _common.say("\n".join(f"Written to {path}." for path in written))
+        _common.say_json({"format": 1, "study": study, "files": [str(path) for path in ran.files]})
+    elif ran.files:
+        _common.say("\n".join(f"Written to {path}." for path in ran.files))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from fullrank import _checks
 from fullrank.data import DATASETS
@@ -29,6 +33,7 @@ _ACROSS, _OURS = "All of these papers", "Ours"
 _CONSTANTS = ("PAPER", "NEEDS", "USES")
 _STDERR = 2
 _PATIENCE = 30.0  # seconds for a study that was interrupted
+_EXPLAINED = (0, 2, 130)  # done, or the study has said itself why it is not: an input, an interrupt
 
 
 @dataclass(frozen=True)
@@ -49,24 +54,39 @@ class Study:
             return PAPERS[self.paper]
         return _ACROSS if self.folder == "reproduction" else _OURS
 
-    def lacks(self) -> str:
-        """One sentence on the data sets that are not here, or nothing."""
-        needed, used = (
-            [name for name in names if not catalogue.is_here(name)]
-            for names in (self.needs, self.uses)
+    def require(self, names: Iterable[str] | None = None) -> None:
+        """Refuse to begin without the data sets that it needs, or these; a sentence says how."""
+        absent = _absent(self.needs if names is None else names)
+        if not absent:
+            return
+        fetched = [name for name in absent if DATASETS[name].urls]
+        files = f"{absent[0]}.parquet" if len(absent) == 1 else "NAME.parquet of each"
+        how = f"set FULLRANK_DATA to a folder that has {files}"
+        if fetched:
+            them = "it" if absent == fetched[:1] else _and(fetched)
+            one = fetched[0] if len(fetched) == 1 else "NAME"
+            how = f"fetch {them} with `fullrank datasets {one} --download`, or {how}"
+        raise InputError(
+            f"The study {self.name} needs {_and(absent)}, looked for in {_looked_in()} and not "
+            f"found: {how}; --quick needs no data."
         )
-        if not needed and not used:
+
+    def goes_without(self) -> str:
+        """One sentence on the data sets that it would take along, or nothing."""
+        absent = _absent(self.uses)
+        if not absent:
             return ""
-        if needed:
-            says = f"needs {_and(needed)}"
-            then = "it can only go on from what an earlier run has kept"
-        else:
-            says = f"takes {_and(used)} along where it can"
-            then = "it does without"
         return (
-            f"The study {self.name} {says}, looked for in {_looked_in()} and not found: {then}; "
-            f"--quick needs no data."
+            f"The study {self.name} takes {_and(absent)} along where it can, looked for in "
+            f"{_looked_in()} and not found: it does without."
         )
+
+
+class Ran(NamedTuple):
+    """How a study ended, and the files that it wrote."""
+
+    code: int
+    files: list[Path]
 
 
 def every() -> dict[str, Study]:
@@ -97,36 +117,62 @@ def get(name: str) -> Study:
     return known[_checks.choice("study", name, sorted(known))]
 
 
-def run(name: str, *, quick: bool = False, jobs: int = 1) -> list[Path]:
-    """Run a study; the files it writes, in docs or for a quick one in out.
+def run(
+    name: str,
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    out: Path | None = None,
+    own: Sequence[str] = (),
+) -> Ran:
+    """Run a study; what it writes goes to docs, for a quick one to out, or where `out` says.
 
-    What it says while it runs goes to standard error.
+    What it says while it runs goes to standard error. `own` are options of its script.
     """
     study = get(name)
-    folder = _ROOT / ("out" if quick else "docs") / study.folder
+    folder = _ROOT / ("out" if quick else "docs") / study.folder if out is None else out.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     script = _ROOT / "benchmarks" / "studies" / f"{name}.py"
-    options = [*(["--quick"] if quick else []), "--jobs", str(jobs), "--out", str(folder)]
+    options = [*(["--quick"] if quick else []), "--jobs", str(jobs), "--out", str(folder), *own]
     before = _files(folder, name)
     code = _call([sys.executable, str(script), *options])
-    if code:
-        raise FullrankError(f"The study {name} failed with exit code {code}.")
-    return [path for path, time in _files(folder, name).items() if before.get(path) != time]
+    if code not in _EXPLAINED:
+        how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
+        raise FullrankError(f"The study {name} {how}; what is done is kept.")
+    written = [path for path, time in _files(folder, name).items() if before.get(path) != time]
+    return Ran(code, written)
 
 
 def _call(command: list[str]) -> int:
-    """The exit code; an interrupt reaches the child too, which is given time to end its own."""
+    """The exit code; what stops this process stops the child, which is given time to end its own.
+
+    Ctrl-C reaches the child by itself.
+    """
     with subprocess.Popen(
         command, stdout=_STDERR, env=os.environ | {"PYTHONUNBUFFERED": "1"}
     ) as child:
         try:
-            return child.wait()
+            with _passed_on(child):
+                return child.wait()
         except KeyboardInterrupt:
             try:
                 child.wait(_PATIENCE)
             except subprocess.TimeoutExpired:
                 child.kill()
             raise
+
+
+@contextmanager
+def _passed_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Hand a request to end on; only the main thread hears of one."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _files(folder: Path, name: str) -> dict[Path, int]:
@@ -186,6 +232,10 @@ def _known(file: str, constant: str, given: Iterable[str], known: Iterable[str])
 def _looked_in() -> str:
     given = cache.data_folder() or "which is not set"
     return f"FULLRANK_DATA ({given}) and the cache ({cache.folder()})"
+
+
+def _absent(names: Iterable[str]) -> list[str]:
+    return [name for name in names if not catalogue.is_here(name)]
 
 
 def _and(names: list[str]) -> str:

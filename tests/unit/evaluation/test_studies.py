@@ -59,26 +59,34 @@ def test_papers_come_first_in_their_order(script: Write) -> None:
 def test_what_is_not_here_is_said(
     script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    script("one", 'NEEDS = ("ml-1m", "simulated", "gowalla")\nUSES = ("ml-20m",)\n')
+    script("one", 'NEEDS = ("ml-1m", "simulated", "yelp-diffnet")\nUSES = ("ml-20m",)\n')
     script("two", 'USES = ("ml-20m", "netflix", "msd")\n')
     script("three", 'NEEDS = ("simulated",)\n')
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "kept"))
     monkeypatch.delenv("FULLRANK_DATA", raising=False)
-    assert studies.get("one").lacks() == (
-        f"The study one needs ml-1m and gowalla, looked for in FULLRANK_DATA (which is not set) "
-        f"and the cache ({tmp_path / 'kept'}) and not found: it can only go on from what an "
-        f"earlier run has kept; --quick needs no data."
+    with pytest.raises(InputError) as found:
+        studies.get("one").require()
+    looked = f"FULLRANK_DATA (which is not set) and the cache ({tmp_path / 'kept'}) and not found"
+    assert str(found.value) == (
+        f"The study one needs ml-1m and yelp-diffnet, looked for in {looked}: fetch ml-1m with "
+        f"`fullrank datasets ml-1m --download`, or set FULLRANK_DATA to a folder that has "
+        f"NAME.parquet of each; --quick needs no data."
     )
+    with pytest.raises(InputError, match=r"needs yelp-diffnet, .* not found: set FULLRANK_DATA to"):
+        studies.get("three").require(["yelp-diffnet"])
+    with pytest.raises(InputError, match=r"fetch ml-1m and gowalla with `fullrank datasets NAME"):
+        studies.get("three").require(["ml-1m", "gowalla"])
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
-    assert studies.get("two").lacks() == (
+    assert studies.get("two").goes_without() == (
         f"The study two takes ml-20m, netflix and msd along where it can, looked for in "
         f"FULLRANK_DATA ({tmp_path}) and the cache ({tmp_path / 'kept'}) and not found: it does "
-        f"without; --quick needs no data."
+        f"without."
     )
-    assert studies.get("three").lacks() == ""
-    for name in ("ml-1m", "gowalla", "ml-20m", "netflix", "msd"):
+    studies.get("three").require()
+    for name in ("ml-1m", "yelp-diffnet", "ml-20m", "netflix", "msd"):
         (tmp_path / f"{name}.parquet").touch()
-    assert studies.get("one").lacks() == studies.get("two").lacks() == ""
+    studies.get("one").require()
+    assert studies.get("two").goes_without() == ""
 
 
 def test_where_the_files_go(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -97,13 +105,17 @@ def test_where_the_files_go(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_
     other = tmp_path / "docs" / "reproduction" / "other.md"
     other.parent.mkdir(parents=True)
     other.touch()
-    written = studies.run("one", jobs=3)
+    code, written = studies.run("one", jobs=3)
+    assert code == 0
     names = [path.name for path in written]
     assert names == ["one.json", "one.md", "one-1.svg", "one-2.svg", "a.npz"]
     studies.run("one", quick=True)
+    monkeypatch.chdir(tmp_path)
+    studies.run("one", out=Path("there"))  # the study runs in this folder too, but may leave it
     assert asked == [
         ["--jobs", "3", "--out", str(tmp_path / "docs" / "reproduction")],
         ["--quick", "--jobs", "1", "--out", str(tmp_path / "out" / "reproduction")],
+        ["--jobs", "1", "--out", str(tmp_path / "there")],
     ]
 
 
@@ -111,7 +123,7 @@ def test_what_a_study_says_goes_to_standard_error(
     script: Write, capfd: pytest.CaptureFixture[str]
 ) -> None:
     script("one", 'print("half of it is done")\n')
-    assert studies.run("one") == []
+    assert studies.run("one") == (0, [])
     assert capfd.readouterr() == ("", "half of it is done\n")
 
 
@@ -121,8 +133,7 @@ def test_an_interrupted_study_can_end_its_own(tmp_path: Path) -> None:
     ready, cleared = tmp_path / "ready", tmp_path / "cleared"
     study = (
         "import pathlib, time\n"
-        f"pathlib.Path({str(ready)!r}).touch()\n"
-        "try:\n    time.sleep(60)\n"
+        f"try:\n    pathlib.Path({str(ready)!r}).touch()\n    time.sleep(600)\n"
         "except KeyboardInterrupt:\n    time.sleep(1)\n"
         f"    pathlib.Path({str(cleared)!r}).touch()\n"
     )
@@ -137,14 +148,35 @@ def test_an_interrupted_study_can_end_its_own(tmp_path: Path) -> None:
         assert child.poll() is None
         time.sleep(0.01)
     os.killpg(child.pid, signal.SIGINT)
-    _, said = child.communicate(timeout=30)
+    _, said = child.communicate(timeout=300)
     assert b"KeyboardInterrupt" in said
     assert cleared.exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_request_to_end_is_handed_on(tmp_path: Path) -> None:
+    """`kill` reaches the command alone, and the study must not go on without it."""
+    ready = tmp_path / "ready"
+    study = f"import pathlib, time\npathlib.Path({str(ready)!r}).touch()\ntime.sleep(600)\n"
+    command = (
+        "import sys\nfrom fullrank.evaluation import studies\n"
+        f"print(studies._call([sys.executable, '-c', {study!r}]))\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", command], stdout=subprocess.PIPE)
+    while not ready.exists():
+        assert child.poll() is None
+        time.sleep(0.01)
+    child.terminate()
+    said, _ = child.communicate(timeout=300)
+    assert said == f"{-signal.SIGTERM}\n".encode()
+
+
 def test_mistakes(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script("one", "import sys\nsys.exit(4)\n")
-    with pytest.raises(FullrankError, match=r"^The study one failed with exit code 4\.$"):
+    with pytest.raises(FullrankError, match=r"^The study one failed with exit code 4; "):
+        studies.run("one")
+    script("one", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
+    with pytest.raises(FullrankError, match=r"^The study one was ended by signal 9; "):
         studies.run("one")
     with pytest.raises(InputError, match=r"^`study` must be one of 'one', not 'x'\.$"):
         studies.run("x")

@@ -1,0 +1,106 @@
+"""Work in several processes that end with the study, however it ends; and how long is left.
+
+Ctrl-C is for the study, which ends its workers: what they were at is lost, what was kept stays. A
+worker whose study was killed ends by itself.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from fullrank.evaluation.clock import duration
+
+_EVERY = 10.0  # seconds between two lines, and later a twentieth of the time that has passed
+_AT_ONCE = 0.05  # seconds; what comes sooner was kept, and tells nothing of the speed
+
+
+class Steps:
+    """Counts what is done, and says from time to time how much that is and how long is left.
+
+    In lines, on a terminal too: what the work itself prints stands between them.
+    """
+
+    def __init__(
+        self, total: int, label: str = "", *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._total, self._label, self._now = total, label, now
+        self._done = 0
+        self._begun = self._last = self._said = now()
+        self._before: int | None = None  # done when the first that took time was begun
+
+    def step(self) -> None:
+        """One more is done; say so if nothing was said for a while."""
+        text = self.text()
+        now = self._last
+        if now - self._said >= max(_EVERY, (now - self._begun) / 20) and self._done < self._total:
+            print(f"{self._label}: {text}", file=sys.stderr, flush=True)
+            self._said = now
+
+    def text(self) -> str:
+        """One more is done: how much that is, and the time that is left.
+
+        Examples
+        --------
+        >>> times = iter([0.0, 0.0, 60.0])
+        >>> steps = Steps(10, now=lambda: next(times))
+        >>> steps.text(), steps.text()
+        ('1 of 10', '2 of 10, about 8:00 left')
+        """
+        now = self._now()
+        if self._before is None and now - self._last >= _AT_ONCE:
+            self._before, self._begun = self._done, self._last
+        self._done, self._last = self._done + 1, now
+        text = f"{self._done:,} of {self._total:,}"
+        if self._before is None or self._done == self._total:
+            return text
+        pace = (now - self._begun) / (self._done - self._before)
+        return f"{text}, about {duration(pace * (self._total - self._done))} left"
+
+
+def watched(results: Iterable[Any], total: int) -> Iterator[Any]:
+    """The results as they come, with a line about them now and then."""
+    steps = Steps(total, Path(sys.argv[0]).stem)
+    for result in results:
+        steps.step()
+        yield result
+
+
+@contextmanager
+def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes that are ended at once when something goes wrong or is interrupted.
+
+    Give them work by `submit`: after an interrupt `map` cancels what then cannot be called broken.
+    """
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin)
+    try:
+        yield pool
+    except BaseException:
+        for process in list((pool._processes or {}).values()):  # no other way before Python 3.14
+            process.terminate()
+        raise
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def begin() -> None:
+    """What a worker does first."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_study, daemon=True).start()
+
+
+def _end_with_study() -> None:
+    study = multiprocessing.parent_process()
+    if study is not None:
+        study.join()
+        os._exit(1)
