@@ -17,7 +17,7 @@ from fullrank.errors import InputError
 MODELS = ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")  # iALS is the papers' ALS
 QUICK_DATA = "ml-latest-small"  # comes with the repository
 DATA = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet", QUICK_DATA)
-# of the papers too, but not to be had here: `ranks.py --data` makes their ranks for who has them
+# of the papers too, without kept ranks: `ranks.py --data` makes them for who has the files
 FURTHER = ("pinterest-20", "yelp", "ml-20m", "book-crossing")
 _WITHOUT = {"book-crossing": ("EASE",)}  # whose matrix of books by books takes 150 GB
 FOLDER = ROOT / "docs" / "reproduction" / "ranks"

@@ -26,7 +26,7 @@ from typing import Any
 from _bank import DATA, FURTHER, MODELS, models_of
 from _ranks.data import World, save, world
 from _ranks.settings import NEURAL, TUNED_BY, combinations, found_before
-from _study import ROOT
+from _study import ROOT, append_json
 from _workers import Steps, begin
 
 Fit = dict[str, Any]
@@ -220,8 +220,7 @@ def _write(cache: Path, one: Fit, name: str, place: str) -> set[str]:
     if "error" in one:
         print(shown, "FAILED", one["settings"], one["error"], flush=True)
         return {name}
-    with (cache / LOG).open("a", encoding="utf-8") as file:
-        file.write(json.dumps(one) + "\n")
+    append_json(one, cache / LOG)
     value, seconds = one["metrics"][TUNED_BY], one["seconds"]
     settings = ", ".join(f"{name} {setting}" for name, setting in one["settings"].items())
     print(f"{shown}, {TUNED_BY} {value:.2f}, {seconds:.1f} s, {settings}", flush=True)

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _study import append_json
 from _workers import Steps, begin
 
 import fullrank
@@ -275,8 +276,7 @@ def search(
 
 
 def _write(path: Path, one: dict[str, Any], place: str) -> None:
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(one) + "\n")
+    append_json(one, path)
     shown = {k: v for k, v in one.items() if k not in ("rates", "kind", "model")}
     said = f"{one['kind']} {one['model']}, {len(one['rates'])} epochs"
     print(f"{place}: {said} {json.dumps(shown)}", flush=True)

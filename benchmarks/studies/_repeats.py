@@ -313,11 +313,11 @@ def right(values: Floats, exact: Floats) -> Floats:
 
 
 def main() -> int:
-    from _bank import DATA, MODELS, QUICK_DATA
+    from _bank import DATA, FURTHER, MODELS, QUICK_DATA
 
     usual = [name for name in DATA if name != QUICK_DATA]
     parser = argparse.ArgumentParser(description="Samples and estimates; see the first lines.")
-    parser.add_argument("--data", nargs="+", choices=DATA, default=usual)
+    parser.add_argument("--data", nargs="+", choices=(*DATA, *FURTHER), default=usual)
     parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
     parser.add_argument("--designs", nargs="+", choices=list(DESIGNS), default=list(DESIGNS))
     parser.add_argument("--repeats", type=int, default=100)

@@ -176,14 +176,16 @@ def adaptive_levels(n_items: int, start: int = 25, limit: int | None = None) -> 
     return levels if levels[-1] == last else [*levels, last]
 
 
-def in_processes(work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int) -> list[Any]:
+def in_processes(
+    work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int, label: str = ""
+) -> list[Any]:
     """Do all tasks, in several processes if asked to, and say how long it will take."""
     tasks = list(tasks)
     if jobs == 1 or len(tasks) < 2:
-        return list(watched(map(work, tasks), len(tasks)))
+        return list(watched(map(work, tasks), len(tasks), label))
     with workers(min(jobs, len(tasks))) as pool:
         running = [pool.submit(work, task) for task in tasks]
-        return list(watched((one.result() for one in running), len(tasks)))
+        return list(watched((one.result() for one in running), len(tasks), label))
 
 
 def spread(values: Iterable[float]) -> dict[str, float]:
@@ -229,25 +231,37 @@ def run(
     asked = parser.parse_args()
     if asked.repeats is None:
         asked.repeats = QUICK_REPEATS if asked.quick else repeats
-    stored = asked.out / f"{name}.json"
-    if not asked.render:
-        start = time.perf_counter()
-        signal.signal(signal.SIGTERM, _interrupt)  # so that workers end and files are whole
-        try:
-            studies.get(name).require(_needed(asked))
-            result = study(asked)
-        except FullrankError as error:  # a sentence will do
-            print(error, file=sys.stderr)
-            sys.exit(_TO_PUT_RIGHT if isinstance(error, InputError | MissingExtraError) else 1)
-        except KeyboardInterrupt:
-            print("Stopped; what is done is kept, and the same command goes on.", file=sys.stderr)
-            sys.exit(_INTERRUPTED)
-        asked.out.mkdir(parents=True, exist_ok=True)
-        head = _head(name, asked, time.perf_counter() - start)
-        keep_json(_or_as_it_was(head | result, stored), stored)
-    written = write_page(stored, page, page_name or name)
-    draw(stored, figures)
+    signal.signal(signal.SIGTERM, _interrupt)  # so that workers end and files are whole
+    try:
+        stored = _find(name, study, asked)
+        written = write_page(stored, page, page_name or name)
+        draw(stored, figures)
+    except (FullrankError, OSError) as error:  # a sentence will do
+        print(error, file=sys.stderr)
+        sys.exit(_TO_PUT_RIGHT if isinstance(error, InputError | MissingExtraError) else 1)
+    except KeyboardInterrupt:
+        print("Stopped; what is done is kept, and the same command goes on.", file=sys.stderr)
+        sys.exit(_INTERRUPTED)
     print(f"wrote {stored.name} and {written.name}")
+
+
+def _find(name: str, study: Study, asked: argparse.Namespace) -> Path:
+    """The file of what is found, new unless pages alone are to be written."""
+    stored: Path = asked.out / f"{name}.json"
+    if asked.render:
+        if not stored.is_file():
+            raise InputError(f"`render` needs {stored}, which is not there: run the study first.")
+        return stored
+    start = time.perf_counter()
+    studies.get(name).require(_needed(asked))
+    asked.out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said at once
+    with replacing(asked.out / f"{name}.trial") as trial:
+        trial.touch()
+    (asked.out / f"{name}.trial").unlink()
+    result = study(asked)
+    head = _head(name, asked, time.perf_counter() - start)
+    keep_json(_or_as_it_was(head | result, stored), stored)
+    return stored
 
 
 def _needed(asked: argparse.Namespace) -> list[str] | None:
@@ -290,6 +304,13 @@ def keep_arrays(path: Path, **arrays: Any) -> None:
     """A compressed .npz, whole or not at all."""
     with replacing(path) as new, new.open("wb") as file:
         np.savez_compressed(file, **arrays)
+
+
+def append_json(record: Any, path: Path) -> None:
+    """One more line, on a line of its own even where a killed run has left half of one."""
+    torn = path.is_file() and path.read_bytes()[-1:] not in (b"\n", b"")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(record) + "\n")
 
 
 def write_page(stored: Path, page: Page, name: str | None = None) -> Path:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor as Pool
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,22 +67,23 @@ class Steps:
         return f"{text}, about {duration(pace * (self._total - self._done))} left"
 
 
-def watched(results: Iterable[Any], total: int) -> Iterator[Any]:
+def watched(results: Iterable[Any], total: int, label: str = "") -> Iterator[Any]:
     """The results as they come, with a line about them now and then."""
-    steps = Steps(total, Path(sys.argv[0]).stem)
+    steps = Steps(total, label or Path(sys.argv[0]).stem)
     for result in results:
         steps.step()
         yield result
 
 
 @contextmanager
-def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
+def workers(jobs: int, enter: Callable[..., None] | None = None, *given: Any) -> Iterator[Pool]:
     """Processes that are ended at once when something goes wrong or is interrupted.
 
-    Give them work by `submit`: after an interrupt `map` cancels what then cannot be called broken.
+    Each calls `enter` with what is given before its first work. Give them work by `submit`: after
+    an interrupt `map` cancels what then cannot be called broken.
     """
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin)
+    pool = Pool(jobs, mp_context=context, initializer=begin, initargs=(enter, *given))
     try:
         yield pool
     except BaseException:
@@ -93,10 +94,12 @@ def workers(jobs: int) -> Iterator[ProcessPoolExecutor]:
         pool.shutdown(cancel_futures=True)
 
 
-def begin() -> None:
+def begin(enter: Callable[..., None] | None = None, *given: Any) -> None:
     """What a worker does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_study, daemon=True).start()
+    if enter is not None:
+        enter(*given)
 
 
 def _end_with_study() -> None:

@@ -22,7 +22,7 @@ from _aaai2023.tables import tables
 from _aaai2023.verdict import advantage, ours, wins
 from _aaai2023_depth import DEEP, MODEL, depth
 from _bank import DATA, FOLDER, QUICK_DATA, bank
-from _repeats import CACHE, DESIGNS, Cell, computed
+from _repeats import CACHE, DESIGNS, Cell, computed, fill
 from _study import METRICS, run
 
 PAPER = "000"
@@ -36,10 +36,18 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     content["repeats"] = asked.repeats
     content |= {part: [] for part in ("verdict", "bounds", "winners", "blind_spot", "depth")}
     spent = 0.0
-    for data in here(asked.quick):
-        known = bank(data)
-        if asked.quick:
-            known = {model: known[model] for model in QUICK_MODELS}
+    banks = {data: bank(data) for data in here(asked.quick)}
+    if asked.quick:
+        banks = {data: {one: known[one] for one in QUICK_MODELS} for data, known in banks.items()}
+    # all together first, so that the time left is that of all
+    every = [
+        Cell(data, model, design)
+        for data, known in banks.items()
+        for model in known
+        for design in designs
+    ]
+    fill(every, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
+    for data, known in banks.items():
         cells = [Cell(data, model, design) for design in designs for model in known]
         found = computed(cells, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
         spent += sum(repeats.seconds for repeats in found.values())

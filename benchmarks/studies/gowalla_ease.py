@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import resource
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 from _study import QUICK, keep_json, run, table
+from _workers import workers
 
 import fullrank
 from fullrank.data import Interactions, datasets
@@ -51,8 +50,7 @@ def _kept(quick: bool, strength: float, final: bool, folder: Path) -> dict[str, 
     """From the folder, or fitted in a process of its own and kept there."""
     path = folder / f"{'test' if final else 'valid'}-{strength:g}.json"
     if not path.is_file():
-        context = multiprocessing.get_context("spawn")
-        with ProcessPoolExecutor(1, mp_context=context) as pool:
+        with workers(1) as pool:
             found = pool.submit(_fit, quick, strength, final).result()
         keep_json(found, path)
     content = json.loads(path.read_text(encoding="utf-8"))

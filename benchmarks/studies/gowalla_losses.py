@@ -31,10 +31,11 @@ from _gowalla_losses.page import page
 from _gowalla_losses.results import case, keep_ranks, others, points, popular, swept
 from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
 from _gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
-from _study import run
+from _study import append_json, run
 from _workers import Steps
 
 from fullrank.data import Interactions, datasets
+from fullrank.errors import InputError
 
 NAME = "gowalla_losses"
 PAPER = "003"
@@ -95,6 +96,8 @@ def world(asked: argparse.Namespace) -> World:
 
 
 def from_file(path: Path, part: str) -> Interactions:
+    if not path.is_file():
+        raise InputError(f"`data` must name an .npz file; there is none at {path}.")
     with np.load(path) as content:
         return Interactions(
             user_ids=np.arange(content[f"{part}_indptr"].size - 1),
@@ -131,19 +134,10 @@ def go(crew: Crew, tasks: list[Task], folder: Path, deadline: float) -> None:
     done = {record["key"] for record in records(folder)}
     todo = [task for task in tasks if task.key not in done]
     print(f"{len(todo)} of {len(tasks)} runs to do", flush=True)
-    torn = _open_line(folder / "runs.jsonl")
     steps = Steps(len(todo))
     for record in crew.run(todo, deadline):
-        with (folder / "runs.jsonl").open("a", encoding="utf-8") as file:
-            file.write(f"{torn}{json.dumps(record)}\n")
-        torn = ""
+        append_json(record, folder / "runs.jsonl")
         print(f"{steps.text()}: {told(record)}", flush=True)
-
-
-def _open_line(kept: Path) -> str:
-    """What ends a line that was torn, so that the next one is its own."""
-    whole = not kept.is_file() or kept.read_bytes()[-1:] in (b"\n", b"")
-    return "" if whole else "\n"
 
 
 def told(record: Record) -> str:

@@ -7,9 +7,9 @@ data are split, `_ranks/settings.py` what is tried, and `_bank_fit.py` does it: 
 (<cache>/bank) has are not made again, wherever they were made, and with --budget 0 none is made.
 FULLRANK_DATA names the folder of the data. On a processor alone all of it takes hours.
 
-With --data the ranks of these data sets alone are made, and stand beside those that are there. Some
-of the papers' data sets are not to be had here (`_bank.FURTHER`); who has them makes their ranks
-so, and aaai2023 and user_sampling take pinterest-20, yelp and ml-20m along, kdd2020 book-crossing.
+With --data the ranks of these data sets alone are made, and stand beside those that are there. Of
+some of the papers' data sets none are kept (`_bank.FURTHER`); who has the files makes them so, and
+aaai2023 and user_sampling take pinterest-20, yelp and ml-20m along, kdd2020 book-crossing.
 
     python benchmarks/studies/ranks.py [--quick] [--jobs 2] [--cache out/ranks] [--budget SECONDS]
         [--device cuda] [--data ml-20m …]
@@ -33,6 +33,7 @@ from _ranks.published import PUBLISHED
 from _ranks.settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
 from _study import run
 
+from fullrank.errors import InputError
 from fullrank.metrics import parse
 
 KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 5000, 10000]
@@ -55,10 +56,8 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         )
     )
     every = [_of_data(name, where, found, cache, asked) for name, where in worlds.items()]
-    seconds = sum(one["seconds"] for one in found if one["data"] in names)
-    if asked.data:
-        every, before = _beside(every, asked)
-        seconds += before
+    every, before = _beside(every, asked)
+    seconds = before + sum(one["seconds"] for one in found if one["data"] in names)
     return {
         "seeds": "0 for models, test items and the order of equal scores, 1 for validation items",
         "tuned_by": TUNED_BY,
@@ -73,16 +72,22 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _beside(every: list[Any], asked: argparse.Namespace) -> tuple[list[Any], float]:
-    """These data sets after the others that were there, and the seconds of the others."""
+    """These data sets and others that are there, in their order, and the seconds of the others.
+
+    A run of all data sets makes those of `FURTHER` no more: they stay.
+    """
     path = asked.out / "ranks.json"
     if not path.is_file():
         return every, 0.0
     there = json.loads(path.read_text(encoding="utf-8"))
     names = [one["name"] for one in every]
-    others = [one for one in there["data"] if one["name"] not in names]
+    stay = (*DATA, *FURTHER) if asked.data else FURTHER
+    others = [one for one in there["data"] if one["name"] in stay and one["name"] not in names]
     # seconds of the same data set that an earlier run has counted
-    again = sum(_seconds(one) for one in there["data"] if one["name"] in names)
-    return [*others, *every], max(0.0, there["seconds"] - again)
+    again = sum(_seconds(one) for one in there["data"] if one not in others)
+    order = (*DATA, *FURTHER).index
+    both = sorted([*others, *every], key=lambda one: order(one["name"]))
+    return both, max(0.0, there["seconds"] - again) if others else 0.0
 
 
 def _seconds(one: dict[str, Any]) -> float:
@@ -94,7 +99,13 @@ def _of_data(
 ) -> dict[str, Any]:
     kept, excluded = {}, {}
     for model in models_of(name):
-        with np.load(ranks_file(cache, name, model)) as content:
+        file = ranks_file(cache, name, model)
+        if not file.is_file():
+            raise InputError(
+                f"The ranks of {model} on {name} were not made: its fits failed, or `--budget` "
+                f"({asked.budget:g} s) was over before; the same command goes on."
+            )
+        with np.load(file) as content:
             kept[model], excluded[model] = content["kept"], content["excluded"]
     keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.out / "ranks")
     published, users = PUBLISHED.get(name), where.test.n_interactions
@@ -189,7 +200,9 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--data",
         nargs="+",
         choices=(*DATA, *FURTHER),
-        help="make the ranks of these alone, beside those that are there",
+        metavar="NAME",
+        help="make the ranks of these alone, beside those that are there: "
+        + ", ".join((*DATA, *FURTHER)),
     )
 
 

@@ -19,7 +19,7 @@ from _aaai2023 import published as printed
 from _aaai2023.tables import Content, standing
 from _bank import DATA, FOLDER, QUICK_DATA, bank
 from _outcome import claim, compare, holds_for, missing
-from _repeats import CACHE, Cell, computed
+from _repeats import CACHE, Cell, computed, fill
 from _study import KS, Judge, Ranks, run
 from _user_sampling_page import METRICS, expected, page, published
 
@@ -44,11 +44,20 @@ DIGITS = 6  # enough that a page rounds once
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     sizes: dict[str, dict[str, int]] = {}
     rows: list[dict[str, Any]] = []
-    for data in [QUICK_DATA] if asked.quick else here():
-        known = bank(data)
-        models = QUICK_MODELS if asked.quick else tuple(known)
+    banks = {data: bank(data) for data in ([QUICK_DATA] if asked.quick else here())}
+    if asked.quick:
+        banks = {data: {one: known[one] for one in QUICK_MODELS} for data, known in banks.items()}
+    # all together first, so that the time left is that of all
+    every = [
+        Cell(data, model, design)
+        for data, known in banks.items()
+        for model in known
+        for _, design, _ in ITEMS
+    ]
+    fill(every, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
+    for data, known in banks.items():
         sizes[data] = {"n_users": int(known["EASE"].ranks.size), "n_items": known["EASE"].n_items}
-        for model in models:
+        for model in known:
             rows += _items(data, model, known[model], asked)
             rows += [_users(data, model, known[model], n, asked) for n in drawn(known[model])]
             print(f"{data}, {model}", flush=True)

@@ -14,6 +14,10 @@ class InputError(FullrankError, ValueError):
     """An argument or a file is not what it must be."""
 
 
+class DivergedError(InputError):
+    """Training left the finite numbers, as with a learning rate that is too large."""
+
+
 class DownloadError(FullrankError, OSError):
     """A data set could not be fetched."""
 

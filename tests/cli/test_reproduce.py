@@ -66,6 +66,16 @@ def test_into_another_folder_with_options_of_its_own(fullrank: Run, tiny: Path) 
     assert json.loads(done.out)["files"] == [str(tiny / "there" / "tiny.json")]
 
 
+def test_a_quick_form_never_takes_the_place_of_results(fullrank: Run, tiny: Path) -> None:
+    for options in (["--quick"], ["--", "--quick"]):
+        done = fullrank("reproduce", "tiny", "--json", *options)
+        assert done.code == 0
+        assert not (tiny / "docs").exists()
+    done = fullrank("reproduce", "tiny", "--quick", "--", "--out", tiny)
+    assert done.code == 2
+    assert done.err == "`out` must be given to `fullrank reproduce` itself, before the --.\n"
+
+
 def test_data_that_are_not_here_are_named_before_it_begins(fullrank: Run, tiny: Path) -> None:
     done = fullrank("reproduce", "tiny")
     assert (done.code, done.out) == (2, "")

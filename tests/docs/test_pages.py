@@ -88,9 +88,17 @@ def test_commands_that_are_not_run_have_the_options_they_show(reference: Any) ->
         assert name in commands, line
         section = reference["pages"]()["reference/cli.md"].partition(f"## {name} ")[2]
         known = section.partition("\n## ")[0]
+        own: list[str] = []
+        if "--" in words:  # after which options of the study itself stand
+            at = words.index("--")
+            words, own = words[:at], words[at + 1 :]
         for word in words:
             if word.startswith("-"):
                 assert f"`{word.partition('=')[0]}`" in known, line
+        for word in own:
+            if word.startswith("-") and word != "--help":
+                script = (ROOT / "benchmarks" / "studies" / f"{words[0]}.py").read_text("utf-8")
+                assert f'"{word}"' in script, line
 
 
 def test_every_command_and_public_name_has_its_place(reference: Any) -> None:

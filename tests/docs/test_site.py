@@ -135,9 +135,9 @@ def address(site: Path) -> Iterator[str]:
             pass
 
     handler = functools.partial(Quiet, directory=str(site))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+    with http.server.ThreadingHTTPServer(("localhost", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+        yield f"http://localhost:{server.server_port}"
         server.shutdown()
 
 

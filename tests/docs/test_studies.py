@@ -170,28 +170,75 @@ def test_the_quick_form_runs(study: str, tmp_path: Path) -> None:
     _quick(study, tmp_path)
 
 
-def test_a_run_that_finds_the_same_leaves_the_file_as_it_was(
+def test_a_line_after_a_torn_one_is_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else every run would change what is under version control."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    from _study import append_json
+
+    path = tmp_path / "runs.jsonl"
+    append_json({"one": 1}, path)
+    with path.open("a", encoding="utf-8") as file:
+        file.write('{"two":')
+    append_json({"three": 3}, path)
+    append_json({"four": 4}, path)
+    assert path.read_text().splitlines() == ['{"one": 1}', '{"two":', '{"three": 3}', '{"four": 4}']
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Runs a study in this process, which finds what it is given; the exit code."""
     monkeypatch.syspath_prepend(str(SCRIPTS))
     import _study
 
-    stored, found = tmp_path / "tiny.json", iter([[1, 2], [1, 2], [1, 3]])
     about = studies.Study("tiny", "A tiny study.", "", "studies", (), ())
     monkeypatch.setattr(studies, "get", lambda _: about)
-    monkeypatch.setattr(sys, "argv", ["tiny.py", "--out", str(tmp_path)])
     monkeypatch.setattr(signal, "signal", lambda *_: None)
+
+    def run(study: Any, *options: str, out: Path = tmp_path) -> int:
+        monkeypatch.setattr(sys, "argv", ["tiny.py", "--out", str(out), *options])
+        try:
+            _study.run("tiny", study, lambda _: "# Tiny\n", repeats=1)
+        except SystemExit as end:
+            return int(end.code or 0)
+        return 0
+
+    return run
+
+
+def test_what_cannot_be_written_is_said_before_anything_is_done(
+    tiny: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    assert tiny(lambda _: pytest.fail("begun"), out=tmp_path / "file" / "out") == 1
+    assert tiny(lambda _: pytest.fail("begun"), "--render") == 2
+    assert [len(line.split(": ")) > 1 for line in capsys.readouterr().err.splitlines()] == [
+        True
+    ] * 2
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_stop_is_one_line(tiny: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def stopped(_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    assert tiny(stopped) == 130
+    assert capsys.readouterr().err.startswith("Stopped; what is done is kept")
+
+
+def test_a_run_that_finds_the_same_leaves_the_file_as_it_was(tiny: Any, tmp_path: Path) -> None:
+    """Else every run would change what is under version control."""
+    stored, found = tmp_path / "tiny.json", iter([[1, 2], [1, 2], [1, 3]])
     kept = []
     for seconds in (1.0, 2.0, 3.0):
         result = {"rows": tuple(next(found)), "seconds": seconds}
-        _study.run("tiny", lambda _, result=result: result, lambda _: "# Tiny\n", repeats=1)
+        assert tiny(lambda _, result=result: result) == 0
         kept.append(json.loads(stored.read_text(encoding="utf-8")))
     assert kept[0] == kept[1]
     assert (kept[1]["seconds"], kept[2]["seconds"]) == (1.0, 3.0)
     assert kept[2]["rows"] == [1, 3]
     stored.write_text("torn", encoding="utf-8")
-    _study.run("tiny", lambda _: result, lambda _: "# Tiny\n", repeats=1)
+    assert tiny(lambda _: result) == 0
     assert json.loads(stored.read_text(encoding="utf-8"))["rows"] == [1, 3]
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import math
 import os
 import subprocess
 import sys
@@ -12,6 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+from fullrank.data import simulate
+from fullrank.errors import InputError
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "benchmarks" / "studies"
@@ -188,3 +192,24 @@ def test_penalties_outside_of_the_range_are_named(load: Any) -> None:
              {"bpr": 1e-4, "mse": 1e-5, "ccl": 1e-9}.items()}  # fmt: skip
     assert "outside of that stands BPR (0.0001). " in beyond(cases)
     assert beyond({"mse": cases["mse"], "ccl": cases["ccl"]}) == ""
+
+
+def test_only_a_loss_without_an_end_is_a_result_of_nothing(
+    load: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    need: Callable[[str], ModuleType],
+) -> None:
+    """What this machine cannot hold may fit the next one: it is tried again."""
+    need("torch")
+    runs = load("_gowalla_losses.runs")
+    data = simulate(n_users=60, n_items=40, mean_interactions=10)
+    monkeypatch.setattr(runs, "_WORLD", runs.World(train=data, test=data, learn=data, valid=data))
+    settings = {"n_factors": 4, "epochs": 2, "learning_rate": 1e30}
+    task = runs.Task(kind="search", case="bpr", settings=settings)
+    found = runs.run(task, "cpu", tmp_path, math.inf)
+    assert found["recall@20"] == 0.0
+    assert "`learning_rate` must keep" in found["failed"]
+    monkeypatch.setattr("fullrank._memory.limit", lambda: 1000)
+    with pytest.raises(InputError, match="must be smaller"):
+        runs.run(task, "cpu", tmp_path, math.inf)

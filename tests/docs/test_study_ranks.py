@@ -1,5 +1,6 @@
 """The kept ranks: what the files hold, how settings are chosen, and that a stopped run goes on."""
 
+import argparse
 import importlib
 import json
 import os
@@ -377,6 +378,39 @@ def test_ranks_of_further_data_stand_beside_the_others(
     assert fits == []
     assert again["data"] == content["data"]
     assert again["seconds"] == pytest.approx(content["seconds"], abs=0.2)
+
+
+def test_data_sets_stand_in_their_order_and_further_ones_stay(study: Any, tmp_path: Path) -> None:
+    ranks, names = study("ranks"), study("_bank").DATA
+    model = {"seconds": 1.0, "tried": [{"seconds": 2.0}]}
+
+    def one(name: str, found: int) -> dict[str, Any]:
+        return {"name": name, "found": found, "models": [model]}
+
+    there = {"data": [one(name, 0) for name in (*names, "ml-20m")], "seconds": 30.0}
+    (tmp_path / "ranks.json").write_text(json.dumps(there), encoding="utf-8")
+    asked = argparse.Namespace(out=tmp_path, data=["ml-1m"])
+    both, before = ranks._beside([one("ml-1m", 1)], asked)
+    assert [each["name"] for each in both] == [*names, "ml-20m"]
+    assert [each["found"] for each in both] == [int(name == "ml-1m") for name in (*names, "ml-20m")]
+    assert before == 27.0
+    asked.data = None
+    both, before = ranks._beside([one(name, 1) for name in names], asked)
+    assert [each["found"] for each in both] == [1] * len(names) + [0]
+    assert before == 30.0 - 3.0 * len(names)
+
+
+def test_a_model_that_was_not_fitted_is_named(
+    study: Any, tmp_path: Path, need: Callable[[str], ModuleType]
+) -> None:
+    need("torch")
+    command = [sys.executable, STUDIES / "ranks.py", "--quick", "--budget", "0"]
+    run = subprocess.run(
+        [*command, "--out", tmp_path, "--cache", tmp_path], capture_output=True, text=True
+    )
+    assert run.returncode == 2
+    assert run.stderr.startswith("The ranks of EASE on ml-latest-small were not made: ")
+    assert len(run.stderr.splitlines()) == 1
 
 
 def quick(folder: Path, *options: str, **environment: str) -> tuple[dict[str, Any], list[str]]:

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
 import re
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from _study import keep_arrays
+from _workers import workers
 from numpy.typing import NDArray
 
 import fullrank
 from _gowalla_losses.settings import METRICS, rates
 from fullrank.data import Interactions
-from fullrank.errors import InputError
+from fullrank.errors import DivergedError
 from fullrank.models import EmbeddingMF
 
 
@@ -69,23 +70,19 @@ class Crew:
 
     def __init__(self, world: World, *, jobs: int, device: str, cache: Path) -> None:
         self._arguments = (device, cache)
-        self._pool = None
+        self._pool: ProcessPoolExecutor | None = None
+        self._workers: AbstractContextManager[Any] = nullcontext()
         if jobs == 1:
             _enter(world)
-            return
-        self._pool = ProcessPoolExecutor(
-            jobs,
-            mp_context=multiprocessing.get_context("spawn"),
-            initializer=_enter,
-            initargs=(world,),
-        )
+        else:
+            self._workers = workers(jobs, _enter, world)
 
     def __enter__(self) -> Crew:
+        self._pool = self._workers.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+    def __exit__(self, *raised: Any) -> None:
+        self._workers.__exit__(*raised)
 
     def run(self, tasks: list[Task], deadline: float) -> Iterator[dict[str, Any]]:
         """Records of the tasks as they are done; none begins once the time is up."""
@@ -115,7 +112,7 @@ def run(task: Task, device: str, cache: Path, deadline: float) -> dict[str, Any]
     model = EmbeddingMF(device=device, **task.settings)
     try:
         model.fit(known, rates=rates(model.learning_rate, model.epochs))
-    except InputError as error:  # a loss without an end at these settings
+    except DivergedError as error:  # a loss without an end at these settings
         seconds = time.time() - start
         return record | dict.fromkeys(METRICS, 0.0) | {"failed": str(error), "seconds": seconds}
     found = fullrank.rank(model, targets, exclude=known, device=device)

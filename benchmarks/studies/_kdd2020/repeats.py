@@ -72,7 +72,7 @@ def kept_repeats(
             if str(content["key"]) == key and "seconds" in content:
                 return {name: content[name] for name in content.files}
     start = time.perf_counter()
-    parts = in_processes(work, range(repeats), jobs)
+    parts = in_processes(work, range(repeats), jobs, path.stem)
     found: dict[str, Any] = {name: np.array([one[name] for one in parts]) for name in parts[0]}
     found |= {"key": np.array(key), "seconds": time.perf_counter() - start}
     path.parent.mkdir(parents=True, exist_ok=True)

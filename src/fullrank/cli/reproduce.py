@@ -31,7 +31,11 @@ def reproduce(
     ] = 1,
     out: Annotated[
         Path | None,
-        typer.Option("--out", help="Folder to write into, instead of these.", metavar="FOLDER"),
+        typer.Option(
+            "--out",
+            help="Folder for what it finds; what a run keeps to go on from stays in out.",
+            metavar="FOLDER",
+        ),
     ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Changes nothing here: the studies fix their seeds.")
@@ -45,11 +49,11 @@ def reproduce(
     Data sets are looked for in the folder that FULLRANK_DATA names. A run
     that was stopped goes on where it was. The studies fix their seeds.
 
-    Some data sets of the papers are not to be had freely. Who has them:
-    linear_models takes ml-20m, netflix and msd along, and kdd2020
-    book-crossing; "fullrank reproduce ranks -- --data ml-20m" makes ranks
-    of ml-20m, pinterest-20, yelp or book-crossing, which the studies of
-    the sampled metrics then take along where their papers do.
+    Who has more of the papers' data sets: linear_models takes ml-20m,
+    netflix and msd along, and kdd2020 book-crossing. "fullrank reproduce
+    ranks -- --data ml-20m" makes ranks of ml-20m, pinterest-20, yelp or
+    book-crossing; aaai2023 and user_sampling take the first three along,
+    kdd2020 the last.
 
     Example: fullrank reproduce aaai2021 --quick
     """

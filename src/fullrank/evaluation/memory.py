@@ -7,6 +7,7 @@ from typing import Any
 
 from fullrank import _memory, models
 from fullrank.data import Interactions
+from fullrank.ranking._cuda.device import on_gpu
 
 
 def _pairs(bytes_each: float) -> Callable[[Any, Interactions], float]:
@@ -20,7 +21,7 @@ def _factors(model: Any, data: Interactions) -> float:
 
 def _trained(model: Any, data: Interactions) -> float:
     """What a model that is trained by epochs says itself, without a validation part."""
-    return float(model.memory(data))
+    return 0.0 if on_gpu(model.device) else float(model.memory(data))
 
 
 NEEDS: Mapping[type, Callable[[Any, Interactions], float]] = {

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,9 +66,10 @@ class Study:
             them = "it" if absent == fetched[:1] else _and(fetched)
             one = fetched[0] if len(fetched) == 1 else "NAME"
             how = f"fetch {them} with `fullrank datasets {one} --download`, or {how}"
+        without = "; --quick needs no data" if names is None else ""
         raise InputError(
             f"The study {self.name} needs {_and(absent)}, looked for in {_looked_in()} and not "
-            f"found: {how}; --quick needs no data."
+            f"found: {how}{without}."
         )
 
     def goes_without(self) -> str:
@@ -130,12 +131,16 @@ def run(
     What it says while it runs goes to standard error. `own` are options of its script.
     """
     study = get(name)
+    if any(one.split("=")[0] == "--out" for one in own):
+        raise InputError("`out` must be given to `fullrank reproduce` itself, before the --.")
+    quick = quick or "--quick" in own  # whose results must not take the place of others
     folder = _ROOT / ("out" if quick else "docs") / study.folder if out is None else out.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     script = _ROOT / "benchmarks" / "studies" / f"{name}.py"
     options = [*(["--quick"] if quick else []), "--jobs", str(jobs), "--out", str(folder), *own]
+    shown = None if {"-h", "--help"} & set(own) else _STDERR
     before = _files(folder, name)
-    code = _call([sys.executable, str(script), *options])
+    code = _call([sys.executable, str(script), *options], shown)
     if code not in _EXPLAINED:
         how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
         raise FullrankError(f"The study {name} {how}; what is done is kept.")
@@ -143,17 +148,19 @@ def run(
     return Ran(code, written)
 
 
-def _call(command: list[str]) -> int:
+def _call(command: list[str], stdout: int | None = _STDERR) -> int:
     """The exit code; what stops this process stops the child, which is given time to end its own.
 
     Ctrl-C reaches the child by itself.
     """
-    with subprocess.Popen(
-        command, stdout=_STDERR, env=os.environ | {"PYTHONUNBUFFERED": "1"}
-    ) as child:
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    with (
+        _passed_on() as hand_to,
+        subprocess.Popen(command, stdout=stdout, env=environment) as child,
+    ):
         try:
-            with _passed_on(child):
-                return child.wait()
+            hand_to(child)
+            return child.wait()
         except KeyboardInterrupt:
             try:
                 child.wait(_PATIENCE)
@@ -163,14 +170,28 @@ def _call(command: list[str]) -> int:
 
 
 @contextmanager
-def _passed_on(child: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Hand a request to end on; only the main thread hears of one."""
+def _passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
+    """Hand a request to end to the child, once there is one; only the main thread hears of it."""
+    children: list[subprocess.Popen[bytes]] = []
+    asked = False
+
+    def end(*_: object) -> None:
+        nonlocal asked
+        asked = True
+        for child in children:
+            child.terminate()
+
+    def hand_to(child: subprocess.Popen[bytes]) -> None:
+        children.append(child)
+        if asked:
+            child.terminate()
+
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield hand_to
         return
-    before = signal.signal(signal.SIGTERM, lambda *_: child.terminate())
+    before = signal.signal(signal.SIGTERM, end)
     try:
-        yield
+        yield hand_to
     finally:
         signal.signal(signal.SIGTERM, before)
 

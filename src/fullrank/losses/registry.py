@@ -65,7 +65,7 @@ class Loss:
         }
 
     def checked(self, name: str, value: float) -> float:
-        """One of these settings, in the range that the function asks for."""
+        """Temperature, margin or weight, in the range that the function asks for."""
         return setting(name, value, in_log=self.weight_in_log)
 
 

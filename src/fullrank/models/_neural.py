@@ -185,7 +185,7 @@ class NeuralModel(Saved):
         >>> round(MultiDAE().memory(simulate(n_users=5000, n_items=2000)) / 2**20)
         38
         """
-        return sum(self._bytes(interactions, validated))
+        return sum(self._bytes(to_learn_from(interactions), validated))
 
     def _bytes(self, data: Interactions, validated: bool) -> tuple[float, float]:
         """Of what is learned, and of a step besides."""

@@ -93,7 +93,7 @@ def test_where_the_files_go(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_
     script("one", 'run("one", folder="reproduction")\n')
     asked: list[list[str]] = []
 
-    def pretend(command: list[str]) -> int:
+    def pretend(command: list[str], _: object) -> int:
         asked.append(command[2:])
         folder = Path(command[-1])
         (folder / "one").mkdir(exist_ok=True)
@@ -125,6 +125,8 @@ def test_what_a_study_says_goes_to_standard_error(
     script("one", 'print("half of it is done")\n')
     assert studies.run("one") == (0, [])
     assert capfd.readouterr() == ("", "half of it is done\n")
+    studies.run("one", own=["--help"])  # which is asked for, and read page by page
+    assert capfd.readouterr() == ("half of it is done\n", "")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from fullrank.data.interactions import Interactions
-from fullrank.errors import InputError
+from fullrank.errors import DivergedError, InputError
 from fullrank.models._loop import epochs as ways
 from fullrank.models._loop.adam import Adam
 from fullrank.models._loop.batches import Source
@@ -176,7 +176,7 @@ def _mean(total: Any, run: Run, n_rows: int) -> float:
     """The mean loss of an epoch, for which the device is waited for, once."""
     mean = float(total) / n_rows
     if not np.isfinite(mean):
-        raise InputError(
+        raise DivergedError(
             f"`learning_rate` must keep the loss finite; at {run.rate:g} it became {mean} in epoch "
             f"{run.epoch + 1}. Try a smaller one."
         )
@@ -188,7 +188,7 @@ def _check_finite(adam: Adam, run: Run) -> None:
     tensors = adam.parameters.values()
     # a sum takes no memory; a finite one has finite parts
     if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
-        raise InputError(
+        raise DivergedError(
             f"`learning_rate` must keep what is learned finite; at {run.rate:g} it is not after "
             f"epoch {run.epoch + 1}. Try a smaller one."
         )
