@@ -24,8 +24,12 @@ Crew = Callable[[Callable[[Any], Any], Sequence[Any]], None]
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """The number of threads: as many as there are cores for None, else what was asked for."""
-    if n_jobs is None:
+    """The number of threads: as many as there are cores for None and -1, else what was asked for.
+
+    >>> n_threads(3), n_threads(-1) == n_threads(None)
+    (3, True)
+    """
+    if n_jobs is None or (isinstance(n_jobs, int) and n_jobs == -1):
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1

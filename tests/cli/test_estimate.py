@@ -207,7 +207,13 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     done = fullrank("estimate", path, "-m", "recall@10", "--report", page)
     assert done.code == 0, done.err
     assert done.out.endswith(f"Report: {page}\n")
-    assert "<html" in page.read_text(encoding="utf-8")[:2000]
+    text = page.read_text(encoding="utf-8")
+    assert "<html" in text[:2000]
+    assert "the command itself was asked for" not in text
+    done = fullrank("estimate", path, "-m", "recall@10", "--report", page, "--target", "users")
+    assert done.code == 0, done.err
+    said = "the command itself was asked for --target users --procedure influence"
+    assert said in page.read_text(encoding="utf-8")
     assert sorted(one.name for one in tmp_path.iterdir()) == ["page.html", "two.parquet"]
 
 

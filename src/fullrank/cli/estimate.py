@@ -93,7 +93,8 @@ def estimate(
             for model, sample in found.samples.items()
         }
     if report is not None:
-        _write(report, ranks, reading, found, metrics, method, level, seed)
+        said = _intervals_of_report(target, procedure)
+        _write(report, ranks, reading, found, metrics, method, level, seed, said)
     if as_json:
         _common.say_json(_content(estimates, allowed, found.notes))
     else:
@@ -111,6 +112,7 @@ def _write(
     method: str,
     level: float,
     seed: int,
+    said: dict[str, str],
 ) -> None:
     from fullrank.report import write_report
 
@@ -119,6 +121,7 @@ def _write(
         samples = reading.read(ranks, rows=True, seed=seed).samples  # models are paired by user
     measured = {"ranks": ranks.name, "seed": str(seed)}
     measured |= {"assumed": " ".join(found.notes)} if found.notes else {}
+    measured |= said
     write_report(
         samples,
         report,
@@ -128,6 +131,15 @@ def _write(
         confidence_level=level,
         rng=seed,
     )
+
+
+def _intervals_of_report(target: str, procedure: str) -> dict[str, str]:
+    """The page has one kind of interval, whatever the command's own table has: it says which."""
+    if (target, procedure) == ("population", "influence"):
+        return {}
+    own = f"--target {target} --procedure {procedure}"
+    said = f"for all users like these, by influence; the command itself was asked for {own}"
+    return {"intervals": said}
 
 
 def _content(

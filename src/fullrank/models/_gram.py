@@ -36,7 +36,7 @@ def gram(
     out : array, optional
         Zeros to count into, of any type.
     n_jobs : int or None
-        Threads; None for all cores.
+        Threads; None or -1 for all cores.
     """
     from scipy.sparse import csr_array
 

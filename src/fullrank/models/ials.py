@@ -45,7 +45,7 @@ class IALS(Saved):
         Conjugate gradient steps for each vector in each epoch; more than 3 hardly help.
     seed : int
     n_jobs : int or None
-        Threads; None for all cores.
+        Threads; None or -1 for all cores.
 
     Attributes
     ----------

@@ -47,7 +47,7 @@ class ItemKNN(ItemItemModel):
         Of "bm25": where a repeated interaction saturates, and how far the length of an item
         counts.
     n_jobs : int or None
-        Threads; None for all cores.
+        Threads; None or -1 for all cores.
 
     Attributes
     ----------

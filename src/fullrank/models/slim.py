@@ -41,7 +41,7 @@ class SLIM(ItemItemModel):
     max_iterations : int
         Sweeps over the candidates of an item, of which one in three goes over all of them.
     n_jobs : int or None
-        Threads; None for all cores.
+        Threads; None or -1 for all cores.
 
     Attributes
     ----------

@@ -79,7 +79,7 @@ def rank(
         multiplies twice as fast and leaves more to decide again, which pays for factors of few
         columns or with `precision="fast"`.
     n_jobs : int, optional
-        Threads; all cores by default for scorers of ours, one for foreign ones.
+        Threads, -1 for all cores; all by default for scorers of ours, one for foreign ones.
     batch_size : int, optional
         Users scored together. Speed and memory, never exact ranks.
     progress : True for a line on stderr, or a function of (done, total)

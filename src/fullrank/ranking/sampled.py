@@ -98,7 +98,7 @@ def sample_ranks(
     weight : array (n_targets,), optional
         The weights of the targets' users, such as those of `sample_users`; recorded.
     n_jobs : int, optional
-        Threads; all cores by default for scorers of ours, one for foreign ones.
+        Threads, -1 for all cores; all by default for scorers of ours, one for foreign ones.
     batch_size : int, optional
         Users held at once. Speed and memory, never ranks.
     device : None, "cpu" or "cuda"
