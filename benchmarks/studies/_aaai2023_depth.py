@@ -16,8 +16,10 @@ from typing import Any
 
 import numpy as np
 from _bank import FOLDER, QUICK_DATA, bank
+from _exact import METRICS, Judge, Ranks, adaptive_levels
 from _repeats import CACHE
-from _study import METRICS, Judge, Ranks, adaptive_levels, in_processes, spread
+from _study import spread
+from _workers import in_processes
 
 from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from _study import ROOT, Ranks, keep_arrays
+from _exact import Ranks
+from _kept import ROOT, keep_arrays
 
 from fullrank.errors import InputError
 

@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from _bank import DATA, FURTHER, MODELS, models_of
+from _kept import ROOT, append_json
 from _ranks.data import World, save, world
 from _ranks.settings import NEURAL, TUNED_BY, combinations, found_before
-from _study import ROOT, append_json
 from _workers import Steps, begin
 
 Fit = dict[str, Any]

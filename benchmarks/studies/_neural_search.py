@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import append_json
+from _kept import append_json
 from _workers import Steps, begin
 
 import fullrank

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _exact import KS, METRICS, Ranks, adaptive_levels
+from _kept import ROOT, keep_arrays
 from _repeats_fit import ETA, GAMMA, SCALE, WEIGHT, Samples
-from _study import KS, METRICS, ROOT, Ranks, adaptive_levels, keep_arrays
 from _workers import Steps, workers
 from numpy.typing import NDArray
 

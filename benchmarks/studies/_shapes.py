@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from _study import ROOT
+from _kept import ROOT
 
 from fullrank.metrics import Metric
 

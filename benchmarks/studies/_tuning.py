@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from _study import keep_json
+from _kept import keep_json
 from _workers import Steps
 
 from fullrank.data import Interactions

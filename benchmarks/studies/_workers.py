@@ -94,6 +94,18 @@ def workers(jobs: int, enter: Callable[..., None] | None = None, *given: Any) ->
         pool.shutdown(cancel_futures=True)
 
 
+def in_processes(
+    work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int, label: str = ""
+) -> list[Any]:
+    """Do all tasks, in several processes if asked to, and say how long it will take."""
+    tasks = list(tasks)
+    if jobs == 1 or len(tasks) < 2:
+        return list(watched(map(work, tasks), len(tasks), label))
+    with workers(min(jobs, len(tasks))) as pool:
+        running = [pool.submit(work, task) for task in tasks]
+        return list(watched((one.result() for one in running), len(tasks), label))
+
+
 def begin(enter: Callable[..., None] | None = None, *given: Any) -> None:
     """What a worker does first."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -22,8 +22,9 @@ from _aaai2023.tables import tables
 from _aaai2023.verdict import advantage, ours, wins
 from _aaai2023_depth import DEEP, MODEL, depth
 from _bank import DATA, FOLDER, QUICK_DATA, bank
+from _exact import METRICS
 from _repeats import CACHE, DESIGNS, Cell, computed, fill
-from _study import METRICS, run
+from _study import run
 
 PAPER = "000"
 QUICK_MODELS = ("EASE", "itemKNN")

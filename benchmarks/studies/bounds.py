@@ -19,8 +19,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _exact import exact_ranks
+from _kept import keep_json
 from _shapes import Shape, shapes
-from _study import QUICK, exact_ranks, in_processes, keep_json, run, table
+from _study import QUICK, run, table
+from _workers import in_processes
 
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits

@@ -15,7 +15,8 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from _study import QUICK, keep_json, run, table
+from _kept import keep_json
+from _study import QUICK, run, table
 from _workers import workers
 
 import fullrank

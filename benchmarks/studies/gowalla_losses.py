@@ -31,7 +31,8 @@ from _gowalla_losses.page import page
 from _gowalla_losses.results import case, keep_ranks, others, points, popular, swept
 from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
 from _gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
-from _study import append_json, run
+from _kept import append_json
+from _study import run
 from _workers import Steps
 
 from fullrank.data import Interactions, datasets

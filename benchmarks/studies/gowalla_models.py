@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import QUICK, keep_json, run, spread, table
+from _kept import keep_json
+from _study import QUICK, run, spread, table
 from _tuning import tuned
 
 import fullrank

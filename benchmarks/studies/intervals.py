@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 from _shapes import Shape, shapes
-from _study import in_processes, run, table
+from _study import run, table
+from _workers import in_processes
 
 from fullrank.estimators.methods import behind_interval, choose, point
 from fullrank.inference.diagnosis import reasons

@@ -17,7 +17,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from _study import METRICS, QUICK, run, table
+from _exact import METRICS
+from _study import QUICK, run, table
 
 import fullrank
 from fullrank.data import Interactions, datasets

@@ -17,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import QUICK, exact_ranks, in_processes, run, table
+from _exact import exact_ranks
+from _study import QUICK, run, table
+from _workers import in_processes
 
 from fullrank.inference import estimate, plan
 from fullrank.metrics import parse_all

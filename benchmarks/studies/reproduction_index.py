@@ -15,9 +15,10 @@ from typing import Any
 
 from _bank import bank
 from _index_page import page
+from _kept import ROOT
 from _papers import ITEMS
 from _repeats import design_of
-from _study import ROOT, run
+from _study import run
 from _verdict import verdict
 from _verdict_page import draw
 

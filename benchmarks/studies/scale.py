@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from _study import ROOT, run, table
+from _kept import ROOT
+from _study import run, table
 
 from fullrank.engines import Processes
 from fullrank.evaluation.clock import Clock

@@ -14,7 +14,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from _study import METRICS, QUICK, in_processes, run, table, truncated_svd
+from _exact import METRICS, truncated_svd
+from _study import QUICK, run, table
+from _workers import in_processes
 
 import fullrank
 from fullrank.data import Interactions, datasets

@@ -15,7 +15,8 @@ import argparse
 from typing import Any
 
 import numpy as np
-from _study import QUICK, Ranks, exact_ranks, keep, run, table, truncated_svd
+from _exact import Ranks, exact_ranks, keep, truncated_svd
+from _study import QUICK, run, table
 
 import fullrank
 from fullrank.data import datasets

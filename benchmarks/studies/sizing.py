@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _kept import ROOT, keep_json
 from _rates import SAMPLE_SIZE, D, measured
 from _schedule import Cluster, Work, play
 from _sizing_page import figures, page
-from _study import ROOT, in_processes, keep_json, run, write_page
+from _study import run, write_page
+from _workers import in_processes
 
 from fullrank.inference import users_needed
 from fullrank.sampling import simulate

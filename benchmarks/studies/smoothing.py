@@ -18,19 +18,9 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from _study import (
-    METRICS,
-    MODELS,
-    QUICK,
-    SOURCES,
-    Judge,
-    adaptive_levels,
-    exact_ranks,
-    in_processes,
-    run,
-    spread,
-    table,
-)
+from _exact import METRICS, MODELS, SOURCES, Judge, adaptive_levels, exact_ranks
+from _study import QUICK, run, spread, table
+from _workers import in_processes
 
 from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate

@@ -18,9 +18,10 @@ import numpy as np
 from _aaai2023 import published as printed
 from _aaai2023.tables import Content, standing
 from _bank import DATA, FOLDER, QUICK_DATA, bank
+from _exact import KS, Judge, Ranks
 from _outcome import claim, compare, holds_for, missing
 from _repeats import CACHE, Cell, computed, fill
-from _study import KS, Judge, Ranks, run
+from _study import run
 from _user_sampling_page import METRICS, expected, page, published
 
 from fullrank.ranking import sample_users

@@ -15,8 +15,10 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from _study import METRICS, MODELS, QUICK, exact_ranks, in_processes, run
+from _exact import METRICS, MODELS, exact_ranks
+from _study import QUICK, run
 from _study import table as markdown
+from _workers import in_processes
 
 from fullrank.data import Interactions
 from fullrank.inference.winning import winner

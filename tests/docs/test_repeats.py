@@ -34,7 +34,7 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
     import _bank
     import _repeats
     import _repeats_fit
-    from _study import Ranks
+    from _exact import Ranks
 
     worse = np.minimum(2 * RANKS, N_ITEMS)
     known = {"EASE": Ranks(RANKS, N_ITEMS), "itemKNN": Ranks(worse, N_ITEMS)}
@@ -123,7 +123,7 @@ def test_averaged_priors_are_the_mean_over_the_repeats(
 
 
 def test_errors_are_the_papers(scripts: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
-    from _study import Judge
+    from _exact import Judge
 
     repeats, _ = scripts
     found = repeats.repeated("ml-1m", "itemKNN", "adaptive 25", repeats=2, cache=tmp_path)

@@ -174,7 +174,7 @@ def test_a_line_after_a_torn_one_is_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(SCRIPTS))
-    from _study import append_json
+    from _kept import append_json
 
     path = tmp_path / "runs.jsonl"
     append_json({"one": 1}, path)

@@ -168,7 +168,7 @@ def test_the_levels_of_a_depth_are_one_sample(load: Any) -> None:
     """Users who stop at a level, counted once from the deepest sample."""
     from fullrank.sampling import simulate
 
-    depth, study = load("_aaai2023_depth"), load("_study")
+    depth, study = load("_aaai2023_depth"), load("_exact")
     ranks = np.random.default_rng(0).integers(1, 60, 400)
     known = study.Ranks(ranks, 1000)
     levels = [100, 200, 400, 1000]
@@ -185,7 +185,7 @@ def test_a_depth_goes_on_where_it_stopped(
 ) -> None:
     from functools import partial
 
-    depth, study = load("_aaai2023_depth"), load("_study")
+    depth, study = load("_aaai2023_depth"), load("_exact")
     seeds: list[int] = []
 
     def work(seed: int, known: Any) -> list[list[float]]:
@@ -271,7 +271,7 @@ def test_costs_stand_beside_what_is_compared(load: Any) -> None:
 
 
 def test_seconds_are_read_again(load: Any, tmp_path: Path) -> None:
-    errors, study = load("_aaai2023.errors"), load("_study")
+    errors, study = load("_aaai2023.errors"), load("_exact")
     known = study.Ranks(np.arange(1, 400), 500)
     first = errors.seconds("ml-1m", known, "fixed 100", ("naive", "MLE"), tmp_path)
     assert list(first) == ["MLE"]
@@ -341,7 +341,7 @@ def _errors_again(content: dict[str, Any], load: Any) -> None:
     """MLE from the same draws by the public function, judged as the other studies do."""
     from fullrank.estimators import mle
 
-    repeats, study = load("_repeats"), load("_study")
+    repeats, study = load("_repeats"), load("_exact")
     known = load("_bank").bank("ml-latest-small")["EASE"]
     judge = study.Judge(known)
     for design, steps in (("fixed 100", 100), ("adaptive 25", 50)):

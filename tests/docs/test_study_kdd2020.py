@@ -35,7 +35,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 @pytest.fixture
 def known(load: Any) -> Any:
-    return load("_study").Ranks(RANKS, N_ITEMS)
+    return load("_exact").Ranks(RANKS, N_ITEMS)
 
 
 def test_published_tables_are_whole(load: Any) -> None:
@@ -81,7 +81,7 @@ def test_closest_places_are_those_of_a_search(load: Any, known: Any) -> None:
 
 
 def test_dominance_is_looked_for_in_both_directions(load: Any, known: Any) -> None:
-    ranks_of = load("_study").Ranks
+    ranks_of = load("_exact").Ranks
     worse = ranks_of(np.minimum(RANKS + 7, N_ITEMS), N_ITEMS)
     crossing = ranks_of(np.where(RANKS < 50, 1, N_ITEMS), N_ITEMS)
     found = load("_kdd2020.curves").dominance({"a": worse, "b": known, "c": crossing})
@@ -126,7 +126,7 @@ def test_counts_of_other_users_are_refused(
     load: Any, known: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schemes = load("_kdd2020.schemes")
-    ranks_of = load("_study").Ranks
+    ranks_of = load("_exact").Ranks
     above = ranks_of(np.maximum(RANKS - 5, 1), N_ITEMS)
     monkeypatch.setattr(schemes, "_read", lambda name: np.full(RANKS.size, 5))
     assert schemes.seen("x", known, above).tolist() == [5] * RANKS.size
@@ -145,7 +145,7 @@ def test_repeats_are_kept_for_the_ranks_they_were_drawn_from(
     assert capsys.readouterr().out == f"x-1: {first.seconds:.0f} s\n"  # once
     assert again.seconds == first.seconds
     np.testing.assert_array_equal(first.top, again.top)
-    other = load("_study").Ranks(RANKS + 1, N_ITEMS)
+    other = load("_exact").Ranks(RANKS + 1, N_ITEMS)
     assert repeats.drawn("x", other, 1, jobs=1, cache=tmp_path).a[0] != first.a[0]
     sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=0)
     np.testing.assert_allclose(first.sampled[0, 4], np.mean(sample.rows.rank <= 5))

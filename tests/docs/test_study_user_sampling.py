@@ -24,7 +24,7 @@ def load(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_how_many_users_are_drawn(load: Any) -> None:
-    study, ranks = load("user_sampling"), load("_study").Ranks
+    study, ranks = load("user_sampling"), load("_exact").Ranks
     assert study.drawn(ranks(np.ones(37_501, int), 100)) == [1000, 5000, 10_000]
     assert study.drawn(ranks(np.ones(6040, int), 100)) == [1000]
     assert study.drawn(ranks(np.ones(671, int), 100)) == [335]
@@ -64,7 +64,7 @@ def _recall_error(known: Any, n_users: int, load: Any) -> float:
     """The mean relative error of Recall@1..50 of the same users, from the ranks themselves."""
     from fullrank.ranking import sample_users
 
-    cuts = np.array(load("_study").KS)
+    cuts = np.array(load("_exact").KS)
     exact = (known.ranks[:, None] <= cuts).mean(axis=0)
     errors = []
     for seed in range(2):

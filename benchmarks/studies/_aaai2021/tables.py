@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from _bank import MODELS, bank
+from _exact import METRICS
 from _repeats import BOUND_KS, Cell, Repeats, right
-from _study import METRICS
 
 from _aaai2021.published import ESTIMATORS, USERS, WINNERS_OF, estimates, winners
 

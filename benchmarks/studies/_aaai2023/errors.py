@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _exact import KS, METRICS, Ranks
 from _repeats import BOUND_KS, Repeats, design_of, right
-from _study import KS, METRICS, Ranks
 
 from fullrank.estimators import METHODS
 from fullrank.sampling import RankGrid, simulate

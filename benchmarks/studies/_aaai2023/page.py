@@ -6,7 +6,8 @@ import statistics
 from typing import Any
 
 from _aaai2021.published import label
-from _study import METRICS, table
+from _exact import METRICS
+from _study import table
 
 from _aaai2023 import published as printed
 from _aaai2023.page_tables import LABELS, SECTIONS, section, winners_section

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from _exact import METRICS
 from _outcome import compare, missing
-from _study import METRICS
 
 from _aaai2023 import published as printed
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from typing import Any
 
-from _study import METRICS
+from _exact import METRICS
 
 from _aaai2023 import published as printed
 from _aaai2023.claims import Share

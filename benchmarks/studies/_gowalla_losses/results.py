@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import ROOT, keep_arrays
+from _kept import ROOT, keep_arrays
 
 from _gowalla_losses.runs import World, rank_levels, ranked, ranks_file
 from _gowalla_losses.settings import CASES, METRICS, Sweep

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import keep_arrays
+from _kept import keep_arrays
 from _workers import workers
 from numpy.typing import NDArray
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from _bank import FOLDER, bank
-from _study import Ranks, keep
+from _exact import Ranks, keep
 
 import fullrank
 from fullrank.data import datasets

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from _study import Ranks
+from _exact import Ranks
 
 from _kdd2020.repeats import PLACED, SIZE, Drawn, Floats, functions, hit_rates, places
 from fullrank.estimators import Mapping

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import Ranks, adaptive_levels, in_processes, keep_arrays
+from _exact import Ranks, adaptive_levels
+from _kept import keep_arrays
+from _workers import in_processes
 
 from _kdd2020.published import ERRORS
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, mle, smoothed

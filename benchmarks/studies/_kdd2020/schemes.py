@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from _exact import Ranks
+from _kept import ROOT, keep_arrays
 from _ranks.data import world
-from _study import ROOT, Ranks, keep_arrays, spread
+from _study import spread
 
 from _kdd2020.published import MAPPED, SCHEMES
 from _kdd2020.repeats import Floats, functions, hit_rates, kept_repeats, key_of, places

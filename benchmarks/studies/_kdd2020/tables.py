@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from _bank import QUICK_DATA
-from _study import Ranks, spread
+from _exact import Ranks
+from _study import spread
 
 from _kdd2020.curves import Known, expected_curve
 from _kdd2020.published import BETA, BETA_DATA, ERRORS

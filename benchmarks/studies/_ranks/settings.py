@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from _study import ROOT
+from _kept import ROOT
 
 TUNED_BY = "recall@10"
 METRICS = ("recall@10", "ndcg@10", "ap@10")

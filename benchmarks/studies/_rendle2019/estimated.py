@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _study import in_processes, keep_arrays, spread
+from _kept import keep_arrays
+from _study import spread
+from _workers import in_processes
 
 from _rendle2019.figures import TOP_METRICS, best, exact_of
 from fullrank.demo import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
