@@ -6,7 +6,7 @@ here, and so needs neither the data nor the training. Equal scores stand in rand
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +51,19 @@ def bank(data: str, *, excluded: bool = False, folder: Path = FOLDER) -> dict[st
         above, _ = _read(_file(data, folder, excluded=True))
         kept = {model: ranks - above[model] for model, ranks in kept.items()}
     return {model: Ranks(ranks, n_items) for model, ranks in kept.items()}
+
+
+def banks(quick: bool, quick_models: Iterable[str]) -> dict[str, dict[str, Ranks]]:
+    """The bank of every data set whose ranks are kept, those of the 2023 paper first.
+
+    The quick form takes `quick_models` on the data set that comes with the repository.
+    """
+    if quick:
+        known = bank(QUICK_DATA)
+        return {QUICK_DATA: {model: known[model] for model in quick_models}}
+    first = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m")
+    every = [name for name in dict.fromkeys([*first, *DATA]) if name != QUICK_DATA]
+    return {name: bank(name, folder=FOLDER) for name in every if _file(name, FOLDER).is_file()}
 
 
 def keep_bank(

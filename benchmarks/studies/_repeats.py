@@ -13,6 +13,7 @@ import argparse
 import sys
 import time
 import zlib
+from collections.abc import Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass
 from itertools import product
@@ -127,6 +128,17 @@ def repeated(
     """
     cell = Cell(data, model, design, excluded)
     return computed([cell], repeats=repeats, cache=cache, jobs=jobs)[cell]
+
+
+def every_cell(banks: dict[str, dict[str, Ranks]], designs: Iterable[str]) -> list[Cell]:
+    """Of every design, model and data set: filled together, the time left is that of all."""
+    designs = list(designs)
+    return [
+        Cell(data, model, design)
+        for data, known in banks.items()
+        for design in designs
+        for model in known
+    ]
 
 
 def computed(

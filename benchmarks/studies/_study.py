@@ -23,6 +23,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,8 @@ def _find(name: str, study: Study, asked: argparse.Namespace) -> Path:
     start = time.perf_counter()
     studies.get(name).require(_needed(asked))
     asked.out.mkdir(parents=True, exist_ok=True)  # what cannot be written is said at once
-    with replacing(asked.out / f"{name}.trial") as trial:
-        trial.touch()
-    (asked.out / f"{name}.trial").unlink()
+    with TemporaryFile(dir=asked.out):
+        pass
     result = study(asked)
     head = _head(name, asked, time.perf_counter() - start)
     keep_json(_or_as_it_was(head | result, stored), stored)

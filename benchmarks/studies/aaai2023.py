@@ -21,9 +21,9 @@ from _aaai2023.page import page
 from _aaai2023.tables import tables
 from _aaai2023.verdict import advantage, ours, wins
 from _aaai2023_depth import DEEP, MODEL, depth
-from _bank import DATA, FOLDER, QUICK_DATA, bank
+from _bank import banks
 from _exact import METRICS
-from _repeats import CACHE, DESIGNS, Cell, computed, fill
+from _repeats import CACHE, DESIGNS, Cell, computed, every_cell, fill
 from _study import run
 
 PAPER = "000"
@@ -37,19 +37,11 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     content["repeats"] = asked.repeats
     content |= {part: [] for part in ("verdict", "bounds", "winners", "blind_spot", "depth")}
     spent = 0.0
-    banks = {data: bank(data) for data in here(asked.quick)}
-    if asked.quick:
-        banks = {data: {one: known[one] for one in QUICK_MODELS} for data, known in banks.items()}
-    # all together first, so that the time left is that of all
-    every = [
-        Cell(data, model, design)
-        for data, known in banks.items()
-        for model in known
-        for design in designs
-    ]
+    known_of = banks(asked.quick, QUICK_MODELS)
+    every = every_cell(known_of, designs)
     fill(every, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
-    for data, known in banks.items():
-        cells = [Cell(data, model, design) for design in designs for model in known]
+    for data, known in known_of.items():
+        cells = [cell for cell in every if cell.data == data]
         found = computed(cells, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
         spent += sum(repeats.seconds for repeats in found.values())
         one = known[MODEL]
@@ -74,15 +66,6 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     content["claims"] = claims(content)
     content["tables"] = [*tables(content), *figures_and_notes(content)]
     return content | {"ours": ours(content), "priors": advantage(content), "wins": wins(content)}
-
-
-def here(quick: bool) -> list[str]:
-    """The data sets whose ranks are kept, those of the paper first."""
-    if quick:
-        return [QUICK_DATA]
-    first = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m")
-    every = dict.fromkeys([*first, *DATA])
-    return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

@@ -29,7 +29,7 @@ from _gowalla_losses.figures import figures
 from _gowalla_losses.outcome import tables
 from _gowalla_losses.page import page
 from _gowalla_losses.results import case, keep_ranks, others, points, popular, swept
-from _gowalla_losses.runs import Crew, Task, World, in_turn, ranked
+from _gowalla_losses.runs import Crew, Task, World, crew, in_turn, ranked
 from _gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
 from _kept import append_json
 from _study import run
@@ -111,11 +111,11 @@ def from_file(path: Path, part: str) -> Interactions:
 def work(asked: argparse.Namespace, data: World, folder: Path) -> None:
     begun = time.time()
     device = asked.device or usual_device()
-    with Crew(data, jobs=asked.jobs, device=device, cache=folder) as crew:
+    with crew(data, jobs=asked.jobs, device=device, cache=folder) as hands:
 
         def do(part: str, tasks: list[Task]) -> None:
             share = PARTS[part] if part != asked.parts[-1] else 1.0
-            go(crew, tasks, folder, begun + share * asked.budget)
+            go(hands, tasks, folder, begun + share * asked.budget)
 
         if "search" in asked.parts:
             do("search", searched(asked))
@@ -131,12 +131,12 @@ def usual_device() -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def go(crew: Crew, tasks: list[Task], folder: Path, deadline: float) -> None:
+def go(hands: Crew, tasks: list[Task], folder: Path, deadline: float) -> None:
     done = {record["key"] for record in records(folder)}
     todo = [task for task in tasks if task.key not in done]
     print(f"{len(todo)} of {len(tasks)} runs to do", flush=True)
     steps = Steps(len(todo))
-    for record in crew.run(todo, deadline):
+    for record in hands.run(todo, deadline):
         append_json(record, folder / "runs.jsonl")
         print(f"{steps.text()}: {told(record)}", flush=True)
 

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from _aaai2023 import published as printed
 from _aaai2023.tables import Content, standing
-from _bank import DATA, FOLDER, QUICK_DATA, bank
+from _bank import banks
 from _exact import KS, Judge, Ranks
 from _outcome import claim, compare, holds_for, missing
-from _repeats import CACHE, Cell, computed, fill
+from _repeats import CACHE, Cell, computed, every_cell, fill
 from _study import run
 from _user_sampling_page import METRICS, expected, page, published
 
@@ -45,18 +45,10 @@ DIGITS = 6  # enough that a page rounds once
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     sizes: dict[str, dict[str, int]] = {}
     rows: list[dict[str, Any]] = []
-    banks = {data: bank(data) for data in ([QUICK_DATA] if asked.quick else here())}
-    if asked.quick:
-        banks = {data: {one: known[one] for one in QUICK_MODELS} for data, known in banks.items()}
-    # all together first, so that the time left is that of all
-    every = [
-        Cell(data, model, design)
-        for data, known in banks.items()
-        for model in known
-        for _, design, _ in ITEMS
-    ]
+    known_of = banks(asked.quick, QUICK_MODELS)
+    every = every_cell(known_of, dict.fromkeys(design for _, design, _ in ITEMS))
     fill(every, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs)
-    for data, known in banks.items():
+    for data, known in known_of.items():
         sizes[data] = {"n_users": int(known["EASE"].ranks.size), "n_items": known["EASE"].n_items}
         for model in known:
             rows += _items(data, model, known[model], asked)
@@ -67,13 +59,6 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     found = {"data": first, **sizes[first], **content}
     outcomes = {"tables": _tables(found), "claims": _claims(found), "matched": _matched(found)}
     return found | outcomes
-
-
-def here() -> list[str]:
-    """The data sets whose ranks are kept, those of the paper first."""
-    first = ("pinterest-20", "pinterest-20-part", "yelp", "yelp-diffnet", "ml-20m")
-    every = dict.fromkeys([*first, *DATA])
-    return [name for name in every if name != QUICK_DATA and (FOLDER / f"{name}.npz").is_file()]
 
 
 def _items(data: str, model: str, known: Ranks, asked: argparse.Namespace) -> list[dict[str, Any]]:

@@ -344,11 +344,11 @@ def test_studies_take_what_was_made(
     ranks = {"NeuMF": np.array([1, 5]), "EASE": np.array([2, 2])}
     for name in ("ml-1m", "ml-20m", "book-crossing"):
         study("_bank").keep_bank(name, ranks, ranks, 9, folder=tmp_path)
-    for name in ("aaai2023", "user_sampling"):
-        module = study(name)
-        monkeypatch.setattr(module, "FOLDER", tmp_path)
-        found = module.here(False) if name == "aaai2023" else module.here()
-        assert found == ["ml-20m", "ml-1m"]
+    monkeypatch.setattr(study("_bank"), "FOLDER", tmp_path)
+    found = study("_bank").banks(False, ())
+    assert list(found) == ["ml-20m", "ml-1m"]
+    assert list(found["ml-1m"]) == ["EASE", "NeuMF"]
+    assert list(study("aaai2023").banks(False, ())) == list(study("user_sampling").banks(False, ()))
     books = study("_kdd2020.books")
     monkeypatch.setattr(books, "FOLDER", tmp_path)
     monkeypatch.setattr(books, "bank", lambda name: study("_bank").bank(name, folder=tmp_path))

@@ -102,8 +102,8 @@ def work(name, device, cache, deadline):
 
 runs.run = work
 if __name__ == "__main__":
-    with runs.Crew("the data", jobs=2, device="cpu", cache=pathlib.Path()) as crew:
-        list(crew.run(["one", "two", "three", "four"], 0.0))
+    with runs.crew("the data", jobs=2, device="cpu", cache=pathlib.Path()) as hands:
+        list(hands.run(["one", "two", "three", "four"], 0.0))
 """
 
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,24 +65,22 @@ def in_turn(groups: Iterable[list[Task]]) -> list[Task]:
     return [task for turn in rounds for task in turn if task is not None]
 
 
+@contextmanager
+def crew(world: World, *, jobs: int, device: str, cache: Path) -> Iterator[Crew]:
+    """Processes that have the data, or this one alone."""
+    if jobs == 1:
+        _enter(world)
+        yield Crew(None, device, cache)
+        return
+    with workers(jobs, _enter, world) as pool:
+        yield Crew(pool, device, cache)
+
+
 class Crew:
-    """Processes that have the data, or this one alone; used in a `with` statement."""
+    """Who does the runs: processes that have the data, or without them this one."""
 
-    def __init__(self, world: World, *, jobs: int, device: str, cache: Path) -> None:
-        self._arguments = (device, cache)
-        self._pool: ProcessPoolExecutor | None = None
-        self._workers: AbstractContextManager[Any] = nullcontext()
-        if jobs == 1:
-            _enter(world)
-        else:
-            self._workers = workers(jobs, _enter, world)
-
-    def __enter__(self) -> Crew:
-        self._pool = self._workers.__enter__()
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._workers.__exit__(*raised)
+    def __init__(self, pool: ProcessPoolExecutor | None, device: str, cache: Path) -> None:
+        self._pool, self._arguments = pool, (device, cache)
 
     def run(self, tasks: list[Task], deadline: float) -> Iterator[dict[str, Any]]:
         """Records of the tasks as they are done; none begins once the time is up."""
