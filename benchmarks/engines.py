@@ -33,10 +33,10 @@ from typing import Any
 import numpy as np
 from _measure import report
 
+from fullrank._lib.clock import Clock
 from fullrank.data import datasets, simulate
 from fullrank.engines import Engine, Processes, Ray, Serial
 from fullrank.evaluation import UserFactors, UserFile, evaluate, write_users
-from fullrank.evaluation.clock import Clock
 from fullrank.evaluation.problem import Problem, Targets, rank_shard
 from fullrank.evaluation.strategies import Strategy
 from fullrank.models import PureSVD

@@ -188,19 +188,19 @@ def _work(name: str, start: int, end: int, seconds: float | None, beat: Any, sen
 
 
 def _limit_memory() -> None:
-    """So much memory and no more, which `fullrank._memory` is to know as well."""
+    """So much memory and no more, which `fullrank._lib.memory` is to know as well."""
     if sys.platform != "linux":
         return
     import resource
 
-    from fullrank import _memory
+    from fullrank._lib import memory
 
     with open("/proc/self/statm", encoding="ascii") as pages:
         used = int(pages.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
-    _memory.limit.cache_clear()
-    known = _memory.limit
-    _memory.limit = lambda: min(known(), MEMORY // 2)  # type: ignore[assignment]
+    memory.limit.cache_clear()
+    known = memory.limit
+    memory.limit = lambda: min(known(), MEMORY // 2)  # type: ignore[assignment]
 
 
 def _guided(chosen: dict[str, Any], seconds: int) -> int:

@@ -126,9 +126,9 @@ class Counting:
     def __init__(
         self, users: Floats, items: Floats, targets: Any, *, fast: bool, operands: str
     ) -> None:
+        from fullrank._lib.device import open_device
         from fullrank.ranking import FactorScorer
         from fullrank.ranking._counting import Job
-        from fullrank.ranking._cuda.device import open_device
         from fullrank.ranking._cuda.exact import Count, Stream
         from fullrank.ranking.targets import clean_targets
 

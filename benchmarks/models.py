@@ -33,7 +33,7 @@ from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.data import Interactions
 from fullrank.data.datasets import load_split
 from fullrank.models import EASE, ItemKNN
@@ -146,7 +146,7 @@ def _item_knn(train: Interactions, peer: str, n: int, rounds: int) -> dict[str, 
     from implicit import nearest_neighbours
 
     matrix = csr_matrix(train.matrix(np.float64))
-    n_jobs = _threads.n_threads(None)
+    n_jobs = threads.n_threads(None)
 
     def ours() -> ItemKNN:
         return ItemKNN(n_neighbors=n, n_jobs=n_jobs, **PEERS[peer]).fit(train)

@@ -36,7 +36,7 @@ from _measure import peak_megabytes, report
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.data import Interactions
 from fullrank.ranking import FactorScorer, ItemItemScorer, rank
 
@@ -163,7 +163,7 @@ def bare_product(users: np.ndarray, items: np.ndarray, rows: int, columns: int) 
             shape = block.shape[0], part.shape[0]
             np.matmul(block, part.T, out=buffer[: shape[0] * shape[1]].reshape(shape))
 
-    _threads.run(work, range(0, users.shape[0], rows))
+    threads.run(work, range(0, users.shape[0], rows))
 
 
 def argsort_ranks(users: np.ndarray, items: np.ndarray, at: Any) -> np.ndarray:
@@ -178,7 +178,7 @@ def argsort_ranks(users: np.ndarray, items: np.ndarray, at: Any) -> np.ndarray:
 def torch_top(users: np.ndarray, items: np.ndarray) -> Callable[[], None]:
     import torch
 
-    torch.set_num_threads(_threads.n_threads(None))
+    torch.set_num_threads(threads.n_threads(None))
     left, right = torch.from_numpy(users), torch.from_numpy(items)
 
     def work() -> None:
@@ -198,7 +198,7 @@ def implicit_metrics(users: np.ndarray, items: np.ndarray, at: Any) -> Callable[
     train = sparse.csr_matrix(shape, dtype=np.float32)
     test = sparse.csr_matrix((np.ones(USERS, np.float32), at), shape=shape)
     return lambda: ranking_metrics_at_k(
-        model, train, test, K=50, show_progress=False, num_threads=_threads.n_threads(None)
+        model, train, test, K=50, show_progress=False, num_threads=threads.n_threads(None)
     )
 
 
@@ -212,7 +212,7 @@ def recometrics_metrics(users: np.ndarray, items: np.ndarray, at: Any) -> Callab
     test = sparse.csr_matrix((np.ones(part.size, np.float32), pairs), shape=shape)
     chosen = np.ascontiguousarray(users[part])
     return lambda: recometrics.calc_reco_metrics(
-        train, test, chosen, items, k=50, nthreads=_threads.n_threads(None)
+        train, test, chosen, items, k=50, nthreads=threads.n_threads(None)
     )
 
 
@@ -228,7 +228,7 @@ def own_product(scorer: ItemItemScorer, kernel: Any, width: int) -> None:
         )  # fmt: skip
 
     strips, batches = range(0, scorer.n_items, width), range(0, scorer.n_users, 256)
-    _threads.run(work, [(strip, batch) for strip in strips for batch in batches])
+    threads.run(work, [(strip, batch) for strip in strips for batch in batches])
 
 
 def product_kernel() -> Any:
@@ -260,7 +260,7 @@ def product_kernel() -> Any:
 
 def scipy_product(history: Any, matrix: np.ndarray) -> None:
     """SciPy's sparse × dense, blocks of users in two threads (it lets go of the GIL)."""
-    with ThreadPoolExecutor(_threads.n_threads(None)) as pool:
+    with ThreadPoolExecutor(threads.n_threads(None)) as pool:
         starts = range(0, history.shape[0], PART * 256)
         list(pool.map(lambda a: history[a : a + 256] @ matrix, starts))
 

@@ -18,7 +18,7 @@ import numba
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.ranking import FactorScorer, rank, sample_ranks
 
 USERS, D, N = 20_000, 64, 100
@@ -57,7 +57,7 @@ def _sum_rows(items: np.ndarray, drawn: np.ndarray) -> float:
 
 
 def bare_gather(scorer: FactorScorer, drawn: np.ndarray) -> None:
-    _threads.run(lambda part: _sum_rows(scorer.item_factors, part), np.array_split(drawn, 8))
+    threads.run(lambda part: _sum_rows(scorer.item_factors, part), np.array_split(drawn, 8))
 
 
 def speed(n_items: int, rounds: int) -> dict[str, Any]:

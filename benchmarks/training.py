@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 from _measure import peak_megabytes, report
 
-from fullrank._files import replacing
+from fullrank._lib.files import replacing
 from fullrank.data import Interactions, load_split
 from fullrank.models import EmbeddingMF
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._files import replacing
+from fullrank._lib.files import replacing
 
 ROOT = Path(__file__).parents[2]
 

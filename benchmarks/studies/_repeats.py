@@ -27,7 +27,7 @@ from _repeats_fit import ETA, GAMMA, SCALE, WEIGHT, Samples
 from _workers import Steps, workers
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.estimators.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse
@@ -156,7 +156,7 @@ def fill(
     from _bank import bank
 
     for cell in cells:
-        _checks.choice("design", cell.design, DESIGNS)
+        checks.choice("design", cell.design, DESIGNS)
     cache.mkdir(parents=True, exist_ok=True)
     banks = {key: bank(key[0], excluded=key[1]) for key in {(c.data, c.excluded) for c in cells}}
     known = {cell: banks[cell.data, cell.excluded][cell.model] for cell in cells}
@@ -186,7 +186,7 @@ def fill(
 
 def _compute(cell: Cell, known: Ranks, repeats: int, cache: Path) -> str:
     """Draw, estimate, keep; a line about it."""
-    from fullrank._threads import one_blas_thread
+    from fullrank._lib.threads import one_blas_thread
 
     start = time.perf_counter()
     with one_blas_thread():
@@ -293,14 +293,14 @@ def _read(path: Path) -> Repeats:
         apart = len(kept["values"])
         none = np.full((apart, kept["masses"].shape[1]), np.nan)
         return Repeats(
-            values=_checks.frozen(np.swapaxes(values, 0, 1)),
+            values=checks.frozen(np.swapaxes(values, 0, 1)),
             estimators=tuple(kept["estimators"].tolist()),
-            exact=_checks.frozen(kept["exact"]),
-            sizes=_checks.frozen(kept["sizes"]),
-            masses=_checks.frozen(np.concatenate([none, kept["masses"]])),
-            truth=_checks.frozen(kept["truth"]),
-            edges=_checks.frozen(kept["edges"]),
-            bounds=_checks.frozen(kept["bounds"]),
+            exact=checks.frozen(kept["exact"]),
+            sizes=checks.frozen(kept["sizes"]),
+            masses=checks.frozen(np.concatenate([none, kept["masses"]])),
+            truth=checks.frozen(kept["truth"]),
+            edges=checks.frozen(kept["edges"]),
+            bounds=checks.frozen(kept["bounds"]),
             seconds=float(kept["seconds"]),
         )
 

@@ -30,7 +30,7 @@ import numpy as np
 from _kept import ROOT, keep_json
 
 import fullrank
-from fullrank._files import replacing
+from fullrank._lib.files import replacing
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 from fullrank.evaluation import studies
 

@@ -29,8 +29,8 @@ import numpy as np
 from _kept import ROOT
 from _study import run, table
 
+from fullrank._lib.clock import Clock
 from fullrank.engines import Processes
-from fullrank.evaluation.clock import Clock
 from fullrank.ranking import FactorScorer, sample_ranks
 from fullrank.sampling import RankSample
 

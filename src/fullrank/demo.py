@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, metrics
-from fullrank._progress import Progress
+from fullrank import metrics
+from fullrank._lib import checks
+from fullrank._lib.progress import Progress
 from fullrank.data import Interactions, Split, datasets
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
@@ -155,8 +156,8 @@ def run(
     --------
     >>> demo = run()  # doctest: +SKIP
     """
-    seed = _checks.integer("seed", seed, low=0)
-    n_draws = _checks.integer("n_draws", n_draws, low=1)
+    seed = checks.integer("seed", seed, low=0)
+    n_draws = checks.integer("n_draws", n_draws, low=1)
     name, interactions = _interactions()
     split = interactions.split("leave-one-out", rng=seed)
     bench = {model: _Bench(model, split) for model in SETTINGS}

@@ -1,6 +1,6 @@
 """Every exception and warning of the library."""
 
-from fullrank._text import sentence
+from fullrank._lib.text import sentence
 
 
 class FullrankError(Exception):

@@ -5,8 +5,8 @@ import pytest
 import triton
 import triton.language as tl
 
+from fullrank._lib.device import open_device
 from fullrank.ranking._cuda import sampled_data
-from fullrank.ranking._cuda.device import open_device
 from fullrank.ranking._cuda.draws import user_words
 from fullrank.ranking._cuda.sampled_data import Gpu, draw, draws_of, make_group
 from fullrank.ranking.draws import Pools, philox4x32, reference_indices

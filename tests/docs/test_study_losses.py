@@ -210,6 +210,6 @@ def test_only_a_loss_without_an_end_is_a_result_of_nothing(
     found = runs.run(task, "cpu", tmp_path, math.inf)
     assert found["recall@20"] == 0.0
     assert "`learning_rate` must keep" in found["failed"]
-    monkeypatch.setattr("fullrank._memory.limit", lambda: 1000)
+    monkeypatch.setattr("fullrank._lib.memory.limit", lambda: 1000)
     with pytest.raises(InputError, match="must be smaller"):
         runs.run(task, "cpu", tmp_path, math.inf)

@@ -17,7 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.sparse import csr_array
 
-from fullrank import _checks, _files, _memory, inference, metrics, models
+from fullrank import inference, metrics, models
+from fullrank._lib import checks, files, memory
 from fullrank.data import Interactions, _formats, datasets, simulate
 from fullrank.errors import DownloadError, InputError, WriteError
 from fullrank.ranking import (
@@ -53,7 +54,7 @@ def says(call, *given, **named) -> str:
 
 @pytest.fixture
 def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_memory, "limit", lambda: 8 * 2**30)
+    monkeypatch.setattr(memory, "limit", lambda: 8 * 2**30)
 
 
 # ---- text that cannot be printed ----
@@ -72,13 +73,13 @@ def small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_printable(text: str, shown: str) -> None:
-    assert _checks.printable(text) == shown
+    assert checks.printable(text) == shown
 
 
 def test_because_is_one_short_line() -> None:
-    assert _checks.because(ValueError("first\x07.\nsecond")) == r"first\x07"
-    assert _checks.because(ValueError()) == "ValueError"
-    assert len(_checks.because(ValueError("x" * 999))) == 200
+    assert checks.because(ValueError("first\x07.\nsecond")) == r"first\x07"
+    assert checks.because(ValueError()) == "ValueError"
+    assert len(checks.because(ValueError("x" * 999))) == 200
 
 
 def test_names_of_models_cannot_break_a_table() -> None:
@@ -121,11 +122,11 @@ def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 def test_whole_numbers(value, message: str) -> None:
-    assert says(_checks.integer, "n", value) == message
+    assert says(checks.integer, "n", value) == message
 
 
 def test_a_number_too_long_to_be_written_out() -> None:
-    assert says(_checks.integer, "n", 10**5000) == "`n` must lie below 2^63, not this int."
+    assert says(checks.integer, "n", 10**5000) == "`n` must lie below 2^63, not this int."
 
 
 @pytest.mark.parametrize(
@@ -137,19 +138,19 @@ def test_a_number_too_long_to_be_written_out() -> None:
     ],
 )  # fmt: skip
 def test_real_numbers(value, message: str) -> None:
-    assert says(_checks.real, "x", value) == message
+    assert says(checks.real, "x", value) == message
 
 
 def test_vectors() -> None:
     masked = np.ma.masked_array([1, 2, 3], [True, False, False])
-    assert says(_checks.integers, "r", masked) == "`r` must have no masked entries."
+    assert says(checks.integers, "r", masked) == "`r` must have no masked entries."
     ragged = "`r` must be a one-dimensional array of numbers; its rows differ in length."
-    assert says(_checks.integers, "r", [[1], [1, 2]]) == ragged
-    assert _checks.integers("r", np.array([1, 2], np.float16)).tolist() == [1, 2]
-    assert says(_checks.reals, "r", np.array([1, 9], np.longdouble) * np.longdouble("1e400")) == (
+    assert says(checks.integers, "r", [[1], [1, 2]]) == ragged
+    assert checks.integers("r", np.array([1, 2], np.float16)).tolist() == [1, 2]
+    assert says(checks.reals, "r", np.array([1, 9], np.longdouble) * np.longdouble("1e400")) == (
         "`r` must be finite; 2 of 2 are not, the first being r[0] = inf."
     )
-    assert says(_checks.reals, "r", [1.0, 1e200]) == (
+    assert says(checks.reals, "r", [1.0, 1e200]) == (
         "`r` must lie within ±1e+150; 1 of 2 does not, the first being r[1] = 1e+200."
     )
 
@@ -305,7 +306,7 @@ def test_a_file_of_billions_of_equal_rows_is_refused(
     table = pa.table({"user": np.zeros(200_000, np.int64), "item": np.zeros(200_000, np.int64)})
     pq.write_table(table, path)
     assert path.stat().st_size < 3000
-    monkeypatch.setattr(_memory, "limit", lambda: 2**20)
+    monkeypatch.setattr(memory, "limit", lambda: 2**20)
     assert says(Interactions.from_parquet, path) == (
         f"`path` must be smaller: 200,000 rows of 2 columns in {path} would take 3.1 MiB of "
         "memory, and there are 1.0 MiB."
@@ -323,9 +324,9 @@ def test_a_cut_off_beyond_the_catalogue_costs_nothing() -> None:
 
 
 def test_the_memory_of_this_machine() -> None:
-    _memory.limit.cache_clear()
-    assert 2**27 < _memory.limit() < 2**50
-    assert [_memory.shown(n) for n in (12, 2**10, 3 * 2**40, 2**70)] == [
+    memory.limit.cache_clear()
+    assert 2**27 < memory.limit() < 2**50
+    assert [memory.shown(n) for n in (12, 2**10, 3 * 2**40, 2**70)] == [
         "12 bytes", "1.0 KiB", "3.0 TiB", "1.02e+03 EiB",
     ]  # fmt: skip
 
@@ -536,16 +537,16 @@ def test_a_header_that_claims_terabytes(tmp_path: Path) -> None:
 
 
 def test_paths_that_are_none(tmp_path: Path) -> None:
-    for use in (_files.existing, lambda path: _files.replacing(path).__enter__()):
+    for use in (files.existing, lambda path: files.replacing(path).__enter__()):
         assert says(use, 3) == "`path` must be text or a path, not int."
         long = tmp_path / ("x" * 300)
         assert says(use, long) == (
             f"`path` must name a file that can be reached; {long} is not: File name too long."
         )
-    assert says(lambda: _files.replacing("a\0b").__enter__()) == (
+    assert says(lambda: files.replacing("a\0b").__enter__()) == (
         r"`path` must be writable; a\x00b is not: embedded null byte."
     )
-    assert says(_files.existing, "a\nb") == r"`path` must name a file; a\nb does not exist."
+    assert says(files.existing, "a\nb") == r"`path` must name a file; a\nb does not exist."
 
 
 def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) -> None:
@@ -616,7 +617,7 @@ def test_the_file_that_was_there_stays_when_the_disk_is_full(tmp_path: Path) -> 
     path.write_text("old")
 
     def fill() -> None:
-        with _files.replacing(path) as temporary:
+        with files.replacing(path) as temporary:
             temporary.write_text("half")
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(temporary))
 
@@ -629,7 +630,7 @@ def test_the_file_that_was_there_stays_when_the_disk_is_full(tmp_path: Path) -> 
 
 
 def test_an_error_of_ours_passes_a_writer_unchanged(tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match=r"^gone$"), _files.replacing(tmp_path / "x"):
+    with pytest.raises(DownloadError, match=r"^gone$"), files.replacing(tmp_path / "x"):
         raise DownloadError("gone")
 
 

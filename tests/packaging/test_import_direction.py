@@ -107,7 +107,7 @@ def test_imports_point_downwards(path: Path) -> None:
         ("importlib.import_module('fullrank.cli')", "fullrank.report"),
         ("from fullrank.engines import serial", "fullrank.ranking"),
         ("import fullrank", "fullrank.data"),
-        ("from fullrank.metrics import parse", "fullrank._checks"),
+        ("from fullrank.metrics import parse", "fullrank._lib.checks"),
     ],
 )
 def test_a_breach_is_seen(statement: str, package: str) -> None:
@@ -123,7 +123,7 @@ def test_a_breach_is_seen(statement: str, package: str) -> None:
         ("from .grid import RankGrid", "fullrank.sampling"),
         ("from ..data import Interactions", "fullrank.ranking"),
         ("from fullrank import _checks, errors", "fullrank.data"),
-        ("from fullrank.errors import InputError", "fullrank._checks"),
+        ("from fullrank.errors import InputError", "fullrank._lib.checks"),
         ("from fullrank import __version__, cli, report", "fullrank.cli"),
         ("import numpy as np", "fullrank.data"),
     ],

@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 
-from fullrank import _extras
+from fullrank._lib import extras
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 _OURS = """\
@@ -29,7 +29,7 @@ def main() -> int:
     warnings.showwarning = _show_warning
     try:
         for module in ("typer", "rich"):
-            _extras.load(module, extra="cli", purpose="The fullrank command")
+            extras.load(module, extra="cli", purpose="The fullrank command")
         from fullrank.cli import _app
 
         code = _app.run()

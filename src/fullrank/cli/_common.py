@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank._progress import Progress
+from fullrank._lib.progress import Progress
 from fullrank.errors import InputError
 
 HAVE_RANKS = "You have ranks"

@@ -127,10 +127,11 @@ class Reading:
 
     def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:
         """The samples in a file by model, and what was assumed; unnamed ones take its name."""
-        from fullrank import _checks, _files
-        from fullrank._text import printable
+        from fullrank._lib import checks
+        from fullrank._lib import files as _files
+        from fullrank._lib.text import printable
 
-        if _checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
+        if checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
             raise InputError(_POPULAR)
         from fullrank.sampling import files, foreign
 

@@ -199,7 +199,7 @@ def _page(
 
 
 def _table(estimates: Mapping[str, Estimate], allowed: Mapping[str, Bounds]) -> list[str]:
-    from fullrank.inference import _tables
+    from fullrank._lib import tabular
 
     several = len(estimates) > 1
     first = next(iter(estimates.values()))
@@ -219,7 +219,7 @@ def _table(estimates: Mapping[str, Estimate], allowed: Mapping[str, Bounds]) -> 
             mark = name in one.diagnosis.blind or one.diagnosis.warnings.get(name)
             row[-1] += " ▲" if mark else "  "
             rows.append(([model if place == 0 else ""] if several else []) + row)
-    return _tables.text(head, rows, left=(0, 1) if several else (0,))
+    return tabular.text(head, rows, left=(0, 1) if several else (0,))
 
 
 def _lines(one: Estimate, allowed: Bounds | None) -> Iterator[str]:

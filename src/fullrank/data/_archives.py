@@ -21,7 +21,7 @@ from lzma import LZMAError
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
-from fullrank._checks import because, printable
+from fullrank._lib.checks import because, printable
 from fullrank.errors import InputError
 
 MAX_BYTES = 16 * 2**30  # more than any data set here unpacks to

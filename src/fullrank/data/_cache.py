@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fullrank import _files
+from fullrank._lib import files as _files
 from fullrank.data import _formats
 from fullrank.data._registry import Dataset
 from fullrank.errors import InputError

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from fullrank import _files
-from fullrank._progress import Progress
+from fullrank._lib import files
+from fullrank._lib.progress import Progress
 from fullrank.errors import DownloadError, InputError, WriteError
 
 BLOCK = 2**18
@@ -129,7 +129,7 @@ def _kept(url: str, target: Path) -> Iterator[Path]:
     """A path to write to that becomes `target`; one sentence if the disk does not let it."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _files.replacing(target) as temporary:
+        with files.replacing(target) as temporary:
             yield temporary
     except DownloadError:
         raise

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data._rows import Table, pack
 from fullrank.errors import InputError
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def core(data: Kind, *, items_per_user: int, users_per_item: int, rounds: int | None) -> Kind:
     """What is left when users and items with too few interactions are gone."""
-    least_items = _checks.integer("items_per_user", items_per_user, low=1)
-    least_users = _checks.integer("users_per_item", users_per_item, low=1)
-    limit = None if rounds is None else _checks.integer("rounds", rounds, low=1)
+    least_items = checks.integer("items_per_user", items_per_user, low=1)
+    least_users = checks.integer("users_per_item", users_per_item, low=1)
+    limit = None if rounds is None else checks.integer("rounds", rounds, low=1)
     users, items = data.pairs()
     keep = np.ones(items.size, bool)
     n_kept, done = items.size, 0

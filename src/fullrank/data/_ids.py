@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data import _arrow
 from fullrank.errors import InputError
 
@@ -22,8 +22,8 @@ def encode(name: str, values: Any) -> tuple[Rows, Ids]:
     hashes, so that only the distinct words are sorted.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
-        numbers = _checks.integers(name, values)
-        _checks.reject(name, numbers, numbers < 0, "be at least 0", _NEGATIVE)
+        numbers = checks.integers(name, values)
+        checks.reject(name, numbers, numbers < 0, "be at least 0", _NEGATIVE)
         return _encode_integers(numbers)
     return _encode_arrow(name, _as_arrow(name, values))
 
@@ -60,7 +60,7 @@ def look_up(name: str, values: Any, known: Ids) -> Rows:
         values = [values.item() if isinstance(values, np.ndarray | np.generic) else values]
     codes, ids = encode(name, values)
     rows = find(name, ids, known)[codes]
-    _checks.reject(name, ids[codes], rows < 0, f"be among the {known.size} known ids")
+    checks.reject(name, ids[codes], rows < 0, f"be among the {known.size} known ids")
     return rows
 
 

@@ -10,7 +10,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._checks import because, printable
+from fullrank._lib.checks import because, printable
 from fullrank.data import _arrow
 from fullrank.errors import InputError
 

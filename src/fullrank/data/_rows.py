@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data import _ids
 from fullrank.data._ids import Ids, Rows
 from fullrank.errors import DataWarning, InputError
@@ -74,27 +74,27 @@ def _rows(name: str, values: Any, fixed: ArrayLike | None) -> tuple[Rows, Ids]:
         return rows, ids
     known = _ids.unique(f"{name}_ids", fixed)
     found = _ids.find(name, ids, known)[rows]
-    _checks.reject(name, ids[rows], found < 0, f"be among the {known.size} `{name}_ids`")
+    checks.reject(name, ids[rows], found < 0, f"be among the {known.size} `{name}_ids`")
     return found, known
 
 
 def _values(values: Any, size: int) -> NDArray[np.float32] | None:
     if values is None:
         return None
-    numbers = _checks.reals("value", values, size=size)
+    numbers = checks.reals("value", values, size=size)
     largest = float(np.finfo(np.float32).max)
-    _checks.reject("value", numbers, np.abs(numbers) > largest, f"lie within ±{largest:.3g}")
+    checks.reject("value", numbers, np.abs(numbers) > largest, f"lie within ±{largest:.3g}")
     return numbers.astype(np.float32)
 
 
 def _timestamps(values: Any, size: int) -> NDArray[np.int64] | None:
     if values is None:
         return None
-    times = _checks.as_array("timestamp", values)
+    times = checks.as_array("timestamp", values)
     if times.dtype.kind == "M":
-        _checks.reject("timestamp", times, np.isnat(times), "be a time")
+        checks.reject("timestamp", times, np.isnat(times), "be a time")
         times = times.astype(np.int64)
-    return _checks.integers("timestamp", times, size=size)
+    return checks.integers("timestamp", times, size=size)
 
 
 def pack(table: Table, *, repeats: str = "last", warn: bool = True) -> Packed:

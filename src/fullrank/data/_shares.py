@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _rng
+from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, _files, _memory
-from fullrank._checks import because, printable, shown
-from fullrank._text import listed
+from fullrank._lib import checks, files, memory
+from fullrank._lib.checks import because, printable, shown
+from fullrank._lib.text import listed
 from fullrank.data import _arrow, _ids
 from fullrank.errors import DataWarning, InputError
 
@@ -108,11 +108,11 @@ def _table(frame: Any, asked: Asked) -> Any:
     return pa.Table.from_batches(kept, pa.schema([schema.field(name) for name in names]))
 
 
-def read_parquet(path: _files.PathLike, asked: Asked, *, missing: str = "error") -> Columns:
+def read_parquet(path: files.PathLike, asked: Asked, *, missing: str = "error") -> Columns:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    source = _files.existing(path)
+    source = files.existing(path)
     try:
         with pq.ParquetFile(source) as file:
             chosen = resolve(file.schema_arrow.names, asked)
@@ -130,11 +130,11 @@ def _ask_for_room(metadata: Any, n_columns: int, source: Path) -> None:
     """A few bytes can stand for billions of equal rows: look at their number first."""
     n_rows = metadata.num_rows
     what = f"{n_rows:,} rows of {n_columns} columns in {printable(source)}"
-    _memory.ask("path", 8 * n_rows * n_columns, what)
+    memory.ask("path", 8 * n_rows * n_columns, what)
 
 
 def read_csv(
-    path: _files.PathLike,
+    path: files.PathLike,
     asked: Asked,
     *,
     delimiter: str = ",",
@@ -144,7 +144,7 @@ def read_csv(
     import pyarrow as pa
     from pyarrow import csv
 
-    source = _files.existing(path)
+    source = files.existing(path)
     if not isinstance(delimiter, str) or len(delimiter) != 1:
         raise InputError(f"`delimiter` must be one character, not {delimiter!r}.")
     if not delimiter.isascii():
@@ -196,7 +196,7 @@ def _texts(name: str, values: Any) -> list[str]:
 
 def _columns(table: Any, chosen: Mapping[str, str], missing: str) -> Columns:
     """Ids and split labels stay in Arrow, where text is cheap; the rest becomes numpy."""
-    if _checks.choice("missing", missing, MISSING) == "drop":
+    if checks.choice("missing", missing, MISSING) == "drop":
         table = _complete(table, chosen)
     return {
         role: _numeric(table[name]) if role in OPTIONAL else table[name]

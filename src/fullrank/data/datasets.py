@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _files, _progress, _rng
+from fullrank._lib import checks, files
+from fullrank._lib import progress as _progress
+from fullrank._lib import rng as _rng
 from fullrank.data import _cache
 from fullrank.data._registry import DATASETS, Dataset
 from fullrank.data._split import Split
@@ -48,10 +50,10 @@ def load(name: str, *, download: bool = False, progress: Progress = None) -> Int
     >>> load("simulated").n_users
     1000
     """
-    dataset = DATASETS[_checks.choice("name", name, DATASETS)]
+    dataset = DATASETS[checks.choice("name", name, DATASETS)]
     if dataset.simulated:
         return simulate()
-    source = _find(dataset, _checks.flag("download", download), progress)
+    source = _find(dataset, checks.flag("download", download), progress)
     ids = _catalogue(dataset)
     if isinstance(source, Path):
         return Interactions.from_parquet(source, item_ids=ids)
@@ -89,8 +91,8 @@ def load_split(
 'yelp-diffnet', not 'simulated'.
     """
     with_split = [key for key, dataset in DATASETS.items() if dataset.may_have_split]
-    dataset = DATASETS[_checks.choice("name", name, with_split)]
-    source = _find(dataset, _checks.flag("download", download), progress)
+    dataset = DATASETS[checks.choice("name", name, with_split)]
+    source = _find(dataset, checks.flag("download", download), progress)
     if "split" not in _columns(source):
         raise InputError(
             f"`name` must be a data set whose files here have a split; those of {name} have none. "
@@ -113,7 +115,7 @@ def info(name: str) -> Dataset:
     >>> info("ml-1m").files
     ('*.train.rating + *.test.rating', 'ratings.dat')
     """
-    return DATASETS[_checks.choice("name", name, DATASETS)]
+    return DATASETS[checks.choice("name", name, DATASETS)]
 
 
 def download(name: str, *, progress: Progress = True) -> Path:
@@ -141,7 +143,7 @@ def download(name: str, *, progress: Progress = True) -> Path:
     fullrank.errors.InputError: `name` must be a data set that can be fetched; netflix cannot: \
 Netflix has withdrawn it; get its files by hand.
     """
-    dataset = DATASETS[_checks.choice("name", name, DATASETS)]
+    dataset = DATASETS[checks.choice("name", name, DATASETS)]
     if not dataset.urls:
         why = dataset.by_hand.removeprefix("no: ") or "nobody is known to give it out"
         raise InputError(f"`name` must be a data set that can be fetched; {name} cannot: {why}.")
@@ -175,7 +177,7 @@ def _note(path: Path, name: str, sha256: str) -> None:
             stacklevel=3,
         )
         known[name] = sha256
-    with _files.replacing(path) as temporary:
+    with files.replacing(path) as temporary:
         temporary.write_text("".join(f"{one}  {file}\n" for file, one in known.items()), "utf-8")
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _rng
-from fullrank._text import listed
+from fullrank._lib import checks
+from fullrank._lib import rng as _rng
+from fullrank._lib.text import listed
 from fullrank.data import _ids, _tables
 from fullrank.data._rows import clean
 from fullrank.data._shares import from_the_end, keys, n_of, settings_of
@@ -72,7 +73,7 @@ def read_split(
         label: Interactions._pack(table.where(part == code)) for code, label in enumerate(labels)
     }
     _warn_of_overlap(parts)
-    share = _checks.real("valid", valid, low=0, high=1)
+    share = checks.real("valid", valid, low=0, high=1)
     if share:
         if "valid" in parts or "fold_in" in parts:
             raise InputError(

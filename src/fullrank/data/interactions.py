@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fullrank import _checks, _files
+from fullrank._lib import checks, files
 from fullrank.data import _ids, _tables
 from fullrank.data._ids import Ids, Rows
 from fullrank.data._rows import REPEATS, Table, clean, pack
@@ -165,7 +165,7 @@ class Interactions:
     @classmethod
     def from_csv(
         cls,
-        path: _files.PathLike,
+        path: files.PathLike,
         *,
         user: str = _tables.AUTO,
         item: str = _tables.AUTO,
@@ -208,7 +208,7 @@ class Interactions:
     @classmethod
     def from_parquet(
         cls,
-        path: _files.PathLike,
+        path: files.PathLike,
         *,
         user: str = _tables.AUTO,
         item: str = _tables.AUTO,
@@ -240,7 +240,7 @@ class Interactions:
     @classmethod
     def _pack(cls, table: Table, repeats: str = "last") -> Self:
         """Sort and compress the rows of a table."""
-        packed = pack(table, repeats=_checks.choice("repeats", repeats, REPEATS))
+        packed = pack(table, repeats=checks.choice("repeats", repeats, REPEATS))
         return cls(user_ids=table.user_ids, item_ids=table.item_ids, **packed._asdict())
 
     # ---- looking at it ----
@@ -451,4 +451,4 @@ class Interactions:
         """
         from fullrank.data.splits import SPLITS
 
-        return SPLITS[_checks.choice("name", name, SPLITS)](self, **settings)
+        return SPLITS[checks.choice("name", name, SPLITS)](self, **settings)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _memory, _rng
+from fullrank._lib import checks, memory
+from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 
 _DAY = 86_400
@@ -46,12 +47,12 @@ def simulate(
     >>> simulate()
     Interactions(1,000 users × 3,000 items, 79,490 interactions, with values and timestamps)
     """
-    n_users = _checks.integer("n_users", n_users, low=1)
-    n_items = _checks.integer("n_items", n_items, low=20)
-    n_factors = _checks.integer("n_factors", n_factors, low=1)
-    mean = _checks.real("mean_interactions", mean_interactions, low=10, high=n_items // 2)
+    n_users = checks.integer("n_users", n_users, low=1)
+    n_items = checks.integer("n_items", n_items, low=20)
+    n_factors = checks.integer("n_factors", n_factors, low=1)
+    mean = checks.real("mean_interactions", mean_interactions, low=10, high=n_items // 2)
     generator = _rng.generator(rng)
-    _memory.ask(
+    memory.ask(
         "n_users",
         8 * (5 * n_users * n_items + n_factors * (n_users + n_items)),
         f"{n_users:,} users × {n_items:,} items, {n_factors:,} factors",

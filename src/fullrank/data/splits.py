@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _rng
+from fullrank._lib import checks
+from fullrank._lib import rng as _rng
 from fullrank.data._shares import Keys, Mask, from_the_end, keys, n_of, settings_of
 from fullrank.data._split import Split
 from fullrank.data.interactions import Interactions
@@ -54,9 +55,9 @@ def leave_one_out(
     >>> split.test.pairs(), split.n_skipped
     ((array([0, 2], dtype=int32), array([1, 0], dtype=int32)), 1)
     """
-    pick = _PICKS[_checks.choice("by", by, _PICKS)]
-    least = _checks.integer("min_interactions", min_interactions, low=2)
-    share = _checks.real("valid", valid, low=0, high=1)
+    pick = _PICKS[checks.choice("by", by, _PICKS)]
+    least = checks.integer("min_interactions", min_interactions, low=2)
+    share = checks.real("valid", valid, low=0, high=1)
     generator = _rng.generator(rng)
     counts = interactions.user_counts()
     enough = counts >= least
@@ -122,11 +123,11 @@ def ratio(
     >>> split.test.user_counts(), split.n_skipped
     (array([1, 0]), 1)
     """
-    _checks.choice("by", by, _PICKS)
-    _checks.choice("per", per, _CUTS)
+    checks.choice("by", by, _PICKS)
+    checks.choice("per", per, _CUTS)
     shares = (
-        _checks.real("test", test, low=0, high=1),
-        _checks.real("valid", valid, low=0, high=1),
+        checks.real("test", test, low=0, high=1),
+        checks.real("valid", valid, low=0, high=1),
     )
     if shares[0] == 0 or sum(shares) >= 1:
         raise InputError(

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, _rng
+from fullrank._lib import checks
+from fullrank._lib import rng as _rng
 from fullrank.data import _filters
 from fullrank.data._shares import Mask, from_the_end, keys, n_of, settings_of
 from fullrank.data._split import Split
@@ -74,10 +75,10 @@ min_interactions=5, rng=0)
     test                   10         18            25
     of                    100         49
     """
-    share = _checks.real("fold_in", fold_in, low=0, high=1)
-    _checks.choice("by", by, _BY)
-    _checks.choice("items", items, _ITEMS)
-    least = _checks.integer("min_interactions", min_interactions, low=2)
+    share = checks.real("fold_in", fold_in, low=0, high=1)
+    checks.choice("by", by, _BY)
+    checks.choice("items", items, _ITEMS)
+    least = checks.integer("min_interactions", min_interactions, low=2)
     generator = _rng.generator(rng)
     active = np.flatnonzero(interactions.user_counts())
     n_test, n_valid = _n_users("test", test, active.size), _n_users("valid", valid, active.size)
@@ -124,8 +125,8 @@ min_interactions=5, rng=0)
 def _n_users(name: str, value: Any, n_users: int) -> int:
     """A number of users, given as one or as a share."""
     if isinstance(value, int | np.integer) and not isinstance(value, bool) and value != 0:
-        return _checks.integer(name, value, low=0, high=n_users)
-    return n_of(_checks.real(name, value, low=0, high=1), n_users)
+        return checks.integer(name, value, low=0, high=n_users)
+    return n_of(checks.real(name, value, low=0, high=1), n_users)
 
 
 def _with_items(data: Interactions, training: Mask, items: str) -> tuple[Interactions, int]:

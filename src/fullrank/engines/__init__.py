@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.engines.processes import Processes
 from fullrank.engines.protocol import Engine
 from fullrank.engines.ray_engine import Ray
@@ -38,4 +38,4 @@ def make_engine(name: str = "serial", **settings: Any) -> Engine:
     >>> make_engine("processes", workers=2)
     Processes(workers=2)
     """
-    return ENGINES[_checks.choice("engine", name, ENGINES)](**settings)
+    return ENGINES[checks.choice("engine", name, ENGINES)](**settings)

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _maps
+from fullrank._lib import mapped_arrays
 from fullrank.errors import FullrankError, InputError
 
 _ALIGN = 64
@@ -99,8 +99,8 @@ class _Pickler(pickle.Pickler):
     """Takes only the place of an array that lies in a file."""
 
     def reducer_override(self, thing: Any) -> Any:
-        where = _maps.place(thing) if isinstance(thing, np.ndarray) else None
-        return NotImplemented if where is None else (_maps.reopened, tuple(where))
+        where = mapped_arrays.place(thing) if isinstance(thing, np.ndarray) else None
+        return NotImplemented if where is None else (mapped_arrays.reopened, tuple(where))
 
 
 class _Anonymous:

@@ -12,7 +12,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Self
 
-from fullrank import _checks, _threads
+from fullrank._lib import checks
+from fullrank._lib import threads as _threads
 from fullrank.engines._shared import Handle, Published, opened
 from fullrank.engines.protocol import Part, Result, Shared
 from fullrank.errors import FullrankError
@@ -46,7 +47,7 @@ class Processes:
         self.workers = (
             _threads.n_threads(None)
             if workers is None
-            else _checks.integer("workers", workers, low=1)
+            else checks.integer("workers", workers, low=1)
         )
         self._pool: ProcessPoolExecutor | None = None
         self._entered = 0

@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Self
 
-from fullrank import _checks, _extras
-from fullrank._text import because
+from fullrank._lib import checks, extras
+from fullrank._lib.text import because
 from fullrank.engines.protocol import Part, Result, Shared
 from fullrank.errors import FullrankError, InputError
 
@@ -51,10 +51,10 @@ class Ray:
         if address is not None and workers is not None:
             raise InputError("`workers` must be left out with `address`: the cluster has its own.")
         self.address = address
-        self.workers = None if workers is None else _checks.integer("workers", workers, low=1)
-        self.cpus = _checks.real("cpus", cpus, low=0)
-        self.gpus = _checks.real("gpus", gpus, low=0)
-        self.retries = _checks.integer("retries", retries, low=0)
+        self.workers = None if workers is None else checks.integer("workers", workers, low=1)
+        self.cpus = checks.real("cpus", cpus, low=0)
+        self.gpus = checks.real("gpus", gpus, low=0)
+        self.retries = checks.integer("retries", retries, low=0)
         self.runtime_env = runtime_env
         self._started = False
         self._entered = 0
@@ -154,7 +154,7 @@ class Ray:
 
 
 def _ray() -> Any:
-    return _extras.load("ray", extra="ray", purpose="The engine ray")
+    return extras.load("ray", extra="ray", purpose="The engine ray")
 
 
 def _cause(error: Any) -> Exception:

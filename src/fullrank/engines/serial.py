@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.engines.protocol import Part, Result, Shared
 
 
@@ -19,7 +19,7 @@ class Serial:
     """
 
     def __init__(self, threads: int | None = None) -> None:
-        self.threads = threads if threads is None else _checks.integer("threads", threads, low=1)
+        self.threads = threads if threads is None else checks.integer("threads", threads, low=1)
 
     def map(
         self, function: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part]

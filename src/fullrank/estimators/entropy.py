@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, System, possible_system
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
@@ -99,8 +99,8 @@ def mes_sensitivity(
 
 
 def _solved(system: System, eta: float, weighting: str) -> Dual:
-    eta = _checks.positive("eta", eta)
-    weighting = _checks.choice("weighting", weighting, WEIGHTINGS)
+    eta = checks.positive("eta", eta)
+    weighting = checks.choice("weighting", weighting, WEIGHTINGS)
     solved = solve(system, eta, system.observed if weighting == "weighted" else None)
     if not solved.residual < _ACCEPTED:
         raise InputError(f"`eta` must be larger for this sample: {eta:g} is beyond rounding.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
 from fullrank.sampling import RankDistribution, RankGrid, RankSample
@@ -60,11 +60,9 @@ def mle(
         raise InputError("`iterations` must not be given together with `tol`: choose one.")
     system = observed_system(sample, grid)
     if tol is not None:
-        return system.distribution(
-            converged(system, _checks.positive("tol", tol)), "MLE, converged"
-        )
+        return system.distribution(converged(system, checks.positive("tol", tol)), "MLE, converged")
     steps = default_steps(sample) if iterations is None else iterations
-    steps = _checks.integer("iterations", steps, low=1)
+    steps = checks.integer("iterations", steps, low=1)
     name = "adaptive MLE" if sample.design.adaptive else "MLE"
     return system.distribution(plain(system, steps), f"{name}, {steps} steps")
 

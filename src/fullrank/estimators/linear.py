@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, System, possible_system
 from fullrank.estimators.entropy import mes, mes_sensitivity
@@ -51,7 +51,7 @@ def bv(
     The published BV_MLE and BV_MES take their prior from the mean over a hundred repeats,
     which nobody has who draws one sample: pass such a prior to reproduce them.
     """
-    gamma = _checks.real("gamma", gamma, low=0.0, high=1.0)
+    gamma = checks.real("gamma", gamma, low=0.0, high=1.0)
     system = possible_system(sample, grid)
     weights, name = _prior(sample, prior, system)
     solved = _solve(_bv_moments(system, weights, gamma), system.observed)
@@ -67,7 +67,7 @@ def bv_sensitivity(
     grid: RankGrid | None = None,
 ) -> Sensitivity:
     """How `bv` moves with the sample: the numbers x of the outcomes, and the prior's own part."""
-    gamma = _checks.real("gamma", gamma, low=0.0, high=1.0)
+    gamma = checks.real("gamma", gamma, low=0.0, high=1.0)
     system = possible_system(sample, grid)
     weights, _ = _prior(sample, prior, system)
     moments = _bv_moments(system, weights, gamma)
@@ -119,7 +119,7 @@ def mn_sensitivity(
 
 
 def _mn_moments(system: System, weights: Floats, n_users: int | None) -> Floats:
-    users = system.n_targets if n_users is None else _checks.integer("n_users", n_users, low=1)
+    users = system.n_targets if n_users is None else checks.integer("n_users", n_users, low=1)
     every = system.grid.widths.astype(np.float64)  # each rank once
     variance = np.diag(every @ system.table) - _gram(system, every)
     return _gram(system, weights) + variance / users
@@ -170,7 +170,7 @@ def _prior(sample: RankSample, prior: Prior, system: System) -> tuple[Floats, st
         if not np.array_equal(prior.grid.edges, system.grid.edges):
             raise InputError("`prior` must be on the rank grid of the estimate; pass `grid`.")
         return np.maximum(prior.mass, 0.0), "_given"
-    name = _checks.choice("prior", prior, PRIORS)
+    name = checks.choice("prior", prior, PRIORS)
     if name == "uniform":
         return system.grid.widths / system.grid.n_items, ""
     fitted = (mle if name == "mle" else mes)(sample, grid=system.grid)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras
 from fullrank.errors import InputError
 from fullrank.estimators._system import check_sample
 from fullrank.sampling import RankSample
@@ -46,17 +46,17 @@ class Mapping:
     a: float = 0.5
 
     def __post_init__(self) -> None:
-        _checks.choice("kind", self.kind, KINDS)
-        _checks.integer("sample_size", self.sample_size, low=2)
-        _checks.integer("n_items", self.n_items, low=2)
-        _checks.positive("a", self.a)
+        checks.choice("kind", self.kind, KINDS)
+        checks.integer("sample_size", self.sample_size, low=2)
+        checks.integer("n_items", self.n_items, low=2)
+        checks.positive("a", self.a)
 
     def __str__(self) -> str:
         return f"beta@{self.a:.2g}" if self.kind == "beta" else self.kind
 
     def __call__(self, k: ArrayLike) -> Any:
         """f(k), the global cut-off of a sampled one; a float or an array as k is."""
-        wanted = _checks.integers("k", np.atleast_1d(np.asarray(k)), low=1, high=self.sample_size)
+        wanted = checks.integers("k", np.atleast_1d(np.asarray(k)), low=1, high=self.sample_size)
         values = self.values()[wanted - 1]
         return values if np.ndim(k) else float(values[0])
 
@@ -79,7 +79,7 @@ class Mapping:
 
     def inverse(self, global_k: ArrayLike) -> Any:
         """The sampled cut-off that stands for a global one, between whole numbers."""
-        wanted = _checks.reals("global_k", np.atleast_1d(np.asarray(global_k)), low=1.0)
+        wanted = checks.reals("global_k", np.atleast_1d(np.asarray(global_k)), low=1.0)
         values = np.interp(wanted, self.values(), np.arange(1.0, self.sample_size + 1.0))
         return values if np.ndim(global_k) else float(values[0])
 
@@ -94,7 +94,7 @@ class Mapping:
 
     def plot(self, sample: RankSample, ax: Any = None) -> Any:
         """Draw the sampled hit-rate curve in global coordinates. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         ax.plot(*self.curve(sample), label=f"sampled, mapped by {self}")
         ax.set(xscale="log", xlabel="global cut-off K", ylabel="hit rate")
@@ -130,7 +130,7 @@ def alignment_errors(
 
     Mean absolute and relative differences over all k, at k = 1 and over k = 2..10.
     """
-    ranks = np.sort(_checks.integers("exact_ranks", exact_ranks, low=1, high=mapping.n_items))
+    ranks = np.sort(checks.integers("exact_ranks", exact_ranks, low=1, high=mapping.n_items))
     if ranks.size == 0:
         raise InputError("`exact_ranks` must hold at least one rank; it is empty.")
     places, sampled = mapping.curve(sample)

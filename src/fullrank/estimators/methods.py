@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, resolution
 from fullrank.estimators.entropy import mes, mes_sensitivity
@@ -178,7 +178,7 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     """The method's name, and why: chosen by the caller, or by the design."""
     names = {name.lower(): name for name in ("auto", *METHODS)}
     name = names.get(method.lower(), method) if isinstance(method, str) else method
-    if _checks.choice("method", name, tuple(names.values())) != "auto":
+    if checks.choice("method", name, tuple(names.values())) != "auto":
         return name, "as asked for"
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _threads
+from fullrank._lib import checks, threads
 from fullrank.estimators._system import (
     Sensitivity,
     System,
@@ -80,7 +80,7 @@ def smoothed(
     0.1
     """
     if penalty is not None:
-        penalty = _checks.positive("penalty", penalty)
+        penalty = checks.positive("penalty", penalty)
     system = observed_system(sample, grid)
     best = best_fit(system, penalty)
     return system.distribution(best.mass, f"smoothed, λ = {best.penalty:.2g}")
@@ -126,7 +126,7 @@ def looser(ranks: float) -> float:
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:
     """The fit of the given penalty, or of the one with the largest marginal likelihood."""
-    with _threads.one_blas_thread():  # more only get in each other's way on matrices so small
+    with threads.one_blas_thread():  # more only get in each other's way on matrices so small
         if penalty is not None:
             return fit_path(system, np.array([float(penalty)]))[0]
         coarse = fit_path(system, _PENALTIES[::2])

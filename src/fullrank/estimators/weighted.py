@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
 from fullrank.estimators.likelihood import default_steps, gradient, plain_path, uniform
 from fullrank.metrics import Metric, parse
@@ -95,11 +95,11 @@ def _fit(
     iterations: int | None,
 ) -> _Fitted:
     """EM on the weighted outcomes of `system`, which may be the observed or all possible."""
-    form = _checks.choice("form", form, FORMS)
-    scale = _checks.real("scale", scale, low=1e-6)
+    form = checks.choice("form", form, FORMS)
+    scale = checks.real("scale", scale, low=1e-6)
     metric = parse(weight)
     steps = default_steps(sample) if iterations is None else iterations
-    steps = _checks.integer("iterations", steps, low=1)
+    steps = checks.integer("iterations", steps, low=1)
     weights = _weights(metric, system, sample, scale)
     shares = system.observed * weights
     tilt = np.ones(system.grid.n_bins)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fullrank import _rng
+from fullrank._lib import rng
 from fullrank.errors import InputError
 from fullrank.evaluation.problem import Targets
 from fullrank.evaluation.strategies import Strategy
@@ -58,6 +58,6 @@ def chosen_users(targets: Targets, number: int, seed: int) -> Targets:
         raise InputError(
             f"`users` must be at most {targets.n_users}, the users who have targets, not {number}."
         )
-    rows = _rng.generator(seed).choice(targets.users, number, replace=False)
+    rows = rng.generator(seed).choice(targets.users, number, replace=False)
     rows.sort()
     return targets.of_users(rows)

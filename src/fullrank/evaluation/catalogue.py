@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank import _checks
-from fullrank._progress import Progress
+from fullrank._lib import checks, tabular
+from fullrank._lib.progress import Progress
 from fullrank.data import DATASETS, Dataset, Summary, datasets
 from fullrank.data import _cache as cache
 from fullrank.errors import InputError
-from fullrank.inference import _tables
 
 
 @dataclass(frozen=True)
@@ -37,7 +36,7 @@ class Listing:
             [name, "here" if here else "–", DATASETS[name].about]
             for name, here in self.here.items()
         ]
-        lines = _tables.text(["data set", "", "what it is"], rows, left=(0, 1, 2))
+        lines = tabular.text(["data set", "", "what it is"], rows, left=(0, 1, 2))
         note = (
             "`fullrank datasets NAME` tells the licence, what to cite, and how to get one that is "
             "not here."
@@ -87,7 +86,7 @@ def details(
     >>> details("simulated").summary.n_interactions
     79490
     """
-    dataset = DATASETS[_checks.choice("name", name, DATASETS)]
+    dataset = DATASETS[checks.choice("name", name, DATASETS)]
     if download and not is_here(name):
         datasets.download(name, progress=progress)
     summary = datasets.load(name).summary() if is_here(name) else None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fullrank._lib.specs import parse_spec
 from fullrank.engines import Engine, make_engine
 from fullrank.errors import InputError
 from fullrank.evaluation.factor_files import FactorFiles
 from fullrank.evaluation.scorers import named
-from fullrank.evaluation.specs import parse_spec
 
 _MAIN = {"serial": "threads", "processes": "workers", "ray": "address"}
 

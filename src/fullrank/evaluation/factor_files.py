@@ -16,10 +16,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _files, _maps, _memory
+from fullrank._lib import checks, files, mapped_arrays, memory
+from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.data import Split
 from fullrank.errors import InputError
-from fullrank.evaluation.fingerprints import file_fingerprint
 from fullrank.ranking import FactorScorer
 from fullrank.ranking.factors import SIMILARITIES
 
@@ -51,12 +51,12 @@ class FactorFiles:
     items: Path
     similarity: str = "dot"
     _sums: Mapping[str, str] = field(init=False, repr=False, default_factory=dict)
-    _marks: Mapping[Path, _maps.Mark] = field(init=False, repr=False, default_factory=dict)
+    _marks: Mapping[Path, mapped_arrays.Mark] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        _checks.choice("similarity", self.similarity, SIMILARITIES)
+        checks.choice("similarity", self.similarity, SIMILARITIES)
         for side in ("users", "items"):
-            path = _files.existing(getattr(self, side))
+            path = files.existing(getattr(self, side))
             object.__setattr__(self, side, path)
             if path.suffix.lower() not in SUFFIXES:
                 raise InputError(
@@ -67,7 +67,7 @@ class FactorFiles:
                 f"`factors` must be two files, users' and items', or one .npz or .safetensors with "
                 f"both; {self.users} is neither."
             )
-        object.__setattr__(self, "_marks", {path: _maps.mark(path) for path in self._paths})
+        object.__setattr__(self, "_marks", {path: mapped_arrays.mark(path) for path in self._paths})
         sums = {side: file_fingerprint(getattr(self, side)) for side in ("users", "items")}
         object.__setattr__(self, "_sums", sums)
 
@@ -105,7 +105,7 @@ class FactorFiles:
             )
         biases = _biases(self.items) if self.users == self.items else {}
         for path in self._paths:
-            if _maps.mark(path) != self._marks[path]:
+            if mapped_arrays.mark(path) != self._marks[path]:
                 raise InputError(
                     f"`factors` must stay as they are during a run; {path} has changed since it "
                     "began."
@@ -121,7 +121,7 @@ def _matrix(path: Path, side: str, ids: Array | None) -> Array:
         raise
     except Exception as error:  # of whichever library reads it
         raise InputError(
-            f"`factors` must be a {path.suffix} file; {path} is not: {_checks.because(error)}."
+            f"`factors` must be a {path.suffix} file; {path} is not: {checks.because(error)}."
         ) from error
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         raise InputError(
@@ -160,7 +160,7 @@ def _reject_wild(path: Path, array: Array) -> None:
 
 
 def _npy(path: Path, side: str, ids: Array | None) -> Array:
-    return _maps.open_array(path)
+    return mapped_arrays.open_array(path)
 
 
 def _npz(path: Path, side: str, ids: Array | None) -> Array:
@@ -168,7 +168,7 @@ def _npz(path: Path, side: str, ids: Array | None) -> Array:
 
     with zipfile.ZipFile(path) as archive:
         need = sum(one.file_size for one in archive.infolist())
-    _memory.ask("factors", need, f"{path}, unpacked,")
+    memory.ask("factors", need, f"{path}, unpacked,")
     with np.load(path, allow_pickle=False) as content:
         found: Array = content[_member(path, side, list(content.files))]
     return found
@@ -199,7 +199,7 @@ def _biases(path: Path) -> dict[str, Array]:
             return _read_biases(path)
     except Exception as error:  # of whichever library reads it
         raise InputError(
-            f"`factors` must be a {path.suffix} file; {path} is not: {_checks.because(error)}."
+            f"`factors` must be a {path.suffix} file; {path} is not: {checks.because(error)}."
         ) from error
 
 
@@ -220,7 +220,7 @@ def _parquet(path: Path, side: str, ids: Array | None) -> Array:
     footer = pq.read_metadata(path)
     groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
     values = sum(one.column(c).num_values for one in groups for c in range(one.num_columns))
-    _memory.ask("factors", 8 * values, f"{path}, unpacked,")
+    memory.ask("factors", 8 * values, f"{path}, unpacked,")
     table = pq.read_table(path)
     id_name = next((name for name in _IDS[side] if name in table.column_names), None)
     names = [name for name in table.column_names if name != id_name]

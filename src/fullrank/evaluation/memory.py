@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fullrank import _memory, models
+from fullrank import models
+from fullrank._lib import memory
+from fullrank._lib.device import on_gpu
 from fullrank.data import Interactions
-from fullrank.ranking._cuda.device import on_gpu
 
 
 def _pairs(bytes_each: float) -> Callable[[Any, Interactions], float]:
@@ -61,4 +62,4 @@ def check_fit(name: str, model: Any, data: Interactions) -> None:
     need = 24.0 * data.n_interactions
     if type(model) in NEEDS:
         need += NEEDS[type(model)](model, data)
-    _memory.ask("models", need, f"{name} for {data.n_items:,} items")
+    memory.ask("models", need, f"{name} for {data.n_items:,} items")

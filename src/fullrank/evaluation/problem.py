@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.device import on_gpu
 from fullrank.evaluation.strategies import Strategy
-from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.targets import ANY, by_rows, clean_targets
 from fullrank.sampling import RankSample
 

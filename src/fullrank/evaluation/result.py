@@ -12,10 +12,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from fullrank import _checks, _extras, _files
+from fullrank._lib import checks, extras, tabular
+from fullrank._lib import files as _files
+from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.errors import InputError
-from fullrank.evaluation.fingerprints import file_fingerprint
-from fullrank.inference import Comparison, Estimate, _tables, compare, estimate
+from fullrank.inference import Comparison, Estimate, compare, estimate
 from fullrank.inference.comparison import decimals
 from fullrank.metrics import parse_all
 from fullrank.sampling import RankSample
@@ -26,7 +27,7 @@ MANIFEST, RESULTS, REPORT = "run.json", "results.json", "report.html"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Evaluation(_tables.Tabular):
+class Evaluation(tabular.Tabular):
     """The ranks of every model on the same targets, and what follows from them.
 
     Attributes
@@ -124,7 +125,7 @@ class Evaluation(_tables.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every model's first metric with its interval. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         metric = self.metrics[0]
         at = range(len(self.samples) - 1, -1, -1)  # the first on top
@@ -136,7 +137,7 @@ class Evaluation(_tables.Tabular):
         return ax
 
     def __str__(self) -> str:
-        lines = [self._title(), "", *_tables.text(*self._table())]
+        lines = [self._title(), "", *tabular.text(*self._table())]
         if self.comparison is not None:
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]
@@ -250,7 +251,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]
         parse_all(head["metrics"])
-        head["confidence_level"] = _checks.real("confidence_level", head["confidence_level"])
+        head["confidence_level"] = checks.real("confidence_level", head["confidence_level"])
         whole = bool(names) and all(isinstance(one, str) for one in (*names, *files))
     except InputError:
         raise

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from fullrank import _checks
-from fullrank._files import PathLike
-from fullrank._rng import RandomState
+from fullrank._lib import checks
+from fullrank._lib.clock import Steps, steps
+from fullrank._lib.device import on_gpu, open_device
+from fullrank._lib.files import PathLike
+from fullrank._lib.rng import RandomState
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
-from fullrank.evaluation.clock import Steps, steps
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.runs import RunFolder
 from fullrank.evaluation.strategies import Strategy
 from fullrank.evaluation.work import make_work
 from fullrank.inference.estimates import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking._cuda.device import on_gpu, open_device
 
 
 def evaluate(
@@ -114,8 +114,8 @@ def evaluate(
         name=name,
         engine=engine,
         device=str(device) if on_gpu(device) else None,
-        shard_size=None if shard_size is None else _checks.integer("shard_size", shard_size, low=1),
-        keep_rows=_checks.flag("keep_rows", keep_rows),
+        shard_size=None if shard_size is None else checks.integer("shard_size", shard_size, low=1),
+        keep_rows=checks.flag("keep_rows", keep_rows),
         level=check_level(confidence_level),
         steps=steps(progress),
     )

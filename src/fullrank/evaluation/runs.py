@@ -21,9 +21,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self
 
-from fullrank import _files
+from fullrank._lib import files as _files
+from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.errors import FullrankWarning, InputError, MissingExtraError, WriteError
-from fullrank.evaluation.fingerprints import file_fingerprint
 from fullrank.evaluation.manifests import (
     RANKS,
     as_json,

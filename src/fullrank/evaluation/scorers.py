@@ -9,14 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fullrank import _checks, models
+from fullrank import models
+from fullrank._lib import checks
+from fullrank._lib.fingerprints import file_fingerprint, fingerprint
+from fullrank._lib.specs import parse_spec
 from fullrank.data import Split
 from fullrank.errors import InputError
 from fullrank.evaluation import memory
 from fullrank.evaluation.factor_files import FactorFiles
-from fullrank.evaluation.fingerprints import file_fingerprint, fingerprint
 from fullrank.evaluation.runs import RunFolder
-from fullrank.evaluation.specs import parse_spec
 from fullrank.evaluation.user_files import UserFactors
 from fullrank.models._base import Saved
 from fullrank.ranking import as_scorer
@@ -54,7 +55,7 @@ def make_model(text: str) -> Any:
     EASE(regularization=500.0)
     """
     spec = parse_spec("model", text)
-    kind = models.MODELS[_checks.choice("model", spec.name, models.MODELS)]
+    kind = models.MODELS[checks.choice("model", spec.name, models.MODELS)]
     if spec.main is not None:
         raise InputError(f"`model` must have named settings, as name:setting=value, not {text!r}.")
     known = [name for name, one in _fields(kind).items() if one]

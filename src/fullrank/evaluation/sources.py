@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from fullrank import _checks, _files
-from fullrank._files import PathLike
-from fullrank._progress import Progress
+from fullrank._lib import checks, files
+from fullrank._lib.files import PathLike
+from fullrank._lib.progress import Progress
+from fullrank._lib.specs import parse_spec
 from fullrank.data import DATASETS, SPLITS, Interactions, Split, datasets, read_split
 from fullrank.errors import InputError
-from fullrank.evaluation.specs import parse_spec
 
 _AUTO, _GIVEN = "auto", "given"
 _SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.bz2")
@@ -46,7 +46,7 @@ def load_split(
     Split(ratio: train 71,992, test 7,498)
     """
     spec = parse_spec("split", split)
-    _checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
+    checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
     if spec.name in (_AUTO, _GIVEN) and (spec.settings or spec.main is not None):
         raise InputError(f"`split` must have no settings for {spec.name}, not {split!r}.")
     if spec.main is not None:
@@ -102,7 +102,7 @@ def is_name(source: PathLike) -> bool:
 
 
 def _file(source: PathLike) -> Path:
-    path = _files.existing(source)
+    path = files.existing(source)
     if not path.name.lower().endswith(_SUFFIXES):
         raise InputError(
             f"`data` must be a file that ends in {', '.join(_SUFFIXES)}; {path} does not."
@@ -112,7 +112,7 @@ def _file(source: PathLike) -> Path:
 
 def _columns(columns: Mapping[str, str]) -> dict[str, str]:
     for role in columns:
-        _checks.choice("columns", role, _ROLES)
+        checks.choice("columns", role, _ROLES)
     return dict(columns)
 
 

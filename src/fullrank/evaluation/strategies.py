@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from fullrank import _checks
+from fullrank._lib import checks
+from fullrank._lib.specs import parse_spec
 from fullrank.errors import InputError
-from fullrank.evaluation.specs import parse_spec
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.draws import POOLS
 from fullrank.ranking.sampled import TIES
@@ -18,7 +18,7 @@ Check = Callable[[str, Any], Any]
 
 
 def _whole(low: int) -> Check:
-    return lambda name, value: _checks.integer(name, value, low=low)
+    return lambda name, value: checks.integer(name, value, low=low)
 
 
 def _perhaps(check: Check) -> Check:
@@ -26,12 +26,12 @@ def _perhaps(check: Check) -> Check:
 
 
 def _one_of(options: Any) -> Check:
-    return lambda name, value: _checks.choice(name, value, tuple(options))
+    return lambda name, value: checks.choice(name, value, tuple(options))
 
 
 _EXACT: Mapping[str, tuple[Any, Check]] = {"ties": ("random", _one_of(TIES))}
 _DRAWN: Mapping[str, tuple[Any, Check]] = {
-    "replacement": (False, _checks.flag),
+    "replacement": (False, checks.flag),
     "pool": ("all", _one_of(POOLS)),
     "ties": ("random", _one_of(TIES)),
 }
@@ -58,7 +58,7 @@ KINDS: Mapping[str, Kind] = {
         {
             "limit": (None, _perhaps(_whole(2))),
             "start": (25, _whole(2)),
-            "growth": (2, _checks.real),
+            "growth": (2, checks.real),
             "stop_rank": (1, _whole(1)),
             **_DRAWN,
         },
@@ -67,7 +67,7 @@ KINDS: Mapping[str, Kind] = {
     "users": Kind("every item for some users, drawn at random", _EXACT, "users"),
     "budget": Kind(
         "what predicts the least error for so many items scored, after a pilot",
-        {"items": (None, lambda name, value: _checks.real(name, value, low=1))},
+        {"items": (None, lambda name, value: checks.real(name, value, low=1))},
         "items",
     ),
 }
@@ -94,7 +94,7 @@ class Strategy:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        kind = KINDS[_checks.choice("strategy", self.name, KINDS)]
+        kind = KINDS[checks.choice("strategy", self.name, KINDS)]
         for name in self.settings:
             if name not in kind.settings:
                 known = [*kind.settings, "users"]
@@ -108,7 +108,7 @@ class Strategy:
         }
         object.__setattr__(self, "settings", filled)
         if self.users is not None:
-            object.__setattr__(self, "users", _checks.integer("users", self.users, low=1))
+            object.__setattr__(self, "users", checks.integer("users", self.users, low=1))
         elif self.name == "users":
             raise InputError("`strategy` must say how many users, as in users:1000.")
 
@@ -122,7 +122,7 @@ class Strategy:
                 f"`strategy` must be text such as 'sampled:100' or a Strategy, not {asked!r}."
             )
         spec = parse_spec("strategy", asked)
-        kind = KINDS[_checks.choice("strategy", spec.name, KINDS)]
+        kind = KINDS[checks.choice("strategy", spec.name, KINDS)]
         settings = dict(spec.settings)
         if spec.main is not None:
             if kind.main is None or kind.main in settings:

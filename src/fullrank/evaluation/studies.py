@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data import DATASETS
 from fullrank.data import _cache as cache
 from fullrank.errors import FullrankError, InputError
@@ -115,7 +115,7 @@ def grouped() -> dict[str, list[Study]]:
 def get(name: str) -> Study:
     """The study of this name."""
     known = every()
-    return known[_checks.choice("study", name, sorted(known))]
+    return known[checks.choice("study", name, sorted(known))]
 
 
 def run(

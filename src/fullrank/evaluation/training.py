@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fullrank._files import PathLike
-from fullrank._progress import Progress
+from fullrank._lib.files import PathLike
+from fullrank._lib.progress import Progress
 from fullrank.errors import InputError
 from fullrank.evaluation import memory
 from fullrank.evaluation.scorers import make_model

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _files
+from fullrank._lib import checks, files
 from fullrank.errors import InputError
 from fullrank.evaluation.problem import Seen, Shard
 from fullrank.ranking import FactorScorer
@@ -58,8 +58,8 @@ class UserFile:
     _sizes: tuple[int, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        path = _files.existing(self.path).resolve()
-        n_items = _checks.integer("n_items", self.n_items, low=1)
+        path = files.existing(self.path).resolve()
+        n_items = checks.integer("n_items", self.n_items, low=1)
         footer = _footer(path)
         names = tuple(footer.schema.to_arrow_schema().names)
         for name in ("user", "target"):
@@ -158,7 +158,7 @@ class UserFile:
         return table
 
     def _users(self, table: Any) -> Ints:
-        users = _checks.integers("user", table["user"].to_numpy(), low=0)
+        users = checks.integers("user", table["user"].to_numpy(), low=0)
         if (np.diff(users) <= 0).any():
             raise InputError(f"`user` must rise through {self.path}, each user once.")
         return users
@@ -203,7 +203,7 @@ def at_rows(rows: Ints, block: Array) -> Array:
     return table
 
 
-def write_users(path: _files.PathLike, blocks: Iterable[Mapping[str, Any]]) -> None:
+def write_users(path: files.PathLike, blocks: Iterable[Mapping[str, Any]]) -> None:
     """Write a file for `UserFile`, one row group for each block.
 
     Parameters
@@ -214,7 +214,7 @@ def write_users(path: _files.PathLike, blocks: Iterable[Mapping[str, Any]]) -> N
     """
     import pyarrow.parquet as pq
 
-    with _files.replacing(path) as temporary:
+    with files.replacing(path) as temporary:
         writer = None
         try:
             for block in blocks:

@@ -9,14 +9,15 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from fullrank import __version__, _checks
-from fullrank._rng import RandomState
+from fullrank import __version__
+from fullrank._lib import checks
+from fullrank._lib.clock import Steps
+from fullrank._lib.fingerprints import fingerprint
+from fullrank._lib.rng import RandomState
 from fullrank.data import Split
 from fullrank.engines import Engine
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
-from fullrank.evaluation.clock import Steps
-from fullrank.evaluation.fingerprints import fingerprint
 from fullrank.evaluation.problem import Problem, Shard, Targets, added, rank_shard, usual_size
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.runs import RunFolder
@@ -63,7 +64,7 @@ class Work:
         targets = self.targets
         if strategy.users is not None:
             targets = chosen_users(targets, strategy.users, self.seed)
-        shards = targets.shards(_checks.integer("shard_size", settled["shard_size"], low=1))
+        shards = targets.shards(checks.integer("shard_size", settled["shard_size"], low=1))
         found = {}
         with self.engine:
             for model, entry in enumerate(self.entries):
@@ -153,7 +154,7 @@ def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **sett
     """Clean what belongs together; the other settings are clean."""
     split = data if isinstance(data, Split) else None
     if isinstance(exclude, str):
-        _checks.choice("exclude", exclude, ("seen",))
+        checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
     entries = make_entries(models, split)
     targets: Any = data

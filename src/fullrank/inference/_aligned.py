@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._checks import printable
+from fullrank._lib.checks import printable
 from fullrank.errors import InputError
 from fullrank.inference import _inputs
 from fullrank.inference._moments import mean_and_covariance

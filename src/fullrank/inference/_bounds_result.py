@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, _extras
-from fullrank.inference import _tables
+from fullrank._lib import checks, extras, tabular
 from fullrank.inference.interval import Interval
 from fullrank.metrics import parse_all
 
@@ -24,7 +23,7 @@ _NO_DESIGN = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Bounds(_tables.Tabular):
+class Bounds(tabular.Tabular):
     """The smallest and largest metrics that a sample does not contradict.
 
     All of them hold at once with probability `confidence_level` or more. They are no estimates,
@@ -58,7 +57,7 @@ class Bounds(_tables.Tabular):
 
     def __getitem__(self, metric: str) -> Interval:
         (parsed,) = parse_all(metric)
-        _checks.choice("metric", parsed.name, self.intervals)
+        checks.choice("metric", parsed.name, self.intervals)
         return self.intervals[parsed.name]
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +84,7 @@ class Bounds(_tables.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw one whisker for each metric. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         low, high = np.array(list(self.intervals.values())).T
         place = np.arange(low.size)[::-1]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
@@ -55,13 +55,13 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
             )
         size = arrays[0].size if arrays else None
         label = f"results[{name!r}][{by_name[metric.name]!r}]"
-        arrays.append(_checks.reals(label, columns[by_name[metric.name]], size=size))
+        arrays.append(checks.reals(label, columns[by_name[metric.name]], size=size))
     n = arrays[0].size
     user = columns.get("user")
     if user is not None:
-        user = _checks.labels(f"results[{name!r}]['user']", user, n, "value")
+        user = checks.labels(f"results[{name!r}]['user']", user, n, "value")
     weight = columns.get("weight")
-    weight = np.ones(n) if weight is None else _checks.reals("weight", weight, size=n, low=0.0)
+    weight = np.ones(n) if weight is None else checks.reals("weight", weight, size=n, low=0.0)
     if n == 0:
         raise InputError(f"`results[{name!r}]` must hold at least one user; it is empty.")
     if not weight.sum() > 0.0:
@@ -142,7 +142,7 @@ def _kept(result: Any, keep: NDArray[np.bool_]) -> Any:
         return result
     if isinstance(result, ExactRanks):
         columns: dict[str, Any] = {
-            name: _checks.frozen(column[keep]) for name, column in result._columns().items()
+            name: checks.frozen(column[keep]) for name, column in result._columns().items()
         }
         return replace(result, **columns)
     if isinstance(result, PseudoValues):

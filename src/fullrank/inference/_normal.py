@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 
 def level(confidence_level: Any) -> float:
     """A confidence level strictly between 0 and 1."""
-    number = _checks.real("confidence_level", confidence_level)
+    number = checks.real("confidence_level", confidence_level)
     if not 0.0 < number < 1.0:
         raise InputError(
             f"`confidence_level` must lie between 0 and 1, not {number:g}. 95 % is 0.95."

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _memory
+from fullrank._lib import memory
 
 Floats = NDArray[np.float64]
 _CELLS = 2_000_000  # users times replicates held at a time: 16 MB an array
@@ -53,7 +53,7 @@ def bootstrap_means(
 
 def _ask(n_resamples: int, n_columns: int) -> None:
     what = f"{n_resamples:,} resamples of {n_columns} differences"
-    _memory.ask("n_resamples", 24 * n_resamples * n_columns, what)
+    memory.ask("n_resamples", 24 * n_resamples * n_columns, what)
 
 
 def flipped_means(

@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_polytope import Columns, edges_for
@@ -97,13 +97,13 @@ def bounds(
     size = _check_sample(sample)
     wanted = parse_all(metrics)
     n_items = int(sample.pool.max())
-    level = _checks.real("confidence_level", confidence_level)
+    level = checks.real("confidence_level", confidence_level)
     if not 0.5 <= level < 1.0:  # fixed users need tails of 1/4 at most (`_bounds_region`)
         raise InputError(f"`confidence_level` must be at least 0.5 and below 1, not {level:g}.")
-    until = _check_shape(shape, until, _checks.choice("target", target, REGIONS), n_items)
+    until = _check_shape(shape, until, checks.choice("target", target, REGIONS), n_items)
     name, region = REGIONS[target]
     edges = edges_for(grid, n_items, wanted, until)
-    n_events = _checks.integer("n_events", n_events, low=1)
+    n_events = checks.integer("n_events", n_events, low=1)
     cuts = [metric.k for metric in wanted if metric.k is not None]
     events = Events.chosen(sample.design, size, n_items, n_events, cuts)
     columns = Columns.build(sample, events, edges, groups=_POOLS if shape is None else 1)
@@ -151,13 +151,13 @@ def _check_shape(shape: str | None, until: int | None, target: str, n_items: int
         if until is not None:
             raise InputError("`until` must not be given without a `shape`.")
         return None
-    _checks.choice("shape", shape, SHAPES)
+    checks.choice("shape", shape, SHAPES)
     if target == "users":
         raise InputError(
             '`shape` must not be given with target="users": it is a statement about the '
             "population, which the ranks of some users never follow exactly."
         )
-    return None if until is None else _checks.integer("until", until, low=1, high=n_items)
+    return None if until is None else checks.integer("until", until, low=1, high=n_items)
 
 
 def _check_sample(sample: RankSample) -> int:

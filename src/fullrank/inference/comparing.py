@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.inference import _licence
 from fullrank.inference._aligned import Aligned, align
@@ -108,14 +108,14 @@ def compare(
     new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
     The users are not named: row i of every model is taken for the same user.
     """
-    _checks.choice("test", test, TESTS)
+    checks.choice("test", test, TESTS)
     if correction is not None:
-        _checks.choice("correction", correction, CORRECTIONS)
+        checks.choice("correction", correction, CORRECTIONS)
     confidence = level(confidence_level)
-    n_resamples = _checks.integer("n_resamples", n_resamples, low=1)
+    n_resamples = checks.integer("n_resamples", n_resamples, low=1)
     random = generator(rng)
     if isinstance(results, Mapping) and baseline is not None:
-        baseline = _checks.printable(_checks.choice("baseline", baseline, tuple(results)))
+        baseline = checks.printable(checks.choice("baseline", baseline, tuple(results)))
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:
@@ -141,10 +141,10 @@ def compare(
     return Comparison(
         models=aligned.models,
         metrics=aligned.metrics,
-        estimate=_checks.frozen(estimate),
-        standard_error=_checks.frozen(error),
-        p_best=_checks.frozen(p_best),
-        point_estimate=_checks.frozen(aligned.point),
+        estimate=checks.frozen(estimate),
+        standard_error=checks.frozen(error),
+        p_best=checks.frozen(p_best),
+        point_estimate=checks.frozen(aligned.point),
         differences=differences,
         test=test,
         correction=correction,

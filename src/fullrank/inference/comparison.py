@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras, tabular
 from fullrank.errors import InputError
-from fullrank.inference import _tables
 from fullrank.inference.dominance import Dominance
 from fullrank.inference.interval import Interval
 from fullrank.metrics import Metric, parse_all
@@ -126,7 +125,7 @@ class Comparison:
     def between(self, first: str, second: str, metric: str | Metric) -> Difference:
         """The difference first minus second at a metric."""
         (parsed,) = parse_all(metric)
-        _checks.choice("metric", parsed.name, self.metrics)
+        checks.choice("metric", parsed.name, self.metrics)
         for one in self.differences:
             if one.metric == parsed.name and {one.first, one.second} == {first, second}:
                 return one if one.first == first else one.flipped
@@ -138,7 +137,7 @@ class Comparison:
     def best(self, metric: str | Metric) -> str:
         """The model with the highest estimate; of equal ones the first."""
         (parsed,) = parse_all(metric)
-        column = self.metrics.index(_checks.choice("metric", parsed.name, self.metrics))
+        column = self.metrics.index(checks.choice("metric", parsed.name, self.metrics))
         return self.models[int(np.argmax(self.estimate[:, column]))]
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,19 +186,19 @@ class Comparison:
     def to_markdown(self) -> str:
         """A Markdown table of the models and one of the differences."""
         models, differences = self._models(), self._differences()
-        return f"{_tables.markdown(*models)}\n\n{_tables.markdown(*differences)}"
+        return f"{tabular.markdown(*models)}\n\n{tabular.markdown(*differences)}"
 
     def to_latex(self) -> str:
         """Two LaTeX tabulars, of the models and of the differences."""
-        return f"{_tables.latex(*self._models())}\n\n{_tables.latex(*self._differences())}"
+        return f"{tabular.latex(*self._models())}\n\n{tabular.latex(*self._differences())}"
 
     def _repr_html_(self) -> str:
-        models = _tables.html(self._title(), *self._models())
-        return models + _tables.html("differences", *self._differences())
+        models = tabular.html(self._title(), *self._models())
+        return models + tabular.html("differences", *self._differences())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the differences with their intervals. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         at = np.arange(len(self.differences))[::-1]
         for y, one in zip(at, self.differences, strict=True):

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras, _memory
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks, extras, memory
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.inference._normal import level
 
@@ -57,7 +57,7 @@ class Dominance:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference with its simultaneous band. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         k = np.arange(1, self.difference.size + 1)
         half = self.critical * self.standard_error
@@ -103,15 +103,15 @@ def dominance(
     >>> dominance(first, second, depth=100, rng=0).verdict
     'first'
     """
-    depth = _checks.integer("depth", depth, low=2)
-    _memory.ask("depth", 80 * depth, f"curves of {depth:,} points")
+    depth = checks.integer("depth", depth, low=2)
+    memory.ask("depth", 80 * depth, f"curves of {depth:,} points")
     a, b = (_ranks(name, r, depth) for name, r in (("first", first), ("second", second)))
     if a.size != b.size or a.size < 2:
         raise InputError(
             f"`first` and `second` must hold the ranks of the same users, two or more; they have "
             f"{a.size} and {b.size}."
         )
-    w = np.ones(a.size) if weight is None else _checks.reals("weight", weight, size=a.size, low=0.0)
+    w = np.ones(a.size) if weight is None else checks.reals("weight", weight, size=a.size, low=0.0)
     if not w.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     confidence = level(confidence_level)
@@ -144,11 +144,11 @@ def dominance(
     above, below = (np.flatnonzero(s > critical) + 1 for s in (statistic, -statistic))
     return Dominance(
         verdict=_verdict(difference, above, below),
-        difference=_checks.frozen(difference),
-        standard_error=_checks.frozen(error),
+        difference=checks.frozen(difference),
+        standard_error=checks.frozen(error),
         critical=critical,
-        above=_checks.frozen(above),
-        below=_checks.frozen(below),
+        above=checks.frozen(above),
+        below=checks.frozen(below),
         confidence_level=confidence,
     )
 
@@ -165,4 +165,4 @@ def _verdict(difference: Floats, above: Ints, below: Ints) -> str:
 
 
 def _ranks(name: str, ranks: ArrayLike, depth: int) -> Ints:
-    return _checks.integers(name, ranks, low=1, high=depth, hint="Ranks are 1-based.")
+    return checks.integers(name, ranks, low=1, high=depth, hint="Ranks are 1-based.")

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
-from fullrank._progress import Progress, reporter
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks, tabular
+from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, point
-from fullrank.inference import _tables
 from fullrank.inference.diagnosis import Diagnosis, diagnose
 from fullrank.inference.interval import Interval
 from fullrank.inference.resampling import resampled
@@ -33,7 +32,7 @@ _OF = {"population": "all users like these", "users": "these users"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate(_tables.Tabular):
+class Estimate(tabular.Tabular):
     """Full-catalogue metrics estimated from a sample.
 
     Attributes
@@ -82,7 +81,7 @@ class Estimate(_tables.Tabular):
 
     def __getitem__(self, metric: str) -> float:
         (parsed,) = parse_all(metric)
-        _checks.choice("metric", parsed.name, self.values)
+        checks.choice("metric", parsed.name, self.values)
         return self.values[parsed.name]
 
     def to_dict(self) -> dict[str, Any]:
@@ -122,7 +121,7 @@ class Estimate(_tables.Tabular):
         return self.distribution.plot(ax)
 
     def __str__(self) -> str:
-        body = _tables.text(*self._table())
+        body = tabular.text(*self._table())
         lines = [str(self.sample), f"{self.method}: {self.reason}", "", *body]
         if not self.recovers_exact:
             lines.append(_APPROXIMATE)
@@ -232,8 +231,8 @@ def estimate(
     if grid is not None and not isinstance(grid, RankGrid):
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
     wanted = parse_all(metrics)
-    target = _checks.choice("target", target, TARGETS)
-    procedure = _checks.choice("procedure", procedure, PROCEDURES)
+    target = checks.choice("target", target, TARGETS)
+    procedure = checks.choice("procedure", procedure, PROCEDURES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
     on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
@@ -243,7 +242,7 @@ def estimate(
     if level is None:
         found = _nothing(len(wanted))
     elif procedure == "bootstrap":
-        number = _checks.integer("n_resamples", n_resamples, low=20)
+        number = checks.integer("n_resamples", n_resamples, low=20)
         report = reporter(progress, "refits")
         found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
     else:
@@ -320,7 +319,7 @@ def _sample(
 
 def check_level(level: Any) -> float:
     """A confidence level strictly between 0 and 1."""
-    number = _checks.real("confidence_level", level)
+    number = checks.real("confidence_level", level)
     if not 0.0 < number < 1.0:
         raise InputError(f"`confidence_level` must lie between 0 and 1, as 0.95, not {number:g}.")
     return number

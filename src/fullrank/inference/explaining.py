@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.estimators import mapping
-from fullrank.inference import _tables
 from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankSample, expected_metric
 from fullrank.sampling.foreign import assumed_replacement
@@ -32,7 +31,7 @@ _SAYS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Explanation(_tables.Tabular):
+class Explanation(tabular.Tabular):
     """What a metric among `sample_size` candidates says about a catalogue of `n_items`.
 
     Attributes
@@ -98,7 +97,7 @@ class Explanation(_tables.Tabular):
             ]
             lines.append("")
         lines.append("What a target scores by its rank in the catalogue, there and on average here")
-        lines += [*_tables.text(*self._table(), left=()), "", *self._advice()]
+        lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
         return "\n".join(lines)
 
     def _title(self) -> str:
@@ -186,9 +185,9 @@ def explain(
         fitted = mapping.fit_beta(sample)
         n, items, replaced = fitted.sample_size, fitted.n_items, sample.design.replacement
     else:
-        n = _checks.integer("sample_size", sample_size, low=2)
-        items = _checks.integer("n_items", n_items, low=2)
-        said = None if replacement is None else _checks.flag("replacement", replacement)
+        n = checks.integer("sample_size", sample_size, low=2)
+        items = checks.integer("n_items", n_items, low=2)
+        said = None if replacement is None else checks.flag("replacement", replacement)
         replaced, _ = assumed_replacement(said, np.array([n]), np.array([items]))
     true = _shown_ranks(items)
     expected = {m.name: expected_metric(m, true, n, items, replaced) for m in wanted}
@@ -200,9 +199,9 @@ def explain(
         replacement=replaced,
         resolution=items / n,
         stands_for=stands,
-        true_rank=_checks.frozen(true),
-        exact=MappingProxyType({m.name: _checks.frozen(m.weights(true, items)) for m in wanted}),
-        expected=MappingProxyType({m: _checks.frozen(values) for m, values in expected.items()}),
+        true_rank=checks.frozen(true),
+        exact=MappingProxyType({m.name: checks.frozen(m.weights(true, items)) for m in wanted}),
+        expected=MappingProxyType({m: checks.frozen(values) for m, values in expected.items()}),
         needed=MappingProxyType(
             {m.name: math.ceil(items / m.k) for m in wanted if m.k is not None and m.k <= items}
         ),

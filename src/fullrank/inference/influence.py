@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators._system import columns_of
 from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
@@ -105,13 +105,13 @@ def pseudo_values(
     values = np.divide(values, share, out=np.zeros_like(values), where=share > 0.0)
     return PseudoValues(
         metrics=tuple(metric.name for metric in wanted),
-        user=None if users is None else _checks.frozen(users),
-        values=_checks.frozen(values),
-        estimate=_checks.frozen(np.array(values_of(result, wanted, settled, on))),
-        weight=_checks.frozen(weight),
+        user=None if users is None else checks.frozen(users),
+        values=checks.frozen(values),
+        estimate=checks.frozen(np.array(values_of(result, wanted, settled, on))),
+        weight=checks.frozen(weight),
         method=chosen.name,
         exact=chosen.name == "exact",
-        bias_square=_checks.frozen(bias_square),
+        bias_square=checks.frozen(bias_square),
     )
 
 
@@ -166,11 +166,11 @@ def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
     weight = ranks.weight[first]
     return PseudoValues(
         metrics=tuple(metric.name for metric in metrics),
-        user=_checks.frozen(users),
-        values=_checks.frozen(values),
-        estimate=_checks.frozen(np.average(values, axis=0, weights=weight)),
-        weight=_checks.frozen(weight),
+        user=checks.frozen(users),
+        values=checks.frozen(values),
+        estimate=checks.frozen(np.average(values, axis=0, weights=weight)),
+        weight=checks.frozen(weight),
         method="exact",
         exact=True,
-        bias_square=_checks.frozen(np.zeros(len(metrics))),
+        bias_square=checks.frozen(np.zeros(len(metrics))),
     )

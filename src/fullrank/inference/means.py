@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile
 from fullrank.inference.interval import Interval
@@ -127,20 +127,20 @@ def mean_interval(
     >>> print(mean_interval(hits, method="wilson", population=1500))
     0.3000 ± 0.0084 [0.2839, 0.3166] at 95 % (wilson, 1,000 of 1,500 users)
     """
-    x = _checks.reals("values", values)
-    _checks.choice("method", method, METHODS)
+    x = checks.reals("values", values)
+    checks.choice("method", method, METHODS)
     confidence = level(confidence_level)
     if x.size < 2:
         raise InputError(f"`values` must hold two users or more, not {x.size}.")
     if method == "wilson":
-        _checks.reject("values", x, (x != 0.0) & (x != 1.0), "be 0 or 1 for method='wilson'")
+        checks.reject("values", x, (x != 0.0) & (x != 1.0), "be 0 or 1 for method='wilson'")
     if method == "hoeffding":
-        _checks.reject("values", x, (x < 0.0) | (x > 1.0), "lie in 0..1 for method='hoeffding'")
+        checks.reject("values", x, (x < 0.0) | (x > 1.0), "lie in 0..1 for method='hoeffding'")
     n_strata, known = 1, None
     if users is not None:
         if weight is not None or strata is not None or population is not None:
             raise InputError("`users` must not come with `weight`, `strata` or `population`.")
-        finite = _checks.choice("target", target, TARGETS) == "users"
+        finite = checks.choice("target", target, TARGETS) == "users"
         parts, n_strata = _from_users(x, users, finite, method == "wilson")
         known = users.n_users if finite else None
     elif strata is not None:
@@ -149,7 +149,7 @@ def mean_interval(
         if isinstance(population, Mapping):
             raise InputError("`population` must be a number where there are no `strata`.")
         if population is not None:
-            known = _checks.integer("population", population, low=x.size)
+            known = checks.integer("population", population, low=x.size)
         parts = _simple(x, _weights(weight, x.size), known, method == "wilson")
     return SampleMean(
         value=parts.value,
@@ -214,7 +214,7 @@ def _from_strata(
     population: int | Mapping[Any, int] | None,
 ) -> tuple[_Parts, int, int | None]:
     labels, stratum = np.unique(
-        _checks.labels("strata", strata, x.size, "value"), return_inverse=True
+        checks.labels("strata", strata, x.size, "value"), return_inverse=True
     )
     names = labels.tolist()
     if isinstance(population, Mapping):
@@ -230,7 +230,7 @@ def _from_strata(
         drawn = np.bincount(stratum)
         sizes = np.array(
             [
-                float(_checks.integer(f"population[{name!r}]", population[name], low=int(n)))
+                float(checks.integer(f"population[{name!r}]", population[name], low=int(n)))
                 for name, n in zip(names, drawn, strict=True)
             ]
         )
@@ -242,7 +242,7 @@ def _from_strata(
         )
     weights = _weights(weight, x.size)
     uneven = weights != weights[np.unique(stratum, return_index=True)[1]][stratum]
-    _checks.reject("weight", weights, uneven, "be equal within each stratum")
+    checks.reject("weight", weights, uneven, "be equal within each stratum")
     sizes = np.bincount(stratum, weights).astype(np.float64)
     return _stratified(x, stratum, sizes, names, False, math.inf), labels.size, None
 
@@ -281,7 +281,7 @@ def _stratified(
 def _weights(weight: ArrayLike | None, size: int) -> Floats:
     if weight is None:
         return np.ones(size)
-    weights = _checks.reals("weight", weight, size=size, low=0.0)
+    weights = checks.reals("weight", weight, size=size, low=0.0)
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     return weights

@@ -8,7 +8,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -73,12 +73,12 @@ def corrected(p_values: ArrayLike, correction: str | None) -> Floats:
     """The p values as the named correction has them; as they are for None."""
     if correction is None:
         return _p_values(p_values)
-    return CORRECTIONS[_checks.choice("correction", correction, CORRECTIONS)](p_values)
+    return CORRECTIONS[checks.choice("correction", correction, CORRECTIONS)](p_values)
 
 
 def _p_values(p_values: ArrayLike) -> Floats:
-    p = _checks.reals("p_values", p_values)
+    p = checks.reals("p_values", p_values)
     if p.size == 0:
         raise InputError("`p_values` must hold at least one; it is empty.")
-    _checks.reject("p_values", p, (p < 0.0) | (p > 1.0), "lie in 0..1")
+    checks.reject("p_values", p, (p < 0.0) | (p > 1.0), "lie in 0..1")
     return p

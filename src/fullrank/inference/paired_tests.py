@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.inference._moments import mean_and_covariance, spread
 from fullrank.inference._normal import level, quantile, two_sided
@@ -187,12 +187,12 @@ def paired_test(
     >>> round(float(found.estimate[0]), 3), round(float(found.p_value[0]), 3)
     (0.15, 0.107)
     """
-    _checks.choice("test", test, TESTS)
+    checks.choice("test", test, TESTS)
     confidence = level(confidence_level)
-    n_resamples = _checks.integer("n_resamples", n_resamples, low=1)
+    n_resamples = checks.integer("n_resamples", n_resamples, low=1)
     d = _columns(differences)
-    weights = np.ones(len(d)) if weight is None else _checks.reals("weight", weight, size=len(d))
-    _checks.reject("weight", weights, weights < 0.0, "be at least 0")
+    weights = np.ones(len(d)) if weight is None else checks.reals("weight", weight, size=len(d))
+    checks.reject("weight", weights, weights < 0.0, "be at least 0")
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     d, weights = d[weights > 0.0], weights[weights > 0.0]
@@ -233,12 +233,12 @@ def run_paired(
     p, (low, high) = TESTS[test].run(d, weights, summary, n_resamples, rng)
     sd = spread(d, weights)
     return PairedTest(
-        estimate=_checks.frozen(mean),
-        standard_error=_checks.frozen(summary.error),
-        low=_checks.frozen(low),
-        high=_checks.frozen(high),
-        p_value=_checks.frozen(p),
-        effect_size=_checks.frozen(np.divide(mean, sd, out=np.zeros_like(mean), where=sd > 0.0)),
+        estimate=checks.frozen(mean),
+        standard_error=checks.frozen(summary.error),
+        low=checks.frozen(low),
+        high=checks.frozen(high),
+        p_value=checks.frozen(p),
+        effect_size=checks.frozen(np.divide(mean, sd, out=np.zeros_like(mean), where=sd > 0.0)),
         test=test,
         confidence_level=confidence,
         n_users=len(d),
@@ -260,7 +260,7 @@ def _columns(differences: ArrayLike) -> Floats:
             f"{np.shape(differences)}."
         )
     for column in d.T:
-        _checks.reject("differences", column, ~np.isfinite(column), "be finite")
-        large = np.abs(column) > _checks.LARGEST
-        _checks.reject("differences", column, large, f"lie within ±{_checks.LARGEST:g}")
+        checks.reject("differences", column, ~np.isfinite(column), "be finite")
+        large = np.abs(column) > checks.LARGEST
+        checks.reject("differences", column, large, f"lie within ±{checks.LARGEST:g}")
     return d

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _extras
-from fullrank._progress import Progress, reporter
+from fullrank._lib import checks, extras, tabular
+from fullrank._lib.progress import Progress, reporter
 from fullrank.errors import InputError
-from fullrank.inference import _tables
 from fullrank.inference._predicted import Candidate, Predicted, Predictor
 from fullrank.inference.estimates import check_level, estimate
 from fullrank.inference.influence import pseudo_values
@@ -60,7 +59,7 @@ class Option:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan(_tables.Tabular):
+class Plan(tabular.Tabular):
     """Designs side by side, the cheapest first, and those that cannot do it last.
 
     Attributes
@@ -104,7 +103,7 @@ class Plan(_tables.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Predicted error against items scored, one point for each design. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         reached = [option for option in self.options if option.n_users is not None]
         ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
@@ -115,7 +114,7 @@ class Plan(_tables.Tabular):
 
     def __str__(self) -> str:
         head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
-        return "\n".join([head, "", *_tables.text(*self._table(), left=(0, len(_HEAD) - 1))])
+        return "\n".join([head, "", *tabular.text(*self._table(), left=(0, len(_HEAD) - 1))])
 
     def _title(self) -> str:
         return self.goal
@@ -207,8 +206,8 @@ def plan(
     """
     wanted = parse(metric)
     level = check_level(confidence_level)
-    target = _checks.choice("target", target, ("users", "population"))
-    users = _checks.integer("n_users", n_users, low=2)
+    target = checks.choice("target", target, ("users", "population"))
+    users = checks.integer("n_users", n_users, low=2)
     truth = _truth(wanted, pilot, shape, n_items)
     value = truth.metric(wanted)
     if not value > 0.0:
@@ -275,16 +274,16 @@ def _goal(
         width = _margin(margin, value)
         return _Goal(f"wanted to ± {width:.2g} at {100 * level:g} %", reach, width)
     if budget is not None:
-        spend = _checks.real("budget", budget, low=1.0)
+        spend = checks.real("budget", budget, low=1.0)
         return _Goal(f"{spend:.2g} items to score", reach, budget=spend)
     found, together = _pair(pilot, metric) if two else (None, 0.5)
-    size = abs(_checks.real("difference", found if difference is None else difference))
+    size = abs(checks.real("difference", found if difference is None else difference))
     if size == 0.0:
         raise InputError("`difference` must not be 0: no sample is large enough to find it.")
-    chance = _checks.real("power", power)
+    chance = checks.real("power", power)
     if not 1.0 - level < chance < 1.0:
         raise InputError(f"`power` must lie between {1.0 - level:g} and 1, as 0.8, not {chance:g}.")
-    together = together if correlation is None else _checks.real("correlation", correlation)
+    together = together if correlation is None else checks.real("correlation", correlation)
     if not -1.0 <= together < 1.0:
         raise InputError(f"`correlation` must lie in -1..1 and below 1, not {together:g}.")
     says = f"a difference of {size:.2g} to be found with power {chance:g}"
@@ -301,7 +300,7 @@ def _margin(margin: float | str, value: float) -> float:
         if not text.endswith("%") or not 0.0 < share < np.inf:
             raise InputError(f'`margin` must be a number, or a share as "2%", not {margin!r}.')
         return share / 100.0 * value
-    return _checks.positive("margin", margin)
+    return checks.positive("margin", margin)
 
 
 def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
@@ -330,8 +329,8 @@ def _truth(
     if shape is not None:
         if n_items is None:
             raise InputError("`n_items` must be given with `shape`.")
-        grid = RankGrid.for_metrics(_checks.integer("n_items", n_items, low=2), [metric])
-        power = _checks.positive("shape", shape)
+        grid = RankGrid.for_metrics(checks.integer("n_items", n_items, low=2), [metric])
+        power = checks.positive("shape", shape)
         return RankDistribution(
             grid=grid, mass=np.diff((grid.edges / grid.n_items) ** power), method=f"beta@{power:g}"
         )
@@ -366,12 +365,12 @@ def _candidates(
 
 def _candidate(design: Any, n_items: int) -> Candidate:
     if isinstance(design, str):
-        _checks.choice("designs", design, ("exact",))
+        checks.choice("designs", design, ("exact",))
         return Candidate(None)
     if isinstance(design, Sequence | np.ndarray):
-        levels = tuple(_checks.integer("designs", level, low=2, high=n_items) for level in design)
+        levels = tuple(checks.integer("designs", level, low=2, high=n_items) for level in design)
         return Candidate(Design(replacement=False, levels=levels))
-    size = _checks.integer("designs", design, low=2, high=n_items)
+    size = checks.integer("designs", design, low=2, high=n_items)
     return Candidate(Design(replacement=False), size)
 
 

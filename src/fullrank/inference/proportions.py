@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile, two_sided
 from fullrank.inference.interval import Interval
@@ -68,7 +68,7 @@ def hoeffding(mean: float, n: float, confidence_level: float = 0.95) -> Interval
     >>> round(low, 4), round(high, 4)
     (0.2864, 0.3136)
     """
-    mean = _checks.real("mean", mean, low=0.0, high=1.0)
+    mean = checks.real("mean", mean, low=0.0, high=1.0)
     n = _positive("n", n)
     half = math.sqrt(math.log(2.0 / (1.0 - level(confidence_level))) / (2.0 * n))
     return Interval(max(0.0, mean - half), min(1.0, mean + half))
@@ -82,7 +82,7 @@ def hoeffding_confidence(margin: float, n: float) -> float:
     >>> round(hoeffding_confidence(0.02, 10_000), 5)
     0.99933
     """
-    margin = _checks.real("margin", margin, low=0.0)
+    margin = checks.real("margin", margin, low=0.0)
     return max(0.0, 1.0 - 2.0 * math.exp(-2.0 * _positive("n", n) * margin**2))
 
 
@@ -127,13 +127,13 @@ def two_proportions(
 
 def _share(hits: float, n: float) -> tuple[float, float]:
     n = _positive("n", n)
-    hits = _checks.real("hits", hits, low=0.0)
+    hits = checks.real("hits", hits, low=0.0)
     if hits > n:
         raise InputError(f"`hits` must be at most `n` = {n:g}, not {hits:g}.")
     return hits / n, n
 
 
 def _positive(name: str, value: float) -> float:
-    return _checks.real(
-        name, _checks.positive(name, value), low=1e-100
+    return checks.real(
+        name, checks.positive(name, value), low=1e-100
     )  # its square is to stay above 0

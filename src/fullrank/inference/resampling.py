@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._progress import Progress
+from fullrank._lib.progress import Progress
 from fullrank.errors import InputError
 from fullrank.estimators._system import observed_system
 from fullrank.estimators.likelihood import default_steps, refits

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile
 
@@ -89,28 +89,28 @@ def users_needed(
     >>> users_needed(0.01).n_users
     9604
     """
-    margin = _checks.positive("margin", margin)
-    proportion = _checks.real("proportion", proportion, low=0.0, high=1.0)
+    margin = checks.positive("margin", margin)
+    proportion = checks.real("proportion", proportion, low=0.0, high=1.0)
     if spread is None and proportion in (0.0, 1.0):
         raise InputError(f"`proportion` must lie between 0 and 1, not {proportion:g}.")
-    if _checks.flag("relative", relative):
+    if checks.flag("relative", relative):
         if proportion == 0.0:
             raise InputError(
                 "`proportion` must be above 0 with relative=True: no margin is a share of 0."
             )
         margin *= proportion
-    n_intervals = _checks.integer("n_models", n_models, low=1)
-    if _checks.flag("compare", compare):
+    n_intervals = checks.integer("n_models", n_models, low=1)
+    if checks.flag("compare", compare):
         n_intervals = max(1, n_intervals * (n_intervals - 1) // 2)
     alpha = (1.0 - level(confidence_level)) / n_intervals
-    if _checks.choice("method", method, METHODS) == "hoeffding":
+    if checks.choice("method", method, METHODS) == "hoeffding":
         if spread is not None:
             raise InputError(
                 '`spread` must not be given with method="hoeffding", which needs none.'
             )
         factor = math.log(2.0 / alpha) / 2.0
     else:
-        sd = _checks.real("spread", spread, low=0.0) if spread is not None else None
+        sd = checks.real("spread", spread, low=0.0) if spread is not None else None
         variance = proportion * (1.0 - proportion) if sd is None else sd * sd
         factor = variance * float(quantile(1.0 - alpha)) ** 2
     if compare:
@@ -120,7 +120,7 @@ def users_needed(
     if not math.isfinite(needed):
         raise InputError(f"`margin` must be larger; no number of users is enough for {margin:g}.")
     if population is not None:
-        needed = _finite(needed, _checks.integer("population", population, low=1), method)
+        needed = _finite(needed, checks.integer("population", population, low=1), method)
     return UsersNeeded(
         n_users=max(1, math.ceil(needed)),
         exact=needed,

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile, two_sided
 from fullrank.inference.interval import Interval
@@ -82,10 +82,10 @@ def two_means(
     """
     variances = []
     for name, sd, n in (("first", first_sd, first_n), ("second", second_sd, second_n)):
-        sd = _checks.real(f"{name}_sd", sd, low=0.0, high=_LARGEST)
-        variances.append((sd**2, _checks.integer(f"{name}_n", n, low=2)))
+        sd = checks.real(f"{name}_sd", sd, low=0.0, high=_LARGEST)
+        variances.append((sd**2, checks.integer(f"{name}_n", n, low=2)))
     one, two = (
-        _checks.real(name, mean, low=-_LARGEST, high=_LARGEST)
+        checks.real(name, mean, low=-_LARGEST, high=_LARGEST)
         for name, mean in (("first_mean", first_mean), ("second_mean", second_mean))
     )
     difference = one - two

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks
+from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
-from fullrank.inference import _tables
 from fullrank.inference.influence import pseudo_values
 from fullrank.inference.means import METHODS, SampleMean, mean_interval
 from fullrank.metrics import Metric, parse_all
@@ -21,7 +20,7 @@ _METRICS = ("recall@10", "ndcg@10", "ap@10")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UserMeans(_tables.Tabular):
+class UserMeans(tabular.Tabular):
     """Metric names to their means over sampled users.
 
     Attributes
@@ -33,7 +32,7 @@ class UserMeans(_tables.Tabular):
 
     def __getitem__(self, metric: str | Metric) -> SampleMean:
         (parsed,) = parse_all(metric)
-        return self.means[_checks.choice("metric", parsed.name, self.means)]
+        return self.means[checks.choice("metric", parsed.name, self.means)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -97,7 +96,7 @@ def user_means(
     recall@10  0.2020 ± 0.0155 [0.1733, 0.2341] at 95 % (wilson, 500 of 2,000 users)
     ndcg@10    0.0911 ± 0.0079 [0.0755, 0.1066] at 95 % (t, 500 of 2,000 users)
     """
-    _checks.choice("method", method, ("auto", *METHODS))
+    checks.choice("method", method, ("auto", *METHODS))
     if not isinstance(ranks, ExactRanks):
         raise InputError(f"`ranks` must be ExactRanks, not {type(ranks).__name__}.")
     found = pseudo_values(ranks, metrics)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _extras
-from fullrank._rng import RandomState, generator
-from fullrank.inference import _licence, _tables
+from fullrank._lib import checks, extras, tabular
+from fullrank._lib.rng import RandomState, generator
+from fullrank.inference import _licence
 from fullrank.inference._aligned import Aligned, align
 from fullrank.inference._inputs import is_naive
 from fullrank.inference._moments import mean_and_covariance
@@ -28,7 +28,7 @@ _TIE = 1e-9  # in standard errors, or relative to the values: differences below 
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Winner(_tables.Tabular):
+class Winner(tabular.Tabular):
     """For each metric and model, the probability that the model is the best.
 
     Attributes
@@ -64,7 +64,7 @@ class Winner(_tables.Tabular):
 
     def _at(self, metric: str | Metric) -> int:
         (parsed,) = parse_all(metric)
-        return self.metrics.index(_checks.choice("metric", parsed.name, self.metrics))
+        return self.metrics.index(checks.choice("metric", parsed.name, self.metrics))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -84,7 +84,7 @@ class Winner(_tables.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the probabilities as bars, a group for each metric. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         width = 0.8 / len(self.models)
         at = np.arange(len(self.metrics))
@@ -179,8 +179,8 @@ def winner(
     >>> {name: round(p, 1) for name, p in found["ndcg@10"].items()}
     {'a': 0.2, 'b': 0.8}
     """
-    _checks.choice("how", how, _DRAWS)
-    n_draws = _DRAWS[how] if n_draws is None else _checks.integer("n_draws", n_draws, low=1)
+    checks.choice("how", how, _DRAWS)
+    n_draws = _DRAWS[how] if n_draws is None else checks.integer("n_draws", n_draws, low=1)
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:
@@ -194,9 +194,9 @@ def winner(
     return Winner(
         models=aligned.models,
         metrics=aligned.metrics,
-        probability=_checks.frozen(probability),
-        estimate=_checks.frozen(estimate),
-        standard_error=_checks.frozen(error),
+        probability=checks.frozen(probability),
+        estimate=checks.frozen(estimate),
+        standard_error=checks.frozen(error),
         how=how,
         n_draws=n_draws,
         methods=aligned.methods,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ REDUCTIONS = ("mean", "none")
 
 
 def load_torch() -> Any:
-    return _extras.load("torch", extra="torch", purpose="Losses")
+    return extras.load("torch", extra="torch", purpose="Losses")
 
 
 def clean(positive: Tensor, **others: Tensor) -> tuple[Tensor, ...]:
@@ -47,17 +47,17 @@ def _tensor(torch: Any, name: str, value: Any) -> Tensor:
 def setting(name: str, value: float, *, in_log: bool = False) -> float:
     """A setting in its range; a weight that stands inside of a logarithm must not be 0."""
     if name == "margin":
-        return _checks.real(name, value, low=-1, high=1)
+        return checks.real(name, value, low=-1, high=1)
     if name == "temperature" or in_log:
-        return _checks.positive(name, value)
-    return _checks.real(name, value, low=0)
+        return checks.positive(name, value)
+    return checks.real(name, value, low=0)
 
 
 def share(value: float | Tensor, like: Tensor) -> Tensor:
     """The argument `positive_share`: one for all rows, or one for each."""
     torch = load_torch()
     if not isinstance(value, torch.Tensor):
-        number = _checks.real("positive_share", value)
+        number = checks.real("positive_share", value)
         if not 0 <= number < 1:
             raise InputError(f"`positive_share` must be at least 0 and below 1, not {number:g}.")
         return like.new_full((), number)  # filled where it lies: graphs can replay it
@@ -82,6 +82,6 @@ def log_one_plus_exp(gaps: Tensor) -> Tensor:
 
 def reduced(losses: Tensor, reduction: str) -> Tensor:
     """One loss for each positive, or their mean."""
-    if _checks.choice("reduction", reduction, REDUCTIONS) == "none":
+    if checks.choice("reduction", reduction, REDUCTIONS) == "none":
         return losses
     return losses.mean()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.losses._scores import (
     clean,
@@ -232,7 +232,7 @@ def debiased_info_nce(
     rows, others, extra = clean(positive, negatives=negatives, extra_positives=extra_positives)
     heat = setting("temperature", temperature)
     if lowest_score != -math.inf:
-        lowest_score = _checks.real("lowest_score", lowest_score)
+        lowest_score = checks.real("lowest_score", lowest_score)
     tau = share(positive_share, rows)
     corrected = _log_difference(
         log_mean_exp(others / heat), log_mean_exp(extra / heat) + tau.log(), tau

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.losses._scores import load_torch, setting
 from fullrank.losses.listwise import (
@@ -122,7 +122,7 @@ def positive_share(
     """
     if not isinstance(n_known, load_torch().Tensor):
         raise InputError(f"`n_known` must be a torch tensor, not {type(n_known).__name__}.")
-    size = _checks.integer("n_items", n_items, low=1)
-    more = _checks.real("growth", growth, low=0)
-    unknown = _checks.real("unseen", unseen, low=0)
+    size = checks.integer("n_items", n_items, low=1)
+    more = checks.real("growth", growth, low=0)
+    unknown = checks.real("unseen", unseen, low=0)
     return ((1.0 + more) * n_known + unknown).div(size).clamp(max=0.5)  # type: ignore[no-any-return]

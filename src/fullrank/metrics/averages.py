@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.metrics.metric import Metric, parse, parse_all
 
@@ -54,7 +54,7 @@ def evaluate(
     if weight is None:
         weights = np.ones(values[0].size)
     else:
-        weights = _checks.weights("weight", weight, values[0].size)
+        weights = checks.weights("weight", weight, values[0].size)
     return {
         metric.name: float(np.average(value, weights=weights))
         for metric, value in zip(parsed, values, strict=True)
@@ -65,7 +65,7 @@ def user_values(
     ranks: ArrayLike, metric: str | Metric, *, n_items: int, user: ArrayLike | None = None
 ) -> Floats:
     """The metric of every user, in the order of ``np.unique(user)`` (or of `ranks`)."""
-    n_items = _checks.integer("n_items", n_items, low=1)
+    n_items = checks.integer("n_items", n_items, low=1)
     rank = check_ranks("ranks", ranks, n_items)
     metric = parse(metric)
     if user is None:
@@ -83,21 +83,21 @@ def offsets(ranks: ArrayLike, user: ArrayLike) -> NDArray[np.int64]:
 
     Targets of equal rank stand in the order in which they are given.
     """
-    rank = _checks.reals("ranks", ranks)
+    rank = checks.reals("ranks", ranks)
     return _offsets(rank, _groups(user, rank.size)[1])
 
 
 def check_ranks(name: str, ranks: ArrayLike, n_items: int) -> Floats:
     """Ranks in 1..n_items as float64; halves are allowed (mean ties)."""
-    rank = _checks.reals(name, ranks)
+    rank = checks.reals(name, ranks)
     if rank.size == 0:
         raise InputError(f"`{name}` must hold at least one rank; it is empty.")
-    _checks.reject(name, rank, (rank < 1) | (rank > n_items), f"lie in 1..{n_items}", ONE_BASED)
+    checks.reject(name, rank, (rank < 1) | (rank > n_items), f"lie in 1..{n_items}", ONE_BASED)
     return rank
 
 
 def _groups(user: ArrayLike, size: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    unique, group = np.unique(_checks.labels("user", user, size, "rank"), return_inverse=True)
+    unique, group = np.unique(checks.labels("user", user, size, "rank"), return_inverse=True)
     return unique, group.astype(np.int64)
 
 
@@ -114,7 +114,7 @@ def _check_places(
     tied[order] = np.concatenate([[0], np.cumsum(new)])
     place = np.bincount(tied, offset) / np.bincount(tied)
     above = rank - 1.0 - place[tied]
-    _checks.reject(
+    checks.reject(
         "ranks",
         rank,
         (above < 0.0) | (above > n_others),

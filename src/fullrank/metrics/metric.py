@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -130,9 +130,9 @@ class Metric:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        _checks.choice("kind", self.kind, _KINDS)
+        checks.choice("kind", self.kind, _KINDS)
         if self.k is not None:
-            object.__setattr__(self, "k", _checks.integer("k", self.k, low=1))
+            object.__setattr__(self, "k", checks.integer("k", self.k, low=1))
 
     def __str__(self) -> str:
         return self.kind if self.k is None else f"{self.kind}@{self.k}"
@@ -224,16 +224,14 @@ def parse(metric: str | Metric) -> Metric:
     if not isinstance(metric, str) or found is None or kind is None:
         raise InputError(
             f"`metric` must be one of {', '.join(_KINDS)}, with or without @K "
-            f'as in "ndcg@10", not {_checks.shown(metric)}.'
+            f'as in "ndcg@10", not {checks.shown(metric)}.'
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
         raise InputError(
-            f"`metric` must have a whole number from 1 on after the @, not {_checks.shown(metric)}."
+            f"`metric` must have a whole number from 1 on after the @, not {checks.shown(metric)}."
         )
     if found[2] is not None and int(found[2]) == 0:
-        raise InputError(
-            f"`metric` must have a cut-off of at least 1, not {_checks.shown(metric)}."
-        )
+        raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")
     return Metric(kind, None if found[2] is None else int(found[2]))
 
 
@@ -247,7 +245,7 @@ def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
         parsed = tuple(dict.fromkeys(parse(metric) for metric in metrics))
     except TypeError:
         raise InputError(
-            f'`metrics` must be names such as "ndcg@10", not {_checks.shown(metrics)}.'
+            f'`metrics` must be names such as "ndcg@10", not {checks.shown(metrics)}.'
         ) from None
     if not parsed:
         raise InputError("`metrics` must name at least one metric; it is empty.")

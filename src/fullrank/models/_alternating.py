@@ -22,8 +22,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _memory
-from fullrank._threads import Crew
+from fullrank._lib import memory
+from fullrank._lib.threads import Crew
 from fullrank.data.interactions import Interactions
 
 Factors = NDArray[np.float32]
@@ -134,7 +134,7 @@ def start(users: Rows, items: Rows, n_factors: int, seed: int, crew: Crew) -> Fa
     generator = np.random.default_rng(seed)
     n_users, n_items = users.indptr.size - 1, items.indptr.size - 1
     n_bytes = 4 * n_factors * (3 * n_users + 3 * n_items + 8 * n_factors)
-    _memory.ask("n_factors", n_bytes, f"{n_factors:,} factors of {n_users + n_items:,} rows")
+    memory.ask("n_factors", n_bytes, f"{n_factors:,} factors of {n_users + n_items:,} rows")
     h = generator.standard_normal((n_items, n_factors), dtype=np.float32)
     w = np.empty((n_users, n_factors), np.float32)
     for _ in range(2):

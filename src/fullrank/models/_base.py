@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _files
+from fullrank._lib import files
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataWarning, InputError, NotFittedError
 
@@ -44,7 +44,7 @@ class Saved:
     def scorer(self) -> Any:
         raise NotImplementedError
 
-    def save(self, path: _files.PathLike) -> None:
+    def save(self, path: files.PathLike) -> None:
         """Write the fitted model to a safetensors file, whole or not at all.
 
         The file holds the settings, what was learned, the ids and the training interactions

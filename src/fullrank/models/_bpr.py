@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 
@@ -33,17 +33,17 @@ class Descent:
     seed: int
 
     def __post_init__(self) -> None:
-        _checks.integer("epochs", self.epochs, low=0)
-        _checks.integer("batch_size", self.batch_size, low=1)
-        _checks.integer("seed", self.seed, low=0)
+        checks.integer("epochs", self.epochs, low=0)
+        checks.integer("batch_size", self.batch_size, low=1)
+        checks.integer("seed", self.seed, low=0)
         for name in ("learning_rate", "scale"):
-            _checks.positive(name, getattr(self, name))
-        if not 0 <= _checks.real("dropout", self.dropout) < 1:
+            checks.positive(name, getattr(self, name))
+        if not 0 <= checks.real("dropout", self.dropout) < 1:
             raise InputError(f"`dropout` must be at least 0 and below 1, not {self.dropout:g}.")
 
 
 def load_torch() -> Any:
-    return _extras.load("torch", extra="torch", purpose="Learning nearby models by BPR")
+    return extras.load("torch", extra="torch", purpose="Learning nearby models by BPR")
 
 
 def descend(

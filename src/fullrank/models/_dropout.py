@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models import ease
@@ -24,10 +24,10 @@ _ROWS = 256  # rows made whole at a time
 
 def check_settings(dropout: float, regularization: float) -> tuple[float, float]:
     """The dropout p in [0, 1) and λ ≥ 0, not both 0."""
-    dropout = _checks.real("dropout", dropout, low=0)
+    dropout = checks.real("dropout", dropout, low=0)
     if dropout >= 1:
         raise InputError(f"`dropout` must be below 1, not {dropout:g}.")
-    regularization = _checks.real("regularization", regularization, low=0)
+    regularization = checks.real("regularization", regularization, low=0)
     if dropout == 0 and regularization == 0:
         raise InputError("`dropout` or `regularization` must be above 0; both are 0.")
     return dropout, regularization

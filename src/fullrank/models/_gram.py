@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from fullrank import _threads
+from fullrank._lib import threads
 
 _BLOCK = 32  # columns to a task: popular ones cost far more than others
 
@@ -58,5 +58,5 @@ def gram(
         stop = min(start + _BLOCK, n_columns)
         count_rows(start, stop, indptr, rows, starts, ends.view(np.uint64), columns, counts)
 
-    _threads.run(work, range(0, n_columns, _BLOCK), n_jobs=n_jobs)
+    threads.run(work, range(0, n_columns, _BLOCK), n_jobs=n_jobs)
     return counts

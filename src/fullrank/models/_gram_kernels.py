@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._lib.jit import jit
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit, jit_any_order
+from fullrank._lib.jit import jit, jit_any_order
 
 Array = NDArray[Any]
 

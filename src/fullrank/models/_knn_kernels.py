@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._lib.jit import jit
 
 Array = NDArray[Any]
 DOT, COSINE, JACCARD = 0, 1, 2

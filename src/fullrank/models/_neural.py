@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
-from fullrank import _checks, _memory
-from fullrank._files import PathLike
-from fullrank._progress import Progress
+from fullrank._lib import checks
+from fullrank._lib import memory as _memory
+from fullrank._lib.device import on_gpu, open_device
+from fullrank._lib.files import PathLike
+from fullrank._lib.progress import Progress
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import parse_all
@@ -21,7 +23,6 @@ from fullrank.models._loop.torch_use import as_usual, load_torch
 from fullrank.models._loop.training import Learner, Plan, train
 from fullrank.models._loop.validation import Validation, validation
 from fullrank.models._saving import settings
-from fullrank.ranking._cuda.device import on_gpu, open_device
 
 _VALIDATED = 8.0  # bytes of a number that is learned: a copy of the best, and one to rank with
 
@@ -72,13 +73,13 @@ class NeuralModel(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.epochs = _checks.integer("epochs", self.epochs, low=0)
-        self.patience = _checks.integer("patience", self.patience, low=1)
-        self.batch_size = _checks.integer("batch_size", self.batch_size, low=1)
-        self.seed = _checks.integer("seed", self.seed, low=0)
-        self.weight_decay = _checks.real("weight_decay", self.weight_decay, low=0)
-        self.learning_rate = _checks.positive("learning_rate", self.learning_rate)
-        self.min_learning_rate = _checks.positive("min_learning_rate", self.min_learning_rate)
+        self.epochs = checks.integer("epochs", self.epochs, low=0)
+        self.patience = checks.integer("patience", self.patience, low=1)
+        self.batch_size = checks.integer("batch_size", self.batch_size, low=1)
+        self.seed = checks.integer("seed", self.seed, low=0)
+        self.weight_decay = checks.real("weight_decay", self.weight_decay, low=0)
+        self.learning_rate = checks.positive("learning_rate", self.learning_rate)
+        self.min_learning_rate = checks.positive("min_learning_rate", self.min_learning_rate)
         metrics = parse_all(self.metric)
         if len(metrics) != 1:
             raise InputError(f"`metric` must be one metric, not {len(metrics)}.")
@@ -126,8 +127,8 @@ class NeuralModel(Saved):
             raise InputError("`interactions` must hold at least one interaction; it is empty.")
         if rates is not None:
             if not isinstance(rates, Iterable):
-                raise InputError(f"`rates` must be a list of rates, not {_checks.shown(rates)}.")
-            rates = [_checks.positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
+                raise InputError(f"`rates` must be a list of rates, not {checks.shown(rates)}.")
+            rates = [checks.positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
         validate = validation(
             data,
             valid,

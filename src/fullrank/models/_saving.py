@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _files
-from fullrank._checks import because, printable
+from fullrank._lib import files
+from fullrank._lib.checks import because, printable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, WriteError
 from fullrank.models._base import Saved, fitted
@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 Checks = Mapping[str, Any]
 
 
-def save(model: Saved, path: _files.PathLike) -> None:
+def save(model: Saved, path: files.PathLike) -> None:
     """Write a fitted model of this library; see :meth:`Saved.save`."""
     from safetensors import SafetensorError
     from safetensors.numpy import save_file
@@ -45,7 +45,7 @@ def save(model: Saved, path: _files.PathLike) -> None:
     }
     # the writer takes the memory as it lies: rows after rows, least byte first
     whole = {name: np.ascontiguousarray(_little(array)) for name, array in arrays.items()}
-    with _files.replacing(path) as temporary:
+    with files.replacing(path) as temporary:
         try:
             save_file(whole, str(temporary), metadata={_KEY: json.dumps(head, allow_nan=False)})
         except SafetensorError as error:  # what the system says reaches us in its words alone
@@ -54,7 +54,7 @@ def save(model: Saved, path: _files.PathLike) -> None:
             ) from error
 
 
-def load(path: _files.PathLike) -> Any:
+def load(path: files.PathLike) -> Any:
     """Read a model that was saved, without running any of the file's content.
 
     Sizes, types and indices are checked before anything is made of them, so a damaged or
@@ -81,7 +81,7 @@ def load(path: _files.PathLike) -> Any:
     """
     from fullrank.models import MODELS
 
-    source = _files.existing(path)
+    source = files.existing(path)
     head, arrays = _read(source)
     if head["model"] not in MODELS:
         raise _broken(source, f"it holds a model {head['model']!r}, which is not known here")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import Saved, history_for, learned, to_learn_from
@@ -108,7 +108,7 @@ class SpectralModel(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
 
     def fit(self, interactions: Interactions) -> Self:
         """Decompose the interactions and rescale."""

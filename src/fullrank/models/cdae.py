@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import learned, rows_of
 from fullrank.models._learners import autoencoder, layers
@@ -97,10 +97,10 @@ class CDAE(NeuralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
         self.dropout = layers.share("dropout", self.dropout)
-        self.loss = _checks.choice("loss", self.loss, LOSSES)
-        self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=0)
+        self.loss = checks.choice("loss", self.loss, LOSSES)
+        self.n_negatives = checks.integer("n_negatives", self.n_negatives, low=0)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
         """Hidden layer · item_factors_ + bias.

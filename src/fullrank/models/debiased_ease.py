@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import ItemItemModel, learned
@@ -58,8 +58,8 @@ class DebiasedEASE(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.regularization = _checks.positive("regularization", self.regularization)
-        self.debiasing = _checks.real("debiasing", self.debiasing, low=0)
+        self.regularization = checks.positive("regularization", self.regularization)
+        self.debiasing = checks.real("debiasing", self.debiasing, low=0)
         if self.debiasing >= 1:
             raise InputError(f"`debiasing` must be below 1, not {self.debiasing:g}.")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.models import _alternating
 from fullrank.models.ials import IALS
@@ -46,7 +46,7 @@ class DebiasedIALS(IALS):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.positive_weight = _checks.positive("positive_weight", self.positive_weight)
+        self.positive_weight = checks.positive("positive_weight", self.positive_weight)
         if self.unobserved_weight >= 1:
             raise InputError(
                 f"`unobserved_weight` must be below 1, not {self.unobserved_weight:g}."

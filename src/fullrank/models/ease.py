@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import ItemItemModel, learned, to_learn_from
@@ -64,7 +64,7 @@ class EASE(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.regularization = _checks.positive("regularization", self.regularization)
+        self.regularization = checks.positive("regularization", self.regularization)
 
     def fit(self, interactions: Interactions) -> Self:
         """Solve for the weights."""

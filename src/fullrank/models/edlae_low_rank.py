@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.models import _dropout
 from fullrank.models._base import Saved, fitted, history_for, learned, to_learn_from
@@ -84,12 +84,12 @@ class LowRankEDLAE(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
         settings = _dropout.check_settings(self.dropout, self.regularization)
         self.dropout, self.regularization = settings
-        self.coupling = _checks.positive("coupling", self.coupling)
-        self.epochs = _checks.integer("epochs", self.epochs, low=1)
-        self.seed = _checks.integer("seed", self.seed, low=0)
+        self.coupling = checks.positive("coupling", self.coupling)
+        self.epochs = checks.integer("epochs", self.epochs, low=1)
+        self.seed = checks.integer("seed", self.seed, low=0)
 
     def fit(self, interactions: Interactions) -> Self:
         """Alternate between encoder, decoder and diagonal."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.losses import LOSSES, positive_share
@@ -122,18 +122,18 @@ class EmbeddingMF(NeuralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.loss = _checks.choice("loss", self.loss, LOSSES)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
+        self.loss = checks.choice("loss", self.loss, LOSSES)
         if self.similarity is not None:
-            self.similarity = _checks.choice("similarity", self.similarity, SIMILARITIES)
+            self.similarity = checks.choice("similarity", self.similarity, SIMILARITIES)
         if self.n_negatives is not None:
-            self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=1)
-        self.negatives = _checks.choice("negatives", self.negatives, NEGATIVES)
-        self.shared_negatives = _checks.flag("shared_negatives", self.shared_negatives)
-        self.n_positives = _checks.integer("n_positives", self.n_positives, low=1)
+            self.n_negatives = checks.integer("n_negatives", self.n_negatives, low=1)
+        self.negatives = checks.choice("negatives", self.negatives, NEGATIVES)
+        self.shared_negatives = checks.flag("shared_negatives", self.shared_negatives)
+        self.n_positives = checks.integer("n_positives", self.n_positives, low=1)
         for name in ("popularity_power", "growth", "unseen", "regularization"):
-            setattr(self, name, _checks.real(name, getattr(self, name), low=0))
-        self.initial_scale = _checks.positive("initial_scale", self.initial_scale)
+            setattr(self, name, checks.real(name, getattr(self, name), low=0))
+        self.initial_scale = checks.positive("initial_scale", self.initial_scale)
         self._loss_settings()
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
@@ -167,7 +167,7 @@ class EmbeddingMF(NeuralModel):
             if name not in takes:
                 raise InputError(
                     f"`{name}` must be None for the loss {self.loss!r}, which has "
-                    f"{' and '.join(takes) or 'no settings'}; it is {_checks.shown(value)}."
+                    f"{' and '.join(takes) or 'no settings'}; it is {checks.shown(value)}."
                 )
             found[name] = loss.checked(name, value)
         if "lowest_score" in takes and self._similarity() == "dot":

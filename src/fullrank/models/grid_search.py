@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks
-from fullrank._progress import Progress, reporter
+from fullrank._lib import checks
+from fullrank._lib.progress import Progress, reporter
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
@@ -103,8 +103,8 @@ def grid_search(
         combinations=tuple(rows),
         settings=MappingProxyType(fixed),
         metrics=tuple(wanted),
-        values=_checks.frozen(values),
-        seconds=_checks.frozen(seconds),
+        values=checks.frozen(values),
+        seconds=checks.frozen(seconds),
     )
 
 
@@ -198,9 +198,9 @@ class GridSearch:
     def plot(self, ax: Any = None) -> Any:
         """Draw the first metric against the last setting, a line for each of the others' values."""
         if ax is None:
-            from fullrank import _extras
+            from fullrank._lib import extras
 
-            ax = _extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
+            ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         lines: dict[str, list[int]] = {}  # by what the values look like: a list has no hash
         for at, row in enumerate(self.combinations):
             rest = ", ".join(f"{n}={v}" for n, v in zip(self.names[:-1], row[:-1], strict=True))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _threads
+from fullrank._lib import checks, threads
 from fullrank.data.interactions import Interactions
 from fullrank.models import _alternating
 from fullrank.models._base import Saved, fitted, history_for, learned, to_learn_from
@@ -93,21 +93,21 @@ class IALS(Saved):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.regularization = _checks.real("regularization", self.regularization, low=_LEAST)
-        self.unobserved_weight = _checks.real("unobserved_weight", self.unobserved_weight, low=0)
-        self.frequency_scaling = _checks.real(
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
+        self.regularization = checks.real("regularization", self.regularization, low=_LEAST)
+        self.unobserved_weight = checks.real("unobserved_weight", self.unobserved_weight, low=0)
+        self.frequency_scaling = checks.real(
             "frequency_scaling", self.frequency_scaling, low=0, high=2
         )
-        self.epochs = _checks.integer("epochs", self.epochs, low=1)
-        self.steps = _checks.integer("steps", self.steps, low=1)
-        self.seed = _checks.integer("seed", self.seed, low=0)
-        _threads.n_threads(self.n_jobs)
+        self.epochs = checks.integer("epochs", self.epochs, low=1)
+        self.steps = checks.integer("steps", self.steps, low=1)
+        self.seed = checks.integer("seed", self.seed, low=0)
+        threads.n_threads(self.n_jobs)
 
     def fit(self, interactions: Interactions) -> Self:
         """Alternate between users and items, and solve for the users at the end."""
         users, items = self._sides(to_learn_from(interactions))
-        with _threads.crew(self.n_jobs) as crew:
+        with threads.crew(self.n_jobs) as crew:
             first = _alternating.start(users, items, self.n_factors, self.seed, crew)
             self.item_factors_ = _alternating.alternate(
                 users, items, first, self._loss(), epochs=self.epochs, steps=self.steps, crew=crew
@@ -135,7 +135,7 @@ class IALS(Saved):
         rows = _alternating.Rows(
             indptr=data.indptr, indices=data.indices, penalty=penalty.astype(np.float32)
         )
-        with _threads.crew(self.n_jobs) as crew:
+        with threads.crew(self.n_jobs) as crew:
             return _alternating.solve(rows, self.item_factors_, self._loss(), crew=crew)
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks, _threads
+from fullrank._lib import checks, threads
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import ItemItemModel, learned, to_learn_from
@@ -89,13 +89,13 @@ class ItemKNN(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.n_neighbors = _checks.integer("n_neighbors", self.n_neighbors, low=1)
-        self.similarity = _checks.choice("similarity", self.similarity, SIMILARITIES)
-        self.weighting = _checks.choice("weighting", self.weighting, WEIGHTINGS)
-        self.shrinkage = _checks.real("shrinkage", self.shrinkage, low=0)
-        self.k1 = _checks.real("k1", self.k1, low=0)
-        self.b = _checks.real("b", self.b, low=0, high=1)
-        _threads.n_threads(self.n_jobs)
+        self.n_neighbors = checks.integer("n_neighbors", self.n_neighbors, low=1)
+        self.similarity = checks.choice("similarity", self.similarity, SIMILARITIES)
+        self.weighting = checks.choice("weighting", self.weighting, WEIGHTINGS)
+        self.shrinkage = checks.real("shrinkage", self.shrinkage, low=0)
+        self.k1 = checks.real("k1", self.k1, low=0)
+        self.b = checks.real("b", self.b, low=0, high=1)
+        threads.n_threads(self.n_jobs)
         if self.similarity == "dot" and self.shrinkage:
             raise InputError(
                 f"`shrinkage` must be 0 for similarity='dot', not {self.shrinkage:g}: there is no "
@@ -145,7 +145,7 @@ def _neighbours(model: ItemKNN, data: Interactions) -> csr_array[Any]:
             counts,
         )
 
-    _threads.run(work, range(0, n_items, block), n_jobs=model.n_jobs)
+    threads.run(work, range(0, n_items, block), n_jobs=model.n_jobs)
     kept = np.arange(width) < counts[:, None]
     indptr = np.concatenate([[0], np.cumsum(counts)])
     columns = (similarities[kept], neighbours[kept], indptr)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import fitted, learned, rows_of
 from fullrank.models._learners.graph import Graph, adjacency
@@ -94,11 +94,11 @@ class LightGCN(NeuralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
-        self.n_layers = _checks.integer("n_layers", self.n_layers, low=0)
-        self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=1)
-        self.regularization = _checks.real("regularization", self.regularization, low=0)
-        self.initial_scale = _checks.positive("initial_scale", self.initial_scale)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
+        self.n_layers = checks.integer("n_layers", self.n_layers, low=0)
+        self.n_negatives = checks.integer("n_negatives", self.n_negatives, low=1)
+        self.regularization = checks.real("regularization", self.regularization, low=0)
+        self.initial_scale = checks.positive("initial_scale", self.initial_scale)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
         """Products of the mixed vectors.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.models._spectrum import SpectralModel
 
@@ -54,10 +54,10 @@ class LRR(SpectralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if _checks.as_array("regularization", self.regularization).ndim == 0:
-            self.regularization = _checks.real("regularization", self.regularization, low=0)
+        if checks.as_array("regularization", self.regularization).ndim == 0:
+            self.regularization = checks.real("regularization", self.regularization, low=0)
         else:
-            each = _checks.reals("regularization", self.regularization, low=0)
+            each = checks.reals("regularization", self.regularization, low=0)
             if each.size != self.n_factors:
                 raise InputError(
                     f"`regularization` must be one number or one for each of {self.n_factors} "

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.models._spectrum import SpectralModel
 
 
@@ -52,7 +52,7 @@ class MF(SpectralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.regularization = _checks.real("regularization", self.regularization, low=0)
+        self.regularization = checks.real("regularization", self.regularization, low=0)
 
     def _gains(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.maximum(0.0, 1.0 - self.regularization / values)

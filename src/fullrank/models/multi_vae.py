@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import history_for, learned
 from fullrank.models._learners import autoencoder, layers
@@ -100,7 +100,7 @@ class MultiDAE(NeuralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
         self.hidden = layers.checked_widths("hidden", self.hidden, empty=True)
         self.dropout = layers.share("dropout", self.dropout)
 
@@ -238,8 +238,8 @@ class MultiVAE(MultiDAE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.beta = _checks.real("beta", self.beta, low=0)
-        self.annealing = _checks.real("annealing", self.annealing, low=0)
+        self.beta = checks.real("beta", self.beta, low=0)
+        self.annealing = checks.real("annealing", self.annealing, low=0)
 
     def _top(self) -> int:
         return 2 * self.n_factors

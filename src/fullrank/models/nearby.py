@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import ItemItemModel, Model, learned, to_learn_from
@@ -80,8 +80,8 @@ class LambdaSearch(SpectralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.regularization = _checks.positive("regularization", self.regularization)
-        if not 0 <= _checks.real("search_range", self.search_range) < 1:
+        self.regularization = checks.positive("regularization", self.regularization)
+        if not 0 <= checks.real("search_range", self.search_range) < 1:
             raise InputError(
                 f"`search_range` must be at least 0 and below 1, not {self.search_range:g}."
             )
@@ -234,7 +234,7 @@ class Sparsified(ItemItemModel):
 
     def __post_init__(self, base: Model | None) -> None:
         self._base = _checked_base(base)
-        self.threshold = _checks.real("threshold", self.threshold)
+        self.threshold = checks.real("threshold", self.threshold)
         _descent(self)
 
     def fit(self, interactions: Interactions) -> Self:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
+from fullrank._lib.device import on_gpu
 from fullrank.data.interactions import Interactions
 from fullrank.models._base import learned, rows_of
 from fullrank.models._learners import autoencoder, gather, layers
@@ -19,7 +20,6 @@ from fullrank.models._loop.batches import Pairs
 from fullrank.models._loop.negatives import Draws
 from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel, torch_device
-from fullrank.ranking._cuda.device import on_gpu
 
 if TYPE_CHECKING:
     from fullrank.models._learners.pair_scorer import PairScorer
@@ -106,10 +106,10 @@ class NeuMF(NeuralModel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.parts = _checks.choice("parts", self.parts, PARTS)
-        self.n_factors = _checks.integer("n_factors", self.n_factors, low=1)
+        self.parts = checks.choice("parts", self.parts, PARTS)
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
         self.hidden = layers.checked_widths("hidden", self.hidden, empty=False)
-        self.n_negatives = _checks.integer("n_negatives", self.n_negatives, low=1)
+        self.n_negatives = checks.integer("n_negatives", self.n_negatives, low=1)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer | PairScorer | TorchScorer:
         """Logits of the chance that a user has an item.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from fullrank import _checks, _threads
+from fullrank._lib import checks, threads
 from fullrank.data.interactions import Interactions
 from fullrank.errors import FullrankWarning
 from fullrank.models._base import ItemItemModel, learned, to_learn_from
@@ -80,11 +80,11 @@ class SLIM(ItemItemModel):
     interactions_: Interactions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.regularization = _checks.real("regularization", self.regularization, low=0)
-        self.l1 = _checks.real("l1", self.l1, low=0)
-        self.tolerance = _checks.real("tolerance", self.tolerance, low=0)
-        self.max_iterations = _checks.integer("max_iterations", self.max_iterations, low=1)
-        _threads.n_threads(self.n_jobs)
+        self.regularization = checks.real("regularization", self.regularization, low=0)
+        self.l1 = checks.real("l1", self.l1, low=0)
+        self.tolerance = checks.real("tolerance", self.tolerance, low=0)
+        self.max_iterations = checks.integer("max_iterations", self.max_iterations, low=1)
+        threads.n_threads(self.n_jobs)
 
     def fit(self, interactions: Interactions) -> Self:
         """Solve for the columns."""
@@ -121,7 +121,7 @@ def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
         )
         blocks[start] = csr_array(rows.astype(np.float32))
 
-    _threads.run(work, starts, n_jobs=model.n_jobs)
+    threads.run(work, starts, n_jobs=model.n_jobs)
     far = violation > model.tolerance
     if far.any():
         warnings.warn(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -16,16 +16,16 @@ Ints = NDArray[np.int64]
 def user_argument(user_rows: ArrayLike, n_users: int | None) -> Ints:
     """Row numbers of users, 1-D."""
     high = None if n_users is None else n_users - 1
-    return _checks.integers("user_rows", user_rows, low=0, high=high)
+    return checks.integers("user_rows", user_rows, low=0, high=high)
 
 
 def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> NDArray[Any] | None:
     """None, or row numbers of items: 1-D for all users, or 2-D with one row for each user."""
     if item_rows is None:
         return None
-    items = _checks.as_array("item_rows", item_rows)
+    items = checks.as_array("item_rows", item_rows)
     if items.ndim == 1:
-        return _checks.integers("item_rows", items, low=0, high=n_items - 1)
+        return checks.integers("item_rows", items, low=0, high=n_items - 1)
     if items.ndim != 2 or items.shape[0] != n_users or items.dtype.kind not in "iu":
         raise InputError(
             "`item_rows` must be whole numbers in one dimension (the same items for every user) "

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _threads
-from fullrank._progress import Progress
-from fullrank.ranking._cuda.device import current, no_device, open_device
+from fullrank._lib import threads
+from fullrank._lib.device import current, no_device, open_device
+from fullrank._lib.progress import Progress
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.scorers import Scorer, is_thread_safe, nan_error, shaped
@@ -48,7 +48,7 @@ class Job:
         n_users = self.targets.users.size
         step = self.batch_size
         if step is None:
-            step = max(1, min(default, -(-n_users // _threads.n_threads(self.n_jobs))))
+            step = max(1, min(default, -(-n_users // threads.n_threads(self.n_jobs))))
         return [slice(a, min(a + step, n_users)) for a in range(0, n_users, step)]
 
 
@@ -115,7 +115,7 @@ def count_any(job: Job) -> Counts:
             raise nan_error(int(user), int(item))
 
     batches = job.batches(max(1, _CELLS // job.size))
-    _threads.run(
+    threads.run(
         work,
         batches,
         n_jobs=1 if job.n_jobs is None and not is_thread_safe(job.scorer) else job.n_jobs,

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.ranking import _exact_kernels as kernels
 from fullrank.ranking._counting import Job, exclusion_arrays
 from fullrank.ranking.factors import FactorScorer
@@ -95,7 +95,7 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
         counts.add(part, at)
 
     batches = job.batches(USERS)
-    _threads.run(
+    threads.run(
         work,
         batches,
         n_jobs=job.n_jobs,

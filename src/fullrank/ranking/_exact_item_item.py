@@ -24,7 +24,7 @@ import threading
 
 import numpy as np
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.ranking import _exact_item_kernels as kernels
 from fullrank.ranking._counting import Job, exclusion_arrays
 from fullrank.ranking.item_item import ItemItemScorer
@@ -80,7 +80,7 @@ def count_item_item(job: Job, scorer: ItemItemScorer) -> Counts:
             counts.add(part, here)
 
     batches = job.batches(USERS)
-    _threads.run(mark, batches, n_jobs=job.n_jobs)
+    threads.run(mark, batches, n_jobs=job.n_jobs)
     bad = np.flatnonzero(np.isnan(counts.mark))
     if bad.size:
         raise nan_error(int(users[bad[0]]), int(targets[bad[0]]))
@@ -95,7 +95,7 @@ def count_item_item(job: Job, scorer: ItemItemScorer) -> Counts:
         for strip, length in zip(strips, longest, strict=True)
         for batch in batches
     ]
-    _threads.run(work, blocks, n_jobs=job.n_jobs, progress=job.progress)
+    threads.run(work, blocks, n_jobs=job.n_jobs, progress=job.progress)
     return counts
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit, jit_any_order
+from fullrank._lib.jit import jit, jit_any_order
 from fullrank.ranking._draw_kernels import contains, tie_word
 
 Array = NDArray[Any]

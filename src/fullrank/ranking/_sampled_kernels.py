@@ -18,7 +18,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._lib.jit import jit
 from fullrank.ranking._draw_kernels import contains, tie_word
 
 Array = NDArray[Any]

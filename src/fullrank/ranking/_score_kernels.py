@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._lib.jit import jit
 
 Array = NDArray[Any]
 TILE = 256  # items whose sums are carried together: 2 kB of float64, well inside L1

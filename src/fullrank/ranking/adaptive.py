@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
-from fullrank._progress import Progress, reporter
-from fullrank._rng import RandomState
+from fullrank._lib import checks, extras
+from fullrank._lib.device import on_gpu
+from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import POOLS, Pools, make_pools, seed_key
 from fullrank.ranking.sampled import (
     Run,
@@ -100,8 +100,8 @@ items)
     """
     scorer = as_scorer(scorer)
     setting = prepare(scorer, targets, exclude=exclude, items=items, ties=ties, weight=weight)
-    replacement = _checks.flag("replacement", replacement)
-    pool = _checks.choice("pool", pool, POOLS)
+    replacement = checks.flag("replacement", replacement)
+    pool = checks.choice("pool", pool, POOLS)
     levels = _levels(setting, start, limit, growth, replacement)
     design = Design(replacement=replacement, levels=levels, stop_rank=stop_rank)
     key = seed_key(rng)
@@ -186,7 +186,7 @@ def _levels(
     last = checked_size("limit", last, setting, replacement)
     if last < first:
         raise InputError(f"`limit` must be at least `start`, {first}, not {last}.")
-    factor = _checks.real("growth", growth)
+    factor = checks.real("growth", growth)
     if factor <= 1:
         raise InputError(f"`growth` must be above 1, not {factor:g}.")
     levels = [first]
@@ -227,7 +227,7 @@ class SamplingEfficiency:
     def plot(self, ax: Any = None) -> Any:
         """Cost against the share of items, as Figure 2 of the paper; returns the axes."""
         if ax is None:
-            pyplot = _extras.load("matplotlib.pyplot", extra="plot", purpose="Plotting")
+            pyplot = extras.load("matplotlib.pyplot", extra="plot", purpose="Plotting")
             _, ax = pyplot.subplots()
         ax.plot(self.level / self.n_items, self.cost, marker="o")
         ax.set_xlabel("sample size / number of items")
@@ -271,10 +271,10 @@ def sampling_efficiency(sample: RankSample) -> SamplingEfficiency:
     with np.errstate(divide="ignore", invalid="ignore"):
         cost = np.where(settled > 0, drawn / settled, np.inf)
     return SamplingEfficiency(
-        level=_checks.frozen(level),
-        n_reached=_checks.frozen(reached),
-        n_settled=_checks.frozen(settled),
-        cost=_checks.frozen(cost),
+        level=checks.frozen(level),
+        n_reached=checks.frozen(reached),
+        n_settled=checks.frozen(settled),
+        cost=checks.frozen(cost),
         n_items=float(np.average(sample.pool, weights=sample.count)),
     )
 
@@ -302,7 +302,7 @@ def recommend_limit(pilot: RankSample, *, max_cost: float | None = None) -> int:
     (10, 20)
     """
     curve = sampling_efficiency(pilot)
-    allowed = curve.n_items / 4 if max_cost is None else _checks.real("max_cost", max_cost, low=0)
+    allowed = curve.n_items / 4 if max_cost is None else checks.real("max_cost", max_cost, low=0)
     dear = np.flatnonzero(curve.cost > allowed)
     last = curve.level.size - 1 if dear.size == 0 else max(int(dear[0]) - 1, 0)
     return int(curve.level[last])

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
-from fullrank._files import PathLike, existing
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks
+from fullrank._lib.files import PathLike, existing
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.ranking._candidate_files import read_scored, read_truth
 from fullrank.sampling import RankSample
@@ -65,8 +65,8 @@ def read_candidates(
     --------
     >>> read_candidates("run.trec", "qrels.txt", n_items=26_744)  # doctest: +SKIP
     """
-    _checks.choice("ties", ties, TIES)
-    items = _checks.integer("n_items", n_items, low=1)
+    checks.choice("ties", ties, TIES)
+    items = checks.integer("n_items", n_items, low=1)
     scored = read_scored(existing(path), items=truth is not None)
     told = None if truth is None else read_truth(existing(truth))
     random = generator(rng)
@@ -143,7 +143,7 @@ def _targets(
     if again:
         notes += (f"{again:,} candidates are a target of their user again: left out.",)
     score = np.asarray(scored["score"])
-    _checks.reject("score", score, np.isnan(score), "be numbers")
+    checks.reject("score", score, np.isnan(score), "be numbers")
     keys = {"random": random.random(score.size), "best": ~relevant, "worst": relevant}
     rank, offset, owner, n_listed, tied = _placed(user, score, relevant, keys[ties])
     if tied and ties == "random":
@@ -164,7 +164,7 @@ def _sizes(one: _Targets, sample_size: int | None) -> Ints:
     size = one.listed - one.targets + 1
     if sample_size is None:
         return size
-    asked = _checks.integer("sample_size", sample_size, low=1)
+    asked = checks.integer("sample_size", sample_size, low=1)
     if (size > asked).any():
         raise InputError(
             f"`sample_size` must be at least the {int(size.max()):,} candidates that are "

@@ -41,7 +41,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._rng import RandomState, generator
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.ranking.targets import Exclusion, Targets
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
-from fullrank._progress import Progress, reporter
-from fullrank._rng import RandomState
+from fullrank._lib import checks
+from fullrank._lib.device import on_gpu
+from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ties as tie_policies
 from fullrank.ranking._counting import Job, count
-from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import seed_key
 from fullrank.ranking.scorers import as_scorer
 from fullrank.ranking.targets import clean_exclude, clean_items, clean_targets, n_candidates
@@ -117,7 +117,7 @@ def rank(
     {'recall@20': 0.6666666666666666}
     """
     scorer = as_scorer(scorer)
-    policy = _checks.choice("ties", ties, tie_policies.POLICIES)
+    policy = checks.choice("ties", ties, tie_policies.POLICIES)
     clean = clean_targets(targets, n_users=scorer.n_users, n_items=scorer.n_items)
     catalogue = clean_items(items, n_items=scorer.n_items, targets=clean)
     exclusion = clean_exclude(exclude, n_items=scorer.n_items, targets=clean, items=catalogue)
@@ -129,29 +129,29 @@ def rank(
         exclusion=exclusion,
         random=policy == "random",
         key=key,
-        fast=_checks.choice("precision", precision, PRECISIONS) == "fast",
+        fast=checks.choice("precision", precision, PRECISIONS) == "fast",
         n_jobs=n_jobs,
-        batch_size=None if batch_size is None else _checks.integer("batch_size", batch_size, low=1),
+        batch_size=None if batch_size is None else checks.integer("batch_size", batch_size, low=1),
         progress=reporter(progress, "exact ranks"),
         device=str(device) if on_gpu(device) else None,
-        operands=_checks.choice("operands", operands, OPERANDS),
+        operands=checks.choice("operands", operands, OPERANDS),
     )
     counts, undecided = count(job)
     ranks, offset = tie_policies.placed(counts, clean, policy, key)
     weights = np.ones(ranks.size) if weight is None else _weights(weight, ranks.size)
     given = np.argsort(clean.order)
     return ExactRanks(
-        ranks=_checks.frozen(ranks[given]),
-        n_greater=_checks.frozen(counts.greater[given]),
-        n_equal=_checks.frozen(counts.equal[given]),
-        n_candidates=_checks.frozen(
+        ranks=checks.frozen(ranks[given]),
+        n_greater=checks.frozen(counts.greater[given]),
+        n_equal=checks.frozen(counts.equal[given]),
+        n_candidates=checks.frozen(
             n_candidates(clean, n_items=scorer.n_items, items=catalogue, exclusion=exclusion)
         ),
-        user_rows=_checks.frozen(clean.user_rows),
-        item_rows=_checks.frozen(clean.item_rows),
-        n_targets=_checks.frozen(clean.n_targets),
-        offset=_checks.frozen(offset[given]),
-        weight=_checks.frozen(weights),
+        user_rows=checks.frozen(clean.user_rows),
+        item_rows=checks.frozen(clean.item_rows),
+        n_targets=checks.frozen(clean.n_targets),
+        offset=checks.frozen(offset[given]),
+        weight=checks.frozen(weights),
         ties=policy,
         precision=precision,
         pool="all" if exclusion is None else "unseen",
@@ -273,7 +273,7 @@ class ExactRanks:
 
 
 def _weights(weight: ArrayLike, size: int) -> NDArray[np.float64]:
-    weights = _checks.reals("weight", weight, size=size, low=0.0)
+    weights = checks.reals("weight", weight, size=size, low=0.0)
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     return weights

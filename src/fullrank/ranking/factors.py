@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.ranking._arguments import item_argument, user_argument
 
@@ -61,7 +61,7 @@ class FactorScorer:
                 "`user_factors` and `item_factors` must have the same number of columns, "
                 f"not {users.shape[1]} and {items.shape[1]}."
             )
-        self.similarity = _checks.choice("similarity", similarity, SIMILARITIES)
+        self.similarity = checks.choice("similarity", similarity, SIMILARITIES)
         dtype = np.result_type(users.dtype, items.dtype, np.float32)
         if self.similarity == "cosine":
             _finite("user_factors", users)
@@ -109,7 +109,7 @@ class FactorScorer:
 
 
 def _matrix(name: str, value: ArrayLike) -> Array:
-    array = _checks.as_array(name, value)
+    array = checks.as_array(name, value)
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         raise InputError(
             f"`{name}` must be a two-dimensional array of numbers, one row for each "
@@ -136,8 +136,8 @@ def _finite(name: str, vectors: Array) -> None:
 def _bias(name: str, value: ArrayLike | None, size: int) -> NDArray[np.float64] | None:
     if value is None:
         return None
-    bias = np.ascontiguousarray(_checks.vector(name, value, size=size), np.float64)
-    _checks.reject(name, bias, np.isnan(bias), "be numbers")
+    bias = np.ascontiguousarray(checks.vector(name, value, size=size), np.float64)
+    checks.reject(name, bias, np.isnan(bias), "be numbers")
     return bias
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.ranking._arguments import item_argument, user_argument
 
@@ -45,9 +45,7 @@ class ItemItemScorer:
     def __init__(self, history: Any, item_item: Any) -> None:
         history = _csr("history", history)
         sparse = hasattr(item_item, "tocsr")
-        matrix = (
-            _csr("item_item", item_item) if sparse else _checks.as_array("item_item", item_item)
-        )
+        matrix = _csr("item_item", item_item) if sparse else checks.as_array("item_item", item_item)
         n_items = history.shape[1]
         if matrix.shape != (n_items, n_items) or matrix.dtype.kind not in "biuf":
             raise InputError(

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
-from fullrank._checks import printable
-from fullrank._files import PathLike, existing, replacing
-from fullrank._rng import RandomState
+from fullrank._lib import checks, memory
+from fullrank._lib.checks import printable
+from fullrank._lib.files import PathLike, existing, replacing
+from fullrank._lib.rng import RandomState
 from fullrank.errors import DataWarning, InputError
 from fullrank.ranking.draws import POOLS, make_pools, seed_key
 from fullrank.ranking.targets import (
@@ -58,7 +58,7 @@ class Negatives:
     seed: int | None = None
 
     def __post_init__(self) -> None:
-        items = _checks.as_array("items", self.items)
+        items = checks.as_array("items", self.items)
         if items.ndim != 2 or items.dtype.kind not in "iu":
             raise InputError(
                 "`items` must be a two-dimensional array of item rows, one row of them for each "
@@ -67,20 +67,18 @@ class Negatives:
         bad = (items < -1) | (items >= 2**31)
         if bad.any():
             raise InputError(f"`items` must lie in 0..2^31 - 1, or be -1; got {items[bad][0]}.")
-        users = _checks.integers(
-            "user_rows", self.user_rows, size=items.shape[0], low=0, high=_MOST
-        )
-        object.__setattr__(self, "user_rows", _checks.frozen(users))
-        object.__setattr__(self, "items", _checks.frozen(_packed(items).astype(np.int32)))
+        users = checks.integers("user_rows", self.user_rows, size=items.shape[0], low=0, high=_MOST)
+        object.__setattr__(self, "user_rows", checks.frozen(users))
+        object.__setattr__(self, "items", checks.frozen(_packed(items).astype(np.int32)))
         if self.target_rows is not None:
-            target = _checks.integers(
+            target = checks.integers(
                 "target_rows", self.target_rows, size=users.size, low=0, high=_MOST
             )
-            object.__setattr__(self, "target_rows", _checks.frozen(target))
+            object.__setattr__(self, "target_rows", checks.frozen(target))
         if self.replacement is not None:
-            _checks.flag("replacement", self.replacement)
+            checks.flag("replacement", self.replacement)
         if self.pool is not None:
-            _checks.choice("pool", self.pool, POOLS)
+            checks.choice("pool", self.pool, POOLS)
 
     @classmethod
     def read_ncf(
@@ -199,7 +197,7 @@ class Negatives:
         if self.target_rows is not None:
             own, wanted = own * width + self.target_rows, wanted * width + item_rows
         order = np.argsort(own, kind="stable")
-        _checks.reject(
+        checks.reject(
             "negatives", self.user_rows[order][1:], np.diff(own[order]) == 0,
             "have one row for each user and target",
         )  # fmt: skip
@@ -273,9 +271,9 @@ class Negatives:
         if value is None:
             return own
         if name == "pool":
-            _checks.choice(name, value, POOLS)
+            checks.choice(name, value, POOLS)
         else:
-            _checks.flag(name, value)
+            checks.flag(name, value)
         if own is not None and own != value:
             raise InputError(f"`{name}` must be {own!r}, as the negatives say, not {value!r}.")
         return value
@@ -312,24 +310,24 @@ def draw_negatives(
     >>> drawn.items.shape
     (2, 3)
     """
-    n_items = _checks.integer("n_items", n_items, low=1)
-    size = _checks.integer("sample_size", sample_size, low=2)
+    n_items = checks.integer("n_items", n_items, low=1)
+    size = checks.integer("sample_size", sample_size, low=2)
     clean = clean_targets(targets, n_users=None, n_items=n_items)
     catalogue = clean_items(items, n_items=n_items, targets=clean)
     exclusion = clean_exclude(exclude, n_items=n_items, targets=clean, items=catalogue)
     pools = make_pools(
         clean, n_items=n_items, items=catalogue, exclusion=exclusion,
-        pool=_checks.choice("pool", pool, POOLS),
+        pool=checks.choice("pool", pool, POOLS),
     )  # fmt: skip
     key = seed_key(rng)
-    if _checks.flag("replacement", replacement):
+    if checks.flag("replacement", replacement):
         count = np.where(pools.sizes > 0, size - 1, 0)
     else:
         count = np.minimum(pools.sizes, size - 1)
     groups = np.arange(clean.users.size)
     width = int(count.max())
     what = f"{clean.users.size:,} users × {width:,} drawn items"
-    _memory.ask("sample_size", 8 * clean.users.size * width, what)
+    memory.ask("sample_size", 8 * clean.users.size * width, what)
     drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
     return Negatives(
         user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key
@@ -346,7 +344,7 @@ def as_negatives(value: Any, targets: Any) -> Negatives:
             ours = _META in (_parquet(value).schema.metadata or {})  # rows, not ids
             return Negatives.read_parquet(value, **({} if ours else ids))
         return Negatives.read_ncf(value, **ids)
-    user_rows, item_rows = (_checks.as_array("targets", one) for one in pairs(targets))
+    user_rows, item_rows = (checks.as_array("targets", one) for one in pairs(targets))
     try:
         array = np.asarray(value)
     except ValueError:
@@ -435,8 +433,8 @@ def _about_pool(pool: str, told: bool, n_seen: int, expected: float) -> str:
 def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     """Row numbers from ids, or from row numbers where no ids are given."""
     if ids is None:
-        return _checks.integers("path", values, low=0, hint=f"These are {side} rows.")
-    known = _checks.as_array(f"{side}_ids", ids)
+        return checks.integers("path", values, low=0, hint=f"These are {side} rows.")
+    known = checks.as_array(f"{side}_ids", ids)
     if known.ndim != 1 or known.size == 0 or known.dtype.kind not in "iuU":
         raise InputError(
             f"`{side}_ids` must be one-dimensional and hold whole numbers or text, not "
@@ -447,7 +445,7 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
     rows = order[at]
-    _checks.reject(
+    checks.reject(
         "path", values, known[rows] != values, f"hold {side} ids that are in `{side}_ids`"
     )
     return rows.astype(np.int64)
@@ -457,7 +455,7 @@ def _padded(lists: list[Array], item_ids: ArrayLike | None) -> Any:
     flat = _to_rows("item", np.concatenate(lists), item_ids)
     sizes = np.array([one.size for one in lists])
     width = int(sizes.max())
-    _memory.ask("path", 16 * len(lists) * width, f"{len(lists):,} rows filled up to {width:,}")
+    memory.ask("path", 16 * len(lists) * width, f"{len(lists):,} rows filled up to {width:,}")
     items = np.full((len(lists), width), -1, np.int64)
     items[np.arange(width) < sizes[:, None]] = flat
     return items  # Negatives checks that they are rows before it narrows them
@@ -486,7 +484,7 @@ def _parquet(path: PathLike) -> Any:
     source, shown = existing(path), printable(path)
     try:
         n_rows = pq.read_metadata(source).num_rows
-        _memory.ask("path", 8 * n_rows, f"{n_rows:,} rows in {shown}")
+        memory.ask("path", 8 * n_rows, f"{n_rows:,} rows in {shown}")
         table = pq.read_table(source)
         names = table.column_names
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
@@ -521,7 +519,7 @@ def _plain(name: str, column: Any, ids: ArrayLike | None) -> Array:
     import pyarrow as pa
 
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
-        return _checks.integers(name, column.to_numpy(zero_copy_only=False))
+        return checks.integers(name, column.to_numpy(zero_copy_only=False))
     if ids is None or not (
         pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
     ):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory, _threads
-from fullrank._progress import Progress, reporter
-from fullrank._rng import RandomState
+from fullrank._lib import checks, memory
+from fullrank._lib import threads as _threads
+from fullrank._lib.device import on_gpu
+from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.device import on_gpu
 from fullrank.ranking.draws import POOLS, make_pools, seed_key
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
@@ -143,7 +144,7 @@ def sample_ranks(
     run = Run(n_jobs=n_jobs, batch_size=batch_size, device=device, progress=report)
     gpu = on_gpu(device)
     if shared_draws is not None:
-        shared_draws = _checks.integer("shared_draws", shared_draws, low=1)
+        shared_draws = checks.integer("shared_draws", shared_draws, low=1)
     if negatives is not None:
         if shared_draws is not None:
             raise InputError("`shared_draws` must be left out with `negatives`: nothing is drawn.")
@@ -152,8 +153,8 @@ def sample_ranks(
             setting, given, sample_size=sample_size, replacement=replacement, pool=pool,
             rng=rng, run=run,
         )  # fmt: skip
-    pool = _checks.choice("pool", "all" if pool is None else pool, POOLS)
-    replacement = _checks.flag("replacement", False if replacement is None else replacement)
+    pool = checks.choice("pool", "all" if pool is None else pool, POOLS)
+    replacement = checks.flag("replacement", False if replacement is None else replacement)
     size = checked_size(
         "sample_size", 100 if sample_size is None else sample_size, setting, replacement
     )
@@ -240,20 +241,20 @@ def prepare(
         targets=clean,
         exclusion=exclusion,
         items=rows,
-        ties=_checks.choice("ties", ties, TIES),
+        ties=checks.choice("ties", ties, TIES),
         weight=weight,
     )
 
 
 def checked_size(name: str, value: Any, setting: Setting, replacement: bool) -> int:
     """A sample size: 2 or more, and without replacement no more than there are items."""
-    size = _checks.integer(name, value, low=2)
+    size = checks.integer(name, value, low=2)
     if not replacement and size > setting.n_items:
         raise InputError(
             f"`{name}` must be at most {setting.n_items}, the number of items, without "
             f"replacement, not {size}."
         )
-    _memory.ask(name, 32 * size, f"{size:,} items drawn for a user")
+    memory.ask(name, 32 * size, f"{size:,} items drawn for a user")
     return size
 
 
@@ -329,7 +330,7 @@ def _blocks(
     parts = 1 if threads == 1 else 2 * threads  # two each: the last to finish has less to do
     step = min(most, -(-users.size // parts))
     if batch_size is not None:
-        step = _checks.integer("batch_size", batch_size, low=1)
+        step = checks.integer("batch_size", batch_size, low=1)
     edges = np.arange(0, users.size, step)
     if shared is not None and shared <= step:
         change = np.concatenate(([0], np.flatnonzero(np.diff(users // shared)) + 1))
@@ -490,8 +491,8 @@ def _from_negatives(
     )  # fmt: skip
     size = 1 + np.count_nonzero(drawn >= 0, axis=1)
     if sample_size is not None:
-        wanted = _checks.integer("sample_size", sample_size, low=2)
-        _checks.reject(
+        wanted = checks.integer("sample_size", sample_size, low=2)
+        checks.reject(
             "negatives", size - 1, size != wanted, f"hold {wanted - 1} items for each target",
             "Leave `sample_size` out to take the negatives as they are.",
         )  # fmt: skip

@@ -16,7 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.ranking._arguments import item_argument, user_argument
 from fullrank.ranking.factors import FactorScorer
@@ -132,8 +132,8 @@ class CallableScorer:
                 f"{type(function).__name__}."
             )
         self.function = function
-        self.n_items = _checks.integer("n_items", n_items, low=1)
-        self.n_users = None if n_users is None else _checks.integer("n_users", n_users, low=1)
+        self.n_items = checks.integer("n_items", n_items, low=1)
+        self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
         self._takes_items = _takes_items(function)
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
@@ -227,7 +227,7 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
 
 
 def _memory_map(path: Any) -> Any:
-    from fullrank._files import existing
+    from fullrank._lib.files import existing
 
     source = existing(path)
     try:
@@ -236,7 +236,7 @@ def _memory_map(path: Any) -> Any:
             return np.lib.format.open_memmap(source, mode="r")
     except _NOT_NPY as error:
         raise InputError(
-            f"`scorer` must be an .npy file of numbers; {_checks.printable(path)} is not."
+            f"`scorer` must be an .npy file of numbers; {checks.printable(path)} is not."
         ) from error
 
 

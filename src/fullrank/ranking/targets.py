@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Ints = NDArray[np.int64]
@@ -53,11 +53,11 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
     """Targets from an Interactions or from a pair (user_rows, item_rows)."""
     _check_width("targets", targets, n_items)
     user_rows, item_rows = pairs(targets)
-    user_rows = _checks.integers(
+    user_rows = checks.integers(
         "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,
         hint="These are user rows of the scorer.",
     )  # fmt: skip
-    item_rows = _checks.integers(
+    item_rows = checks.integers(
         "targets", item_rows, size=user_rows.size, low=0, high=n_items - 1,
         hint="These are item rows of the scorer.",
     )  # fmt: skip
@@ -132,10 +132,10 @@ def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> I
     """The catalogue: None for all items, else sorted item rows (a boolean mask is one too)."""
     if items is None:
         return None
-    array = _checks.as_array("items", items)
+    array = checks.as_array("items", items)
     if array.dtype == np.bool_ and array.shape == (n_items,):
         array = np.flatnonzero(array)
-    rows = _checks.integers("items", array, low=0, high=n_items - 1)
+    rows = checks.integers("items", array, low=0, high=n_items - 1)
     unique = np.unique(rows)
     if unique.size != rows.size:
         raise InputError(
@@ -144,7 +144,7 @@ def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> I
         )
     if unique.size == 0:
         raise InputError("`items` must hold at least one item; it is empty.")
-    _checks.reject(
+    checks.reject(
         "targets", targets.item_rows, ~np.isin(targets.item_rows, unique), "lie in `items`",
         "Drop the targets outside of the catalogue, or widen it.",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras
 from fullrank.errors import InputError
 from fullrank.ranking._arguments import item_argument, user_argument
 from fullrank.ranking.factors import FactorScorer
@@ -55,7 +55,7 @@ class TorchScorer:
     def __init__(
         self, module: Any, *, n_items: int | None = None, n_users: int | None = None
     ) -> None:
-        self._torch = _extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
+        self._torch = extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
         n_items = getattr(module, "n_items", None) if n_items is None else n_items
         n_users = getattr(module, "n_users", None) if n_users is None else n_users
         if n_items is None:
@@ -63,8 +63,8 @@ class TorchScorer:
                 "`n_items` must be given for a module that has no attribute of that name."
             )
         self.module = module
-        self.n_items = _checks.integer("n_items", n_items, low=1)
-        self.n_users = None if n_users is None else _checks.integer("n_users", n_users, low=1)
+        self.n_items = checks.integer("n_items", n_items, low=1)
+        self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""

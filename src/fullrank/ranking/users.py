@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
-from fullrank._rng import RandomState, generator
+from fullrank._lib import checks, memory
+from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.ranking.targets import ANY, clean_targets
 
@@ -97,15 +97,15 @@ def sample_users(
     array([2., 2., 2.])
     """
     rows = _population(users)
-    size = _checks.integer("size", size, low=1, high=rows.size)
+    size = checks.integer("size", size, low=1, high=rows.size)
     random = generator(rng)
     if strata is None:
         if allocation != "proportional" or spread is not None:
             raise InputError("`strata` must be given with `allocation` or `spread`.")
         chosen = np.sort(random.choice(rows, size, replace=False))
         return UserSample(
-            user_rows=_checks.frozen(chosen),
-            weight=_checks.frozen(np.full(size, rows.size / size)),
+            user_rows=checks.frozen(chosen),
+            weight=checks.frozen(np.full(size, rows.size / size)),
             n_users=int(rows.size),
         )
     labels, stratum = _strata(strata, rows.size)
@@ -117,19 +117,19 @@ def sample_users(
     ]
     at = np.sort(np.concatenate(parts))
     return UserSample(
-        user_rows=_checks.frozen(rows[at]),
-        weight=_checks.frozen((sizes / numbers)[stratum[at]]),
+        user_rows=checks.frozen(rows[at]),
+        weight=checks.frozen((sizes / numbers)[stratum[at]]),
         n_users=int(rows.size),
-        stratum=_checks.frozen(stratum[at]),
-        strata=_checks.frozen(labels),
-        stratum_sizes=_checks.frozen(sizes),
+        stratum=checks.frozen(stratum[at]),
+        strata=checks.frozen(labels),
+        stratum_sizes=checks.frozen(sizes),
     )
 
 
 def _population(users: Any) -> Ints:
     if isinstance(users, int | np.integer) and not isinstance(users, bool):
-        number = _checks.integer("users", users, low=1)
-        _memory.ask("users", 16 * number, f"{number:,} users")
+        number = checks.integer("users", users, low=1)
+        memory.ask("users", 16 * number, f"{number:,} users")
         return np.arange(number)
     return np.unique(_pairs(users)[0])
 
@@ -140,7 +140,7 @@ def _pairs(targets: Any) -> tuple[Ints, Ints]:
 
 
 def _strata(strata: ArrayLike, size: int) -> tuple[Array, Ints]:
-    values = _checks.labels("strata", strata, size, "user")
+    values = checks.labels("strata", strata, size, "user")
     labels, stratum = np.unique(values, return_inverse=True)
     return labels, stratum.astype(np.int64)
 
@@ -151,7 +151,7 @@ def _numbers(
     """Users to draw from each stratum."""
     if isinstance(allocation, Mapping):
         return _given(allocation, size, labels, sizes)
-    _checks.choice("allocation", allocation, ALLOCATIONS)
+    checks.choice("allocation", allocation, ALLOCATIONS)
     if size < labels.size:
         raise InputError(
             f"`size` must be at least {labels.size}, the number of strata, not {size}."
@@ -169,12 +169,12 @@ def _given(allocation: Mapping[Any, int], size: int, labels: Array, sizes: Ints)
     if set(allocation) != set(labels.tolist()):
         raise InputError(
             "`allocation` must have a number for each stratum, "
-            f"{', '.join(map(_checks.printable, labels))}, not for "
-            f"{', '.join(map(_checks.printable, allocation))}."
+            f"{', '.join(map(checks.printable, labels))}, not for "
+            f"{', '.join(map(checks.printable, allocation))}."
         )
     numbers = np.array(
         [
-            _checks.integer(f"allocation[{label!r}]", allocation[label], low=1, high=int(n))
+            checks.integer(f"allocation[{label!r}]", allocation[label], low=1, high=int(n))
             for label, n in zip(labels.tolist(), sizes, strict=True)
         ]
     )
@@ -190,11 +190,11 @@ def _spread(spread: Any, labels: Array, stratum: Ints) -> Floats:
             raise InputError(
                 f"`spread` must have a number for each stratum; {missing[0]!r} has none."
             )
-        return _checks.reals("spread", [spread[label] for label in labels.tolist()], low=0.0)
-    values = _checks.vector("spread", spread, size=stratum.size).astype(np.float64)
+        return checks.reals("spread", [spread[label] for label in labels.tolist()], low=0.0)
+    values = checks.vector("spread", spread, size=stratum.size).astype(np.float64)
     known = np.isfinite(values)
-    large = known & (np.abs(values) > _checks.LARGEST)
-    _checks.reject("spread", values, large, f"lie within ±{_checks.LARGEST:g}")
+    large = known & (np.abs(values) > checks.LARGEST)
+    checks.reject("spread", values, large, f"lie within ±{checks.LARGEST:g}")
     out = np.empty(labels.size)
     for h, label in enumerate(labels.tolist()):
         inside = values[known & (stratum == h)]

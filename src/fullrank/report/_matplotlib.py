@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _extras
+from fullrank._lib import extras
 from fullrank.report._axes import all_x, all_y, ends, log_ticks
 from fullrank.report._text import short
 from fullrank.report.figures import EXACT, NAIVE, Axis, Figure, Numbers, Series
@@ -20,7 +20,7 @@ _DASHES = {"solid": "-", "dash": "--", "dot": ":"}
 
 def draw(figure: Figure, ax: Any = None) -> Any:
     """Draw a figure on axes, new ones if none are given. Returns them."""
-    plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+    plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
     names = len(figure.y.labels)
     if ax is None:
         size = (7.2, 1.6 + 0.5 * names if names else 4.2)

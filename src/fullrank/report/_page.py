@@ -7,7 +7,8 @@ import hashlib
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from fullrank import __version__, _extras
+from fullrank import __version__
+from fullrank._lib import extras
 from fullrank.report._compared import comparison_table
 from fullrank.report._plotly import spec
 from fullrank.report._text import script_json
@@ -39,8 +40,8 @@ _PAPERS = {
 
 def render(report: Report) -> str:
     """The report as HTML. Every text is escaped, and no request leaves the page."""
-    jinja2 = _extras.load("jinja2", extra="report", purpose="Writing a report")
-    offline = _extras.load("plotly.offline", extra="report", purpose="Writing a report")
+    jinja2 = extras.load("jinja2", extra="report", purpose="Writing a report")
+    offline = extras.load("plotly.offline", extra="report", purpose="Writing a report")
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined,
                                      trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["nb"] = _unbroken

@@ -6,7 +6,7 @@ import json
 import math
 from typing import Any
 
-from fullrank._text import printable
+from fullrank._lib.text import printable
 
 _IN_SCRIPT = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028",
               "\u2029": r"\u2029"}  # fmt: skip

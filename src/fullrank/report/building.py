@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import __version__, _checks
-from fullrank._files import PathLike
-from fullrank._rng import RandomState
+from fullrank import __version__
+from fullrank._lib import checks
+from fullrank._lib.files import PathLike
+from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
 from fullrank.inference import Comparison, compare
 from fullrank.inference.estimates import check_level
@@ -100,7 +101,7 @@ def build_report(
             cuts=cuts,
             method=method,
             confidence_level=level,
-            with_bounds=_checks.flag("bounds", bounds),
+            with_bounds=checks.flag("bounds", bounds),
         )
         for name, label in _printable(samples).items()
     )

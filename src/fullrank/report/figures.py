@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from fullrank import _checks
+from fullrank._lib import checks
 
 Numbers = tuple[float | None, ...]
 
@@ -71,7 +71,7 @@ class Series:
     hidden: bool = False
 
     def __post_init__(self) -> None:
-        _checks.choice("kind", self.kind, KINDS)
+        checks.choice("kind", self.kind, KINDS)
 
 
 @dataclass(frozen=True, kw_only=True)

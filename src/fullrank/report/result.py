@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fullrank import _checks, _extras
-from fullrank._files import PathLike, replacing
+from fullrank._lib import checks, extras, tabular
+from fullrank._lib.files import PathLike, replacing
 from fullrank.errors import InputError
-from fullrank.inference import Comparison, _tables
+from fullrank.inference import Comparison
 from fullrank.report._text import digits_for, number
 from fullrank.report.figures import Figure
 from fullrank.report.measurement import Measurement, Value
@@ -19,7 +19,7 @@ FORMATS = ("png", "svg", "pdf")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Report(_tables.Tabular):
+class Report(tabular.Tabular):
     """What was found about one model or several.
 
     Attributes
@@ -58,16 +58,16 @@ class Report(_tables.Tabular):
         """Draw one of the figures with matplotlib. Returns the axes."""
         from fullrank.report._matplotlib import draw
 
-        _checks.choice("figure", figure, tuple(self.figures))
+        checks.choice("figure", figure, tuple(self.figures))
         return draw(self.figures[figure], ax)
 
     def save_figures(self, folder: PathLike, format: str = "png") -> tuple[Path, ...]:
         """Write every figure to a file of its own; returns their paths."""
-        _checks.choice("format", format, FORMATS)
+        checks.choice("format", format, FORMATS)
         target = Path(folder)
         if target.exists() and not target.is_dir():
             raise InputError(f"`folder` must be a folder; {target} is a file.")
-        pyplot = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        pyplot = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         target.mkdir(parents=True, exist_ok=True)
         paths = []
         for name in self.figures:
@@ -110,7 +110,7 @@ class Report(_tables.Tabular):
         return f"{found.method}: {found.reason}.", *found.diagnosis.notes, *model.notes
 
     def __str__(self) -> str:
-        lines = [self.title, "", *self.summary, "", *_tables.text(*self._table(), left=(0, 1))]
+        lines = [self.title, "", *self.summary, "", *tabular.text(*self._table(), left=(0, 1))]
         reasons = {why: None for model in self.models for one in model.values.values()
                    for why in one.warnings}  # fmt: skip
         return "\n".join([*lines, *(f"▲ {why}" for why in reasons), *self.notes])

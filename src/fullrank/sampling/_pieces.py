@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._text import because
+from fullrank._lib.text import because
 from fullrank.errors import InputError
 
 TABLES = (".parquet", ".csv", ".tsv", ".inter")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
+from fullrank._lib import checks, memory
 from fullrank.errors import InputError
 from fullrank.sampling.grid import RankGrid
 from fullrank.sampling.kernels import hypergeometric, kernel, kernel_averages
@@ -51,13 +51,13 @@ class Design:
 
     def __post_init__(self) -> None:
         for name in ("replacement", "shared_draws"):
-            object.__setattr__(self, name, _checks.flag(name, getattr(self, name)))
-        _checks.choice("pool", self.pool, POOLS)
-        _checks.choice("ties", self.ties, TIES)
-        object.__setattr__(self, "stop_rank", _checks.integer("stop_rank", self.stop_rank, low=1))
+            object.__setattr__(self, name, checks.flag(name, getattr(self, name)))
+        checks.choice("pool", self.pool, POOLS)
+        checks.choice("ties", self.ties, TIES)
+        object.__setattr__(self, "stop_rank", checks.integer("stop_rank", self.stop_rank, low=1))
         if self.levels is None:
             return
-        levels = _checks.integers("levels", self.levels, low=1)
+        levels = checks.integers("levels", self.levels, low=1)
         if levels.size == 0 or (np.diff(levels) <= 0).any():
             raise InputError(f"`levels` must be increasing sample sizes, not {self.levels!r}.")
         if self.stop_rank >= levels[0]:
@@ -102,7 +102,7 @@ class Design:
             c_0 = 1,   c_j(x + 1) = sum over y < stop_rank of
                        Hypergeometric(y; n_j - 1, x, n_{j-1} - 1) c_{j-1}(y + 1)
         """
-        r = _checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
+        r = checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
         sizes = self.level_sizes(n_items)
         if sample_size not in sizes:
             raise InputError(
@@ -121,11 +121,11 @@ class Design:
     def possible(self, n_items: int, sample_size: int | None = None) -> tuple[Ints, Ints]:
         """Every outcome (r, n) of a target with a pool of `n_items`."""
         if self.levels is None:
-            size = _checks.integer("sample_size", sample_size, low=1)
-            _memory.ask("sample_size", 16 * size, f"{size:,} possible outcomes")
+            size = checks.integer("sample_size", sample_size, low=1)
+            memory.ask("sample_size", 16 * size, f"{size:,} possible outcomes")
             return np.arange(1, size + 1), np.full(size, size)
         sizes = self.level_sizes(n_items)
-        _memory.ask("levels", 32 * sizes[-1], f"{sizes[-1]:,} possible outcomes")
+        memory.ask("levels", 32 * sizes[-1], f"{sizes[-1]:,} possible outcomes")
         ranks = []
         for level, size in enumerate(sizes):
             first = 1 if level == len(sizes) - 1 else self.stop_rank + 1
@@ -179,10 +179,10 @@ class Design:
 def _outcomes(
     rank: ArrayLike, sample_size: ArrayLike, n_items: ArrayLike
 ) -> tuple[Ints, Ints, Ints]:
-    r = _checks.integers("rank", rank, low=1, hint="Ranks are 1-based.")
-    n = _checks.integers("sample_size", sample_size, size=r.size, low=1)
-    pool = _checks.integers("n_items", n_items, size=r.size, low=1)
-    _checks.reject("rank", r, r > n, "be at most the sample size")
+    r = checks.integers("rank", rank, low=1, hint="Ranks are 1-based.")
+    n = checks.integers("sample_size", sample_size, size=r.size, low=1)
+    pool = checks.integers("n_items", n_items, size=r.size, low=1)
+    checks.reject("rank", r, r > n, "be at most the sample size")
     return r, n, pool
 
 

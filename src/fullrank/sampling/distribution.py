@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
+from fullrank._lib import checks, extras
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse, parse_all
 from fullrank.sampling.grid import RankGrid
@@ -46,11 +46,11 @@ class RankDistribution:
     method: str = "given"
 
     def __post_init__(self) -> None:
-        mass = _checks.reals("mass", self.mass, size=self.grid.n_bins)
+        mass = checks.reals("mass", self.mass, size=self.grid.n_bins)
         total = float(mass.sum())
         if abs(total - 1.0) > 1e-6 * max(1.0, float(np.abs(mass).sum())):
             raise InputError(f"`mass` must sum to 1, not {total:.6g}.")
-        object.__setattr__(self, "mass", _checks.frozen(mass))
+        object.__setattr__(self, "mass", checks.frozen(mass))
 
     @classmethod
     def from_ranks(
@@ -64,7 +64,7 @@ class RankDistribution:
     ) -> RankDistribution:
         """The distribution of known whole ranks."""
         grid = grid if grid is not None else RankGrid.default(n_items)
-        if grid.n_items != _checks.integer("n_items", n_items, low=1):
+        if grid.n_items != checks.integer("n_items", n_items, low=1):
             raise InputError(
                 f"`grid` must reach to n_items = {n_items}; it reaches to {grid.n_items}."
             )
@@ -72,7 +72,7 @@ class RankDistribution:
         if bins.size == 0:
             raise InputError("`ranks` must hold at least one rank; it is empty.")
         weights = (
-            np.ones(bins.size) if weight is None else _checks.weights("weight", weight, bins.size)
+            np.ones(bins.size) if weight is None else checks.weights("weight", weight, bins.size)
         )
         mass = np.bincount(bins, weights=weights, minlength=grid.n_bins)
         return cls(grid=grid, mass=mass / mass.sum(), method=method)
@@ -104,8 +104,8 @@ class RankDistribution:
 
     def quantile(self, q: ArrayLike) -> NDArray[np.int64]:
         """The smallest rank with P(R <= rank) at least q; the first such if signed."""
-        level = _checks.reals("q", _flat("q", q))
-        _checks.reject("q", level, (level < 0.0) | (level > 1.0), "lie in 0..1")
+        level = checks.reals("q", _flat("q", q))
+        checks.reject("q", level, (level < 0.0) | (level > 1.0), "lie in 0..1")
         reached = np.maximum.accumulate(self._running[1:])
         # a sum that misses 1 by a rounding must still be reached by q = 1
         bins = np.searchsorted(reached, level - 1e-12, side="left").clip(0, self.grid.n_bins - 1)
@@ -161,7 +161,7 @@ class RankDistribution:
 
     def plot(self, ax: Any = None, *, label: str | None = None) -> Any:
         """Draw P(R <= K) against K on a log axis: the recall curve. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         ax.step(self.grid.edges[1:], self._running[1:], where="post", label=label or self.method)
         ax.set(xscale="log", xlabel="rank K", ylabel="share of targets at rank K or better")
@@ -181,7 +181,7 @@ class RankDistribution:
 
 
 def _flat(name: str, asked: ArrayLike) -> NDArray[Any]:
-    return np.atleast_1d(_checks.as_array(name, asked))
+    return np.atleast_1d(checks.as_array(name, asked))
 
 
 def _like(asked: ArrayLike, values: NDArray[_Number]) -> NDArray[_Number]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
+from fullrank._lib import checks, memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.sampling.kernels import check_sizes, kernel
@@ -97,7 +97,7 @@ def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
     >>> round(slope * 1 + intercept, 6), round(slope * 101 + intercept, 6)
     (1.0, 0.63093)
     """
-    n_items = _checks.integer("n_items", n_items, low=2)
+    n_items = checks.integer("n_items", n_items, low=2)
     first, second = parse(metric).weights([1, 2], 2)
     return float((second - first) / (n_items - 1)), float(
         (n_items * first - second) / (n_items - 1)
@@ -107,12 +107,12 @@ def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
 def _sizes(n_items: int, sample_size: int, replacement: bool) -> tuple[int, int]:
     """Sizes that go together, and that are not beyond every machine."""
     n_items, n = check_sizes(n_items, sample_size, replacement)
-    _memory.ask("sample_size", 64 * n, f"every rank among {n:,} candidates")
+    memory.ask("sample_size", 64 * n, f"every rank among {n:,} candidates")
     return n_items, n
 
 
 def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    ranks = _checks.integers(
+    ranks = checks.integers(
         "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
     )
     if ranks.size == 0:

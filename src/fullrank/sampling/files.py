@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks, _files
+from fullrank._lib import checks, files
 from fullrank.errors import InputError
 from fullrank.sampling import _pieces
 from fullrank.sampling.design import Design
@@ -60,15 +60,15 @@ def from_json(text: str) -> RankSample:
     except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        why = _checks.because(error)
+        why = checks.because(error)
         raise InputError(f"`text` must be a RankSample written by to_json: {why}.") from error
     return _unpacked(head, columns)
 
 
-def write(sample: RankSample, path: _files.PathLike) -> None:
+def write(sample: RankSample, path: files.PathLike) -> None:
     """Write a sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
     suffix = _suffix(path, (".parquet", ".json"))
-    with _files.replacing(path) as temporary:
+    with files.replacing(path) as temporary:
         if suffix == ".json":
             temporary.write_text(to_json(sample) + "\n", encoding="utf-8")
         else:
@@ -77,7 +77,7 @@ def write(sample: RankSample, path: _files.PathLike) -> None:
             pq.write_table(to_arrow(sample), temporary)
 
 
-def read(path: _files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
+def read(path: files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
     """Read one sample from a ``.parquet``, ``.csv``, ``.tsv``, ``.inter`` or ``.json`` file.
 
     A file that fullrank wrote carries its design. Any other needs a column ``rank`` and may
@@ -115,7 +115,7 @@ def read(path: _files.PathLike, *, model: str | None = None, **settings: Any) ->
 
 
 def read_all(
-    path: _files.PathLike, *, rows: bool | None = True, **settings: Any
+    path: files.PathLike, *, rows: bool | None = True, **settings: Any
 ) -> dict[str, RankSample]:
     """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
     own = read_own(path, rows=rows)
@@ -131,13 +131,13 @@ def read_all(
     return dict(read_ranks(path, rows=rows, design=design, **settings).samples)
 
 
-def read_own(path: _files.PathLike, *, rows: bool | None = True) -> RankSample | None:
+def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | None:
     """The sample in a file that fullrank wrote; None if someone else wrote the file.
 
     `rows` as in `read_ranks`: None keeps counts alone where they say as much.
     """
     suffix = _suffix(path, (*_pieces.TABLES, ".json"))
-    source = _files.existing(path)
+    source = files.existing(path)
     if suffix == ".json":
         try:
             sample = from_json(source.read_text(encoding="utf-8"))
@@ -190,7 +190,7 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample:
         sample = RankSample.from_counts(**columns, n_items=pool, **{**settings, "pool": "unseen"})
     except (KeyError, TypeError) as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
-    n_items = _checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
+    n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
     return replace(sample, design=Design(**settings), n_items=n_items)
 
 
@@ -200,7 +200,7 @@ def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
-        why = _checks.because(error)
+        why = checks.because(error)
         raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
 
 
@@ -227,14 +227,14 @@ def _checked_head(content: Any) -> dict[str, Any]:
     return content
 
 
-def _suffix(path: _files.PathLike, known: tuple[str, ...]) -> str:
+def _suffix(path: files.PathLike, known: tuple[str, ...]) -> str:
     suffix = _pieces.kind(Path(path))
     if suffix not in known:
         raise InputError(f"`path` must end in {' or '.join(known)}, not {suffix!r}.")
     return suffix
 
 
-def _no_settings(settings: dict[str, Any], source: _files.PathLike) -> None:
+def _no_settings(settings: dict[str, Any], source: files.PathLike) -> None:
     if settings:
         raise InputError(
             f"`{next(iter(settings))}` must not be given: {source} carries its own design."
@@ -250,7 +250,7 @@ def _numpy(table: Any, name: str) -> Any:
     try:
         values = column.to_numpy()
     except (pa.ArrowException, UnicodeError) as error:  # text that is none
-        why = _checks.because(error)
+        why = checks.because(error)
         raise InputError(f"`{name}` must hold numbers or text; it does not: {why}.") from error
     if values.dtype.kind == "O":
         values = np.asarray([str(value) for value in values])

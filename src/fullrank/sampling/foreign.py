@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _files
+from fullrank._lib import checks, files
 from fullrank.errors import InputError
 from fullrank.sampling import _pieces
 from fullrank.sampling._tally import SEVERAL, Tally, present
@@ -37,7 +37,7 @@ class Ranks:
 
 
 def read_ranks(
-    path: _files.PathLike,
+    path: files.PathLike,
     *,
     sample_size: int | None = None,
     n_items: int | None = None,
@@ -74,7 +74,7 @@ def read_ranks(
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
     ('Candidates are taken to be drawn with replacement.',)
     """
-    table = _pieces.open_table(_files.existing(path))
+    table = _pieces.open_table(files.existing(path))
     wanted = _wanted(table, columns or {}, tuple(leave_out))
     given = _given(table, wanted, sample_size=sample_size, n_items=n_items)
     tally = tally_of(table, wanted, given)
@@ -106,7 +106,7 @@ def samples_of(
 ) -> dict[str, RankSample]:
     """The sample of each model: of the counts, or read again with the rows."""
     if rows is not None:
-        _checks.flag("rows", rows)
+        checks.flag("rows", rows)
     own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
     if rows or (rows is None and (tally.needs_rows or own)):
         return _with_rows(table, wanted, given, settings)
@@ -134,11 +134,11 @@ def infer_levels(
     >>> infer_levels(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
     (25, 50)
     """
-    _checks.choice("design", design, DESIGNS)
+    checks.choice("design", design, DESIGNS)
     if levels is not None:
         if design == "fixed":
             raise InputError('`levels` must not be given with design="fixed", which has none.')
-        asked = _checks.integers("levels", np.atleast_1d(np.asarray(levels)), low=1)
+        asked = checks.integers("levels", np.atleast_1d(np.asarray(levels)), low=1)
         return tuple(asked.tolist()), ()
     last = (sample_size == sample_size.max()) | (sample_size == n_items)
     sizes = np.union1d(sample_size[~last], sample_size.max())
@@ -182,7 +182,7 @@ def _wanted(
 ) -> dict[str, str]:
     """What each role is called in the file; "rank" must be there, and what was named."""
     for role in columns:
-        _checks.choice("columns", role, ROLES)
+        checks.choice("columns", role, ROLES)
     for name in leave_out:
         table.find("leave_out", name)
     wanted = {role: role for role in ROLES if role in table.names and role not in columns}
@@ -202,7 +202,7 @@ def _given(table: _pieces.Table, wanted: Mapping[str, str], **sizes: int | None)
         if value is not None and name in wanted:
             raise InputError(f"`{name}` must not be given twice: {table.path} has such a column.")
         if value is not None:
-            given[name] = _checks.integer(name, value, low=1)
+            given[name] = checks.integer(name, value, low=1)
     return given
 
 
@@ -250,6 +250,6 @@ def _values(role: str, column: Any) -> Any:
     return values
 
 
-def is_table(path: _files.PathLike) -> bool:
+def is_table(path: files.PathLike) -> bool:
     """Whether a file's name says that it is a table."""
     return _pieces.kind(Path(path)) in _pieces.TABLES

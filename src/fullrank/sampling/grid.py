@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
+from fullrank._lib import checks, memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
 
@@ -45,21 +45,21 @@ class RankGrid:
     edges: Ints
 
     def __post_init__(self) -> None:
-        edges = _checks.integers("edges", self.edges, low=0)
+        edges = checks.integers("edges", self.edges, low=0)
         _n_items(int(edges.max(initial=1)))
         if edges.size < 2 or edges[0] != 0 or (np.diff(edges) <= 0).any():
             raise InputError("`edges` must start at 0 and increase up to the number of items.")
-        object.__setattr__(self, "edges", _checks.frozen(edges))
+        object.__setattr__(self, "edges", checks.frozen(edges))
 
     @classmethod
     def default(cls, n_items: int, *, max_k: int = HEAD // 2, tail: int = TAIL) -> RankGrid:
         """A grid for metrics up to ``@max_k``: twice as many ranks are kept one by one."""
         n_items = _n_items(n_items)
-        max_k = _checks.integer("max_k", max_k, low=1)
-        tail = _checks.integer("tail", tail, low=1)
+        max_k = checks.integer("max_k", max_k, low=1)
+        tail = checks.integer("tail", tail, low=1)
         head = min(n_items, max(HEAD, 2 * max_k))
-        _memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
-        _memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
+        memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
+        memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
         singles = np.arange(head + 1)
         bins: ArrayLike = (
             np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
@@ -78,7 +78,7 @@ class RankGrid:
     def dense(cls, n_items: int) -> RankGrid:
         """One bin for each rank."""
         n_items = _n_items(n_items)
-        _memory.ask("n_items", 24 * n_items, f"a grid of {n_items:,} bins")
+        memory.ask("n_items", 24 * n_items, f"a grid of {n_items:,} bins")
         return cls(np.arange(n_items + 1))
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class RankGrid:
 
     def bin_of(self, ranks: ArrayLike) -> Ints:
         """The bin of each rank."""
-        rank = _checks.integers("ranks", ranks, low=1, high=self.n_items, hint="Ranks are 1-based.")
+        rank = checks.integers("ranks", ranks, low=1, high=self.n_items, hint="Ranks are 1-based.")
         return np.searchsorted(self.edges, rank, side="left").astype(np.int64) - 1
 
     def averages(self, metric: Metric, *, n_targets: int = 1, offset: int = 0) -> Floats:
@@ -146,5 +146,5 @@ class RankGrid:
 
 
 def _n_items(value: int) -> int:
-    n_items = _checks.integer("n_items", value, low=1)
-    return _checks.integer("n_items", n_items, high=LARGEST)
+    n_items = checks.integer("n_items", value, low=1)
+    return checks.integer("n_items", n_items, high=LARGEST)

@@ -33,7 +33,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _memory
+from fullrank._lib import checks, memory
 from fullrank.errors import InputError
 from fullrank.sampling.grid import RankGrid
 
@@ -71,16 +71,14 @@ def kernel(
            [0.  , 0.  , 1.  ]])
     """
     n_items, n = check_sizes(n_items, sample_size, replacement)
-    rank = _checks.integers(
-        "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
-    )
+    rank = checks.integers("true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based.")
     reach = min(n, 300 + int(20.0 * np.sqrt(n)))  # of a walk from the mode, at most
-    _memory.ask("sample_size", 64 * reach, f"the kernel of {n:,} candidates")
+    memory.ask("sample_size", 64 * reach, f"the kernel of {n:,} candidates")
     if ranks is None:
         cells = n * max(1, rank.size)
-        _memory.ask("sample_size", 16 * cells, f"{rank.size:,} × {n:,} probabilities")
+        memory.ask("sample_size", 16 * cells, f"{rank.size:,} × {n:,} probabilities")
     wanted = np.arange(1, n + 1) if ranks is None else ranks
-    r = _checks.integers("ranks", wanted, low=1, high=n, hint="Ranks are 1-based.")
+    r = checks.integers("ranks", wanted, low=1, high=n, hint="Ranks are 1-based.")
     return _at_ranks(rank, r, n, n_items, replacement)
 
 
@@ -93,7 +91,7 @@ def kernel_averages(
     own); a rank that does not exist contributes 0.
     """
     n_items, n = check_sizes(n_items, sample_size, replacement)
-    r = _checks.integers("ranks", ranks, low=1, high=n, hint="Ranks are 1-based.")
+    r = checks.integers("ranks", ranks, low=1, high=n, hint="Ranks are 1-based.")
     # samples of one design ask for few ranks of the same tables again and again: models, draws
     top = min(n, 1 << int(r.max(initial=1) - 1).bit_length())
     if top * grid.widths.size > _KEPT_CELLS:
@@ -146,9 +144,9 @@ def hypergeometric(y: Ints, population: int, marked: Ints, drawn: int) -> Floats
 
 def check_sizes(n_items: int, sample_size: int, replacement: bool) -> tuple[int, int]:
     """Catalogue and sample size that go together."""
-    n_items = _checks.integer("n_items", n_items, low=1)
-    sample_size = _checks.integer("sample_size", sample_size, low=1)
-    if not _checks.flag("replacement", replacement) and sample_size > n_items:
+    n_items = checks.integer("n_items", n_items, low=1)
+    sample_size = checks.integer("sample_size", sample_size, low=1)
+    if not checks.flag("replacement", replacement) and sample_size > n_items:
         raise InputError(
             f"`sample_size` must be at most `n_items` = {n_items} without replacement, "
             f"not {sample_size}."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras, _memory
+from fullrank._lib import checks, extras, memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.sampling.expected import expected_metric
@@ -63,7 +63,7 @@ class Consistency:
 
     def plot(self, ax: Any = None, *, labels: tuple[str, str] = ("first", "second")) -> Any:
         """Draw both expected sampled values against the sample size. Returns the axes."""
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         for values, label in zip(self.expected, labels, strict=True):
             ax.plot(self.sample_sizes, values, label=label)
@@ -104,7 +104,7 @@ def consistency(
     ndcg: exact 0.1502 < 0.208; sampled: ordered alike from n = 686 on, not at every n before
     """
     metric = parse(metric)
-    n_items = _checks.integer("n_items", n_items, low=2)
+    n_items = checks.integer("n_items", n_items, low=2)
     lists = [_ranks(name, ranks, n_items) for name, ranks in (("first", first), ("second", second))]
     exact = tuple(float(metric.weights(ranks, n_items).mean()) for ranks in lists)
 
@@ -135,15 +135,15 @@ def consistency(
         n_items=n_items,
         replacement=replacement,
         exact=(exact[0], exact[1]),
-        sample_sizes=_checks.frozen(sizes),
-        expected=_checks.frozen(expected),
-        agrees=_checks.frozen(agrees),
+        sample_sizes=checks.frozen(sizes),
+        expected=checks.frozen(expected),
+        agrees=checks.frozen(agrees),
         from_size=from_size,
     )
 
 
 def _ranks(name: str, ranks: ArrayLike, n_items: int) -> Ints:
-    clean = _checks.integers(name, ranks, low=1, high=n_items, hint="Ranks are 1-based.")
+    clean = checks.integers(name, ranks, low=1, high=n_items, hint="Ranks are 1-based.")
     if clean.size == 0:
         raise InputError(f"`{name}` must hold at least one rank; it is empty.")
     return clean
@@ -153,7 +153,7 @@ def _sizes(sample_sizes: ArrayLike | None, n_items: int) -> Ints:
     if sample_sizes is None:
         _ask(n_items)
         return np.unique(np.rint(np.geomspace(2, n_items, _SIZES)).astype(np.int64))
-    sizes = np.unique(_checks.integers("sample_sizes", sample_sizes, low=2))
+    sizes = np.unique(checks.integers("sample_sizes", sample_sizes, low=2))
     if sizes.size == 0:
         raise InputError("`sample_sizes` must hold at least one size; it is empty.")
     _ask(int(sizes[-1]))
@@ -161,7 +161,7 @@ def _sizes(sample_sizes: ArrayLike | None, n_items: int) -> Ints:
 
 
 def _ask(most: int) -> None:
-    _memory.ask("sample_sizes", 64 * most, f"every rank among {most:,} candidates")
+    memory.ask("sample_sizes", 64 * most, f"every rank among {most:,} candidates")
 
 
 def _sign(difference: float) -> int:

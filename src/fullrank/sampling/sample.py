@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _extras
-from fullrank._files import PathLike
+from fullrank._lib import checks, extras
+from fullrank._lib.files import PathLike
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.sampling.design import Design
@@ -127,16 +127,16 @@ class RankSample:
         n_targets, offset : where users have several targets, their number |T| and how many
             of the others stand above; `rank` then counts sampled non-targets only
         """
-        r = _checks.integers("rank", rank, hint=ONE_BASED)
+        r = checks.integers("rank", rank, hint=ONE_BASED)
         if r.size == 0:
             raise InputError("`rank` must hold at least one rank; the sample is empty.")
         rows = _frozen_rows(
             rank=r,
-            sample_size=_checks.integers("sample_size", sample_size, size=r.size, low=1),
-            n_items=_checks.integers("n_items", n_items, size=r.size, low=1),
+            sample_size=checks.integers("sample_size", sample_size, size=r.size, low=1),
+            n_items=checks.integers("n_items", n_items, size=r.size, low=1),
             weight=_weights(weight, r.size),
-            n_targets=_checks.integers("n_targets", n_targets, size=r.size, low=1),
-            offset=_checks.integers("offset", offset, size=r.size, low=0),
+            n_targets=checks.integers("n_targets", n_targets, size=r.size, low=1),
+            offset=checks.integers("offset", offset, size=r.size, low=0),
             user=_users(user, r.size),
         )
         common = bool((rows.n_items == rows.n_items[0]).all())
@@ -182,14 +182,14 @@ class RankSample:
         ... ).n_targets
         100
         """
-        r = _checks.integers("rank", np.atleast_1d(_checks.as_array("rank", rank)), hint=ONE_BASED)
-        number = _checks.integers("count", count, size=r.size, low=0)
+        r = checks.integers("rank", np.atleast_1d(checks.as_array("rank", rank)), hint=ONE_BASED)
+        number = checks.integers("count", count, size=r.size, low=0)
         weights = number.astype(np.float64) if weight is None else _weights(weight, r.size)
         seen = number > 0
         if not seen.any():
             raise InputError("`count` must have a positive entry; the sample is empty.")
-        sizes = _checks.integers("sample_size", sample_size, size=r.size)
-        items = _checks.integers("n_items", n_items, size=r.size)
+        sizes = checks.integers("sample_size", sample_size, size=r.size)
+        items = checks.integers("n_items", n_items, size=r.size)
         sample = cls.from_ranks(
             r[seen],
             sample_size=sizes[seen],
@@ -230,11 +230,11 @@ class RankSample:
         pool, size, rank = (column[starts] for column in keys)
         return replace(
             self,
-            pool=_checks.frozen(pool),
-            sample_size=_checks.frozen(size),
-            rank=_checks.frozen(rank),
-            count=_checks.frozen(np.add.reduceat(count[order], starts)),
-            weight=_checks.frozen(np.add.reduceat(weight[order], starts)),
+            pool=checks.frozen(pool),
+            sample_size=checks.frozen(size),
+            rank=checks.frozen(rank),
+            count=checks.frozen(np.add.reduceat(count[order], starts)),
+            weight=checks.frozen(np.add.reduceat(weight[order], starts)),
             rows=None,
         )
 
@@ -352,7 +352,7 @@ class RankSample:
 
         One line for each sample size: of an adaptive design, of the targets that stopped there.
         """
-        plt = _extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
+        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         for size in np.unique(self.sample_size).tolist():
             here = self.sample_size == size
@@ -377,7 +377,7 @@ class RankSample:
 
 def _frozen_rows(**columns: Any) -> Rows:
     frozen: dict[str, Any] = {
-        name: None if values is None else _checks.frozen(values) for name, values in columns.items()
+        name: None if values is None else checks.frozen(values) for name, values in columns.items()
     }
     return Rows(**frozen)
 
@@ -385,11 +385,11 @@ def _frozen_rows(**columns: Any) -> Rows:
 def _weights(weight: ArrayLike | None, size: int) -> Floats:
     if weight is None:
         return np.ones(size)
-    return _checks.weights("weight", weight, size)
+    return checks.weights("weight", weight, size)
 
 
 def _levels(levels: ArrayLike) -> tuple[int, ...]:
-    whole = _checks.integers("levels", np.atleast_1d(_checks.as_array("levels", levels)))
+    whole = checks.integers("levels", np.atleast_1d(checks.as_array("levels", levels)))
     return tuple(whole.tolist())
 
 
@@ -411,17 +411,17 @@ def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
         )
     if users.dtype.kind in "iu":
         return users.astype(users.dtype.newbyteorder("="), copy=False)
-    return _checks.text("user", users)
+    return checks.text("user", users)
 
 
 def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
     """Every outcome must be one that the design can give."""
-    _checks.reject("rank", r, r < 1, "be at least 1", ONE_BASED)
-    _checks.reject("rank", r, r > n, "be at most the sample size", ONE_BASED)
+    checks.reject("rank", r, r < 1, "be at least 1", ONE_BASED)
+    checks.reject("rank", r, r > n, "be at most the sample size", ONE_BASED)
     if design.replacement:
-        _checks.reject("n_items", pool, (pool < 2) & (n > 1), "leave an item to draw")
+        checks.reject("n_items", pool, (pool < 2) & (n > 1), "leave an item to draw")
     else:
-        _checks.reject(
+        checks.reject(
             "sample_size",
             n,
             n > pool,
@@ -432,13 +432,13 @@ def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
         return
     levels = np.asarray(design.levels)
     last = np.full(n.shape, levels[-1]) if design.replacement else np.minimum(levels[-1], pool)
-    _checks.reject(
+    checks.reject(
         "sample_size",
         n,
         ~((np.isin(n, levels) & (n <= last)) | (n == last)),
         f"be a level of the design, {', '.join(map(str, design.levels))}",
     )
-    _checks.reject(
+    checks.reject(
         "rank",
         r,
         (r <= design.stop_rank) & (n < last),
@@ -448,7 +448,7 @@ def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
     where = np.searchsorted(levels, n, side="left")
     before = np.where(where > 0, levels[np.maximum(where - 1, 0)], 0)
     reachable = np.where(where > 0, design.stop_rank + n - before, n)
-    _checks.reject(
+    checks.reject(
         "rank",
         r,
         r > reachable,
@@ -458,12 +458,12 @@ def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
 
 def _check_targets(rows: Rows) -> None:
     """Several targets of a user must all be there, and say how they stand to each other."""
-    _checks.reject(
+    checks.reject(
         "n_targets", rows.n_targets, rows.n_targets > rows.n_items, "be at most `n_items`"
     )
-    _checks.reject("offset", rows.offset, rows.offset >= rows.n_targets, "be below `n_targets`")
+    checks.reject("offset", rows.offset, rows.offset >= rows.n_targets, "be below `n_targets`")
     if rows.user is None:
-        _checks.reject(
+        checks.reject(
             "n_targets",
             rows.n_targets,
             rows.n_targets > 1,
@@ -477,7 +477,7 @@ def _check_targets(rows: Rows) -> None:
         first = int(np.argmax(wrong))
         raise InputError(
             f"`user` must have as many rows as `n_targets` says; user "
-            f"{_checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
+            f"{checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
             f"{rows.n_targets[first]}. Leave `user` out to count every target as a user of its own."
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank import _checks, _rng
+from fullrank._lib import checks
+from fullrank._lib import rng as _rng
 from fullrank.errors import InputError
 from fullrank.sampling.design import Design
 from fullrank.sampling.sample import RankSample
@@ -44,18 +45,18 @@ def simulate(
     >>> simulate([1, 50, 99], n_items=99, sample_size=99).rows.rank
     array([ 1, 50, 99])
     """
-    n_items = _checks.integer("n_items", n_items, low=2, high=10**9)  # numpy's own limit
-    ranks = _checks.integers(
+    n_items = checks.integer("n_items", n_items, low=2, high=10**9)  # numpy's own limit
+    ranks = checks.integers(
         "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
     )
     if (sample_size is None) == (levels is None):
         raise InputError("`sample_size` must be given, or `levels`: one of the two.")
     name, given = ("sample_size", sample_size) if levels is None else ("levels", levels)
-    flat = np.atleast_1d(_checks.as_array(name, given))
-    sizes = _checks.integers(name, flat, low=1).tolist()
+    flat = np.atleast_1d(checks.as_array(name, given))
+    sizes = checks.integers(name, flat, low=1).tolist()
     if not sizes or (levels is None and len(sizes) > 1):
         raise InputError(f"`{name}` must be {_ONE_OR_MORE[name]}; got {len(sizes)}.")
-    if not _checks.flag("replacement", replacement) and sizes[-1] > n_items:
+    if not checks.flag("replacement", replacement) and sizes[-1] > n_items:
         raise InputError(
             f"`sample_size` must be at most `n_items` = {n_items} without replacement, "
             f"not {sizes[-1]}."

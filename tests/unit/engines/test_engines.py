@@ -12,7 +12,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from fullrank import _maps
+from fullrank._lib import mapped_arrays
 from fullrank.engines import ENGINES, Engine, Processes, Ray, Serial, make_engine
 from fullrank.engines._shared import Published, opened
 from fullrank.errors import FullrankError, InputError, MissingExtraError
@@ -79,7 +79,7 @@ def test_arrays_are_shared_not_copied() -> None:
 def test_arrays_in_files_stay_there(tmp_path: Path) -> None:
     array = np.arange(60_000.0).reshape(2000, 30)
     np.save(tmp_path / "x.npy", array)
-    mapped = _maps.open_array(tmp_path / "x.npy")
+    mapped = mapped_arrays.open_array(tmp_path / "x.npy")
     published = Published({"all": mapped, "some": mapped[7:9], "slanted": mapped[:3, :4]})
     try:
         assert published.handle.size < 2000
@@ -100,7 +100,7 @@ def test_arrays_in_files_stay_there(tmp_path: Path) -> None:
 def test_a_file_that_was_replaced_is_copied_from_the_map(tmp_path: Path) -> None:
     array = np.arange(6000.0)
     np.save(tmp_path / "x.npy", array)
-    mapped = _maps.open_array(tmp_path / "x.npy")
+    mapped = mapped_arrays.open_array(tmp_path / "x.npy")
     np.save(tmp_path / "new.npy", array + 1)
     (tmp_path / "new.npy").replace(tmp_path / "x.npy")
     published = Published(mapped)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank._lib import clock
 from fullrank.data import Interactions, Split
 from fullrank.engines import Serial
 from fullrank.errors import DataWarning, InputError
-from fullrank.evaluation import Evaluation, clock, evaluate
+from fullrank.evaluation import Evaluation, evaluate
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
 from fullrank.sampling import RankSample

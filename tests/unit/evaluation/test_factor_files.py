@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from safetensors.numpy import save_file
 
-from fullrank import _memory
+from fullrank._lib import memory
 from fullrank.data import Interactions, Split
 from fullrank.engines._shared import Published
 from fullrank.errors import InputError
@@ -121,7 +121,7 @@ def test_parquet_that_unpacks_to_more_than_memory(
 ) -> None:
     pq.write_table(pa.table({"v": pa.array([0.0] * 10_000)}), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
-    monkeypatch.setattr(_memory, "limit", lambda: 50_000)
+    monkeypatch.setattr(memory, "limit", lambda: 50_000)
     with pytest.raises(InputError, match=r"unpacked, would take 78\.1 KiB of memory"):
         files.scorer(small)
 
@@ -195,7 +195,7 @@ def test_an_archive_larger_than_memory(
     path = tmp_path / "u.npz"
     np.savez_compressed(path, user_factors=np.zeros((4, 100_000)))
     files = FactorFiles(users=path, items=write(tmp_path / "i.npy", ITEMS))
-    monkeypatch.setattr(_memory, "limit", lambda: 10**6)
+    monkeypatch.setattr(memory, "limit", lambda: 10**6)
     with pytest.raises(InputError, match=r"^`factors` must be smaller: .*u\.npz, unpacked, would"):
         files.scorer(small)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fullrank import _files
+from fullrank._lib import files
 from fullrank.data import Split
 from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
@@ -358,7 +358,7 @@ def test_a_full_disk(
 )
 def test_a_model_that_cannot_be_kept(tmp_path: Path, number: int, why: str) -> None:
     def save(path: Path) -> None:
-        with _files.replacing(path):
+        with files.replacing(path):
             raise OSError(number, os.strerror(number))
 
     with RunFolder(tmp_path / "run") as folder:

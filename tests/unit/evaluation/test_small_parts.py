@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fullrank.evaluation.clock import Clock, duration
-from fullrank.evaluation.fingerprints import file_fingerprint, fingerprint
+from fullrank._lib.clock import Clock, duration
+from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank.evaluation.problem import Targets, added, usual_size
 from fullrank.evaluation.user_files import at_rows
 from fullrank.ranking import CallableScorer, FactorScorer, ItemItemScorer
@@ -102,7 +102,7 @@ def test_a_fingerprint_of_things_that_hold_themselves() -> None:
 def test_a_fingerprint_is_the_same_in_another_process() -> None:
     """Code within code has an address, which is of no account."""
     code = (
-        "from fullrank.evaluation.fingerprints import fingerprint\n"
+        "from fullrank._lib.fingerprints import fingerprint\n"
         "print(fingerprint(lambda users: [(lambda u: u + 1)(u) for u in users]))"
     )
     found = {

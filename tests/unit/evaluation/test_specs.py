@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fullrank._lib.specs import Spec, parse_spec
 from fullrank.errors import InputError
 from fullrank.evaluation import Strategy, make_model
 from fullrank.evaluation.choices import engine_of, given_models, pairs_of
 from fullrank.evaluation.scorers import named
-from fullrank.evaluation.specs import Spec, parse_spec
 
 
 @pytest.mark.parametrize(

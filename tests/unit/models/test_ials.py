@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fullrank import _threads
+from fullrank._lib import threads
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import IALS, DebiasedIALS, Popularity, _alternating
@@ -116,7 +116,7 @@ def test_threads_change_nothing() -> None:
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_error_in_a_thread_is_raised(n_jobs: int) -> None:
-    with _threads.crew(n_jobs) as crew, pytest.raises(ZeroDivisionError):
+    with threads.crew(n_jobs) as crew, pytest.raises(ZeroDivisionError):
         crew(lambda block: 1 // block, [1, 0, 2])
 
 

@@ -31,7 +31,7 @@ def test_more_than_there_is_is_refused_before_anything_is_made(
     need: Callable[[str], ModuleType],
 ) -> None:
     need("torch")
-    monkeypatch.setattr("fullrank._memory.limit", lambda: 20_000)
+    monkeypatch.setattr("fullrank._lib.memory.limit", lambda: 20_000)
     what = f"{model.__name__} of 100 users and 60 items would take"
     with pytest.raises(InputError, match=f"^`(n_factors|batch_size)` must be smaller: {what}"):
         model(epochs=1).fit(data)
@@ -48,7 +48,7 @@ def test_it_grows_with_what_is_asked_for(data: Interactions, model: type) -> Non
 
 
 def test_the_blamed_is_what_takes_most(data: Interactions, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("fullrank._memory.limit", lambda: 20_000)
+    monkeypatch.setattr("fullrank._lib.memory.limit", lambda: 20_000)
     with pytest.raises(InputError, match=r"^`n_factors` must"):
         CDAE(n_factors=10_000, batch_size=1).fit(data)
     with pytest.raises(InputError, match=r"^`batch_size` must"):

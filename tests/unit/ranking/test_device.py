@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
+from fullrank._lib.device import on_gpu
 from fullrank.errors import InputError, MissingExtraError
 from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
-from fullrank.ranking._cuda.device import on_gpu
 
 SCORER = FactorScorer(np.eye(3), np.arange(600.0).reshape(200, 3))
 FUNCTIONS = pytest.mark.parametrize("function", [rank, sample_ranks, adaptive_ranks])

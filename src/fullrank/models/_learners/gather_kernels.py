@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._jit import jit_any_order
+from fullrank._lib.jit import jit_any_order
 
 
 @jit_any_order

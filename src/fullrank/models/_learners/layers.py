@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Floats = NDArray[np.float32]
@@ -58,9 +58,9 @@ def checked_widths(name: str, value: Any, *, empty: bool) -> tuple[int, ...]:
         value = (value,)
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InputError(
-            f"`{name}` must be a list of widths, such as (64, 32), not {_checks.shown(value)}."
+            f"`{name}` must be a list of widths, such as (64, 32), not {checks.shown(value)}."
         )
-    widths = tuple(_checks.integer(f"{name}[{at}]", one, low=1) for at, one in enumerate(value))
+    widths = tuple(checks.integer(f"{name}[{at}]", one, low=1) for at, one in enumerate(value))
     if not widths and not empty:
         raise InputError(f"`{name}` must have at least one width; it is empty.")
     return widths
@@ -68,7 +68,7 @@ def checked_widths(name: str, value: Any, *, empty: bool) -> tuple[int, ...]:
 
 def share(name: str, value: Any) -> float:
     """A probability of dropping out: at least 0 and below 1."""
-    found = _checks.real(name, value, low=0)
+    found = checks.real(name, value, low=0)
     if found >= 1:
         raise InputError(f"`{name}` must be below 1, not {found:g}.")
     return found

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._jit import jit
+from fullrank._lib.jit import jit
 
 Array = NDArray[Any]
 _WIDE = 256  # items side by side: a layer of them stays in the first cache

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _files
-from fullrank._checks import because, printable
+from fullrank._lib import files
+from fullrank._lib.checks import because, printable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, WriteError
 from fullrank.models._loop.adam import Adam, to_array
@@ -34,7 +34,7 @@ class Checkpoint:
         What must be the same for a run to go on: the model, its settings, the data. JSON.
     """
 
-    def __init__(self, path: _files.PathLike, identity: Mapping[str, Any]) -> None:
+    def __init__(self, path: files.PathLike, identity: Mapping[str, Any]) -> None:
         self.path = _place(path)
         self.identity = json.loads(json.dumps(identity, allow_nan=False))
 
@@ -45,7 +45,7 @@ class Checkpoint:
 
         head = {"format": FORMAT, "identity": self.identity, "run": run.to_dict()}
         arrays = adam.arrays() | {_BEST + name: to_array(tensor) for name, tensor in best.items()}
-        with _files.replacing(self.path) as temporary:
+        with files.replacing(self.path) as temporary:
             try:
                 metadata = {_KEY: json.dumps(head, allow_nan=False)}
                 save_file(arrays, str(temporary), metadata=metadata)
@@ -112,7 +112,7 @@ def _place(path: Any) -> Path:
         ) from None
     except (OSError, ValueError) as error:
         raise InputError(
-            f"`checkpoint` must be writable; {printable(path)} is not: {_files.reason(error)}."
+            f"`checkpoint` must be writable; {printable(path)} is not: {files.reason(error)}."
         ) from error
     if not is_file:
         raise InputError(f"`checkpoint` must name a file; {printable(target)} is not one.")

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class History:
     def from_columns(cls, columns: Mapping[str, Any], **rest: Any) -> Self:
         """From lists of equal length, whose missing metrics are None."""
         arrays: dict[str, Any] = {
-            name: _checks.frozen(
+            name: checks.frozen(
                 np.array([np.nan if x is None else x for x in columns[name]], float)
             )
             for name in _COLUMNS
@@ -155,9 +155,9 @@ class History:
     def plot(self, ax: Any = None) -> Any:
         """Draw the loss, and the metric on an axis of its own; returns the axes of the loss."""
         if ax is None:
-            from fullrank import _extras
+            from fullrank._lib import extras
 
-            ax = _extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
+            ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         epochs = np.arange(1, self.n_epochs + 1)
         ax.plot(epochs, self.loss, color="tab:gray", label="loss")
         ax.set(xlabel="epoch", ylabel="loss")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.models._loop.torch_use import load_torch
 
@@ -36,7 +36,7 @@ class Draws:
         self, data: Interactions, *, device: Any, kind: str = "uniform", power: float = 1.0
     ) -> None:
         torch = load_torch()
-        _checks.choice("negatives", kind, NEGATIVES)
+        checks.choice("negatives", kind, NEGATIVES)
         self._torch, self._device, self.n_items = torch, device, data.n_items
         self._keep: Any = None
         weights = np.ones(data.n_items)

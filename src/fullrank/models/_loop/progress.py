@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from fullrank._progress import Progress, reporter
+from fullrank._lib.progress import Progress, reporter
 from fullrank.models._loop.run import Run
 
 

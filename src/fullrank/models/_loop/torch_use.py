@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from fullrank import _extras
+from fullrank._lib import extras
 
 
 def load_torch() -> Any:
     """The module, or the pip line that would install it."""
-    return _extras.load("torch", extra="torch", purpose="Training a neural model")
+    return extras.load("torch", extra="torch", purpose="Training a neural model")
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models._base import to_score_from
@@ -52,7 +52,7 @@ def validation(
     data: Interactions, valid: Any, *, history: Any, exclude: bool, metric: str, device: str | None
 ) -> Validation | None:
     """The arguments of `fit`, checked; None if nothing is to be validated."""
-    seen = _checks.flag("exclude", exclude)
+    seen = checks.flag("exclude", exclude)
     if valid is None:
         if history is not None:
             raise InputError("`valid_history` must come with `valid`, which is not given.")

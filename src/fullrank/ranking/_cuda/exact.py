@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.device import free_memory
 from fullrank.ranking._counting import Job
 from fullrank.ranking._cuda import bounds
 from fullrank.ranking._cuda.catalogue import Blocks, prepare
-from fullrank.ranking._cuda.device import free_memory
 from fullrank.ranking._cuda.operands import Operand, tile_for
 from fullrank.ranking._cuda.parts import parts
 from fullrank.ranking._cuda.rows import Rows, place_rows

@@ -8,9 +8,9 @@ from __future__ import annotations
 from itertools import chain
 from typing import Any
 
+from fullrank._lib.device import free_memory
 from fullrank.errors import InputError
 from fullrank.ranking._counting import Job
-from fullrank.ranking._cuda.device import free_memory
 from fullrank.ranking._cuda.tally import Tally
 from fullrank.ranking.ties import Counts
 from fullrank.ranking.torch_scorer import TorchScorer, scoring

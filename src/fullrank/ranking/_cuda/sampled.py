@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _checks
-from fullrank._progress import Progress
-from fullrank.ranking._cuda.device import current, open_device
+from fullrank._lib import checks
+from fullrank._lib.device import current, open_device
+from fullrank._lib.progress import Progress
 from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level, draw, make_group
 from fullrank.ranking._cuda.sampled_models import NO_NAN, Model, model_for
 from fullrank.ranking.draws import Pools
@@ -110,7 +110,7 @@ class Ranking:
         several = -(-int(starts[-1]) // n_users)  # targets of a user, on average
         step = self.model.users_at_once(width + _TARGET * several)
         if self.batch_size is not None:
-            step = _checks.integer("batch_size", self.batch_size, low=1)
+            step = checks.integer("batch_size", self.batch_size, low=1)
         with current(self.gpu.torch, self.gpu.device):
             for first in range(0, n_users, step):
                 last = min(first + step, n_users)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank import _memory
+from fullrank._lib import memory
+from fullrank._lib.device import free_memory
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.device import free_memory
 from fullrank.ranking._cuda.streaming import rows_of, to_device
 from fullrank.ranking.draws import Pools
 from fullrank.ranking.targets import Exclusion
@@ -52,8 +52,8 @@ class Gpu:
         if n_bytes + BYTES > free:
             raise InputError(
                 f"`device` must have room for the scorer: its {name} take "
-                f"{_memory.shown(n_bytes)} and a block of users {_memory.shown(BYTES)}, and "
-                f'{_memory.shown(free)} are free. With device="cpu" they need not fit.'
+                f"{memory.shown(n_bytes)} and a block of users {memory.shown(BYTES)}, and "
+                f'{memory.shown(free)} are free. With device="cpu" they need not fit.'
             )
 
     def zeros(self, size: int) -> Any:

@@ -7,8 +7,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.device import no_device
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.device import no_device
 from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking._cuda.device import free_memory
+from fullrank._lib.device import free_memory
 
 Ints = NDArray[np.int64]
 

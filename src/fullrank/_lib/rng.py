@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._checks import shown
+from fullrank._lib.checks import shown
 from fullrank.errors import InputError
 
 RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.Generator

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from fullrank._text import because, printable
+from fullrank._lib.text import because, printable
 from fullrank.errors import FullrankError, InputError, WriteError
 
 PathLike = str | os.PathLike[str]

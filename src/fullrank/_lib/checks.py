@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._text import because as because
-from fullrank._text import printable as printable
+from fullrank._lib.text import because as because
+from fullrank._lib.text import printable as printable
 from fullrank.errors import InputError
 
 Ints = NDArray[np.int64]

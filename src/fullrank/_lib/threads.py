@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from fullrank import _checks
+from fullrank._lib import checks
 from fullrank.errors import InputError
 
 Block = TypeVar("Block")
@@ -33,7 +33,7 @@ def n_threads(n_jobs: int | None) -> int:
         if hasattr(os, "sched_getaffinity"):
             return len(os.sched_getaffinity(0))
         return os.cpu_count() or 1
-    return _checks.integer("n_jobs", n_jobs, low=1)
+    return checks.integer("n_jobs", n_jobs, low=1)
 
 
 def one_blas_thread() -> Any:

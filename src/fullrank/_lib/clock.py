@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from fullrank._progress import Progress
+from fullrank._lib.progress import Progress
 from fullrank.errors import InputError
 
 _REPORTS = 64

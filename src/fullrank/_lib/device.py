@@ -7,7 +7,7 @@ import re
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from fullrank import _extras, _memory
+from fullrank._lib import extras, memory
 from fullrank.errors import InputError
 
 PURPOSE = "Ranking on a GPU"
@@ -32,8 +32,8 @@ def on_gpu(device: Any) -> bool:
 
 def open_device(device: Any) -> tuple[Any, Any]:
     """The torch module and its device for `device`, which must be a GPU that is there."""
-    torch = _extras.load("torch", extra="cuda", purpose=PURPOSE)
-    _extras.load("triton", extra="cuda", purpose=PURPOSE)
+    torch = extras.load("torch", extra="cuda", purpose=PURPOSE)
+    extras.load("triton", extra="cuda", purpose=PURPOSE)
     if interpreted():
         return torch, torch.device("cpu")
     if not torch.cuda.is_available():
@@ -61,7 +61,7 @@ def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
 def free_memory(torch: Any, device: Any) -> int:
     """Bytes that can be had on the device, those included that torch keeps for later."""
     if device.type != "cuda":
-        return _memory.limit()
+        return memory.limit()
     kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
     return int(torch.cuda.mem_get_info(device)[0]) + int(kept)
 
