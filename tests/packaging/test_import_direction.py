@@ -17,6 +17,7 @@ import pytest
 import fullrank
 
 STAGES = (
+    "tables",
     "data",
     "metrics",
     "sampling",

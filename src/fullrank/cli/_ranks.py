@@ -178,8 +178,8 @@ class Reading:
         return shlex.join(words)
 
     def _scored(self, source: Path) -> bool:
-        from fullrank.ranking._candidate_files import has_scores
         from fullrank.sampling.foreign import is_table
+        from fullrank.tables.candidate_files import has_scores
 
         if self.truth is not None or source.suffix.lower() == ".json":
             return self.truth is not None

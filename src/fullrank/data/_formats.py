@@ -50,13 +50,13 @@ FORMATS: Mapping[str, Format] = {
 
 def find(source: Path, formats: Sequence[str]) -> Format | None:
     """The first of the formats whose files are all in a folder or archive."""
-    from fullrank.data import _archives  # with it come the packers
+    from fullrank.tables import archives  # with it come the packers
 
     every = [pattern for name in formats for pattern in FORMATS[name].files]
-    present = _archives.names(source, every)
+    present = archives.names(source, every)
     for name in formats:
         files = FORMATS[name].files
-        if all(any(_archives.fits(one, [pattern]) for one in present) for pattern in files):
+        if all(any(archives.fits(one, [pattern]) for one in present) for pattern in files):
             return FORMATS[name]
     return None
 
@@ -65,11 +65,11 @@ def read(source: Path, form: Format) -> Any:
     """All files of a format in a folder or archive, as one table."""
     import pyarrow as pa
 
-    from fullrank.data import _archives
+    from fullrank.tables import archives
 
     tables = []
     for pattern, part in form.files.items():
-        found = _archives.read_members(source, [pattern], form.read)
+        found = archives.read_members(source, [pattern], form.read)
         if len(found) != 1 and not form.many:
             raise InputError(f"{source.name} must hold one file {pattern}, not {len(found)}.")
         if part != NO_SPLIT:

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.checks import because, printable
-from fullrank.data import _arrow
 from fullrank.errors import InputError
+from fullrank.tables import arrow
 
 Table = Any  # a pyarrow.Table
 _RATED = {"user": "int64", "item": "int64", "rating": "float32", "timestamp": "int64"}
@@ -156,12 +156,12 @@ def _ragged(
     lines = pa.array(stream.read().decode("ascii", "replace").rstrip().split("\n"))
     words = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(lines))
     try:
-        numbers = _arrow.to_numpy(pc.list_flatten(words).cast(pa.int64()))
+        numbers = arrow.to_numpy(pc.list_flatten(words).cast(pa.int64()))
     except pa.ArrowInvalid as error:
         raise InputError(
             f"{printable(name)} must hold lines of whole numbers; it does not: {because(error)}."
         ) from error
-    sizes = _arrow.to_numpy(pc.list_value_length(words)).astype(np.int64)
+    sizes = arrow.to_numpy(pc.list_value_length(words)).astype(np.int64)
     is_first = np.zeros(numbers.size, bool)
     is_first[np.cumsum(sizes) - sizes] = True
     return numbers[is_first], numbers[~is_first], sizes - 1

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
-from fullrank.data import _ids
-from fullrank.data._ids import Ids, Rows
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables import ids as _ids
+from fullrank.tables.ids import Ids, Rows
 
 REPEATS = ("last", "sum")
 

@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
 from fullrank._lib.text import listed
-from fullrank.data import _ids, _tables
 from fullrank.data._rows import clean
 from fullrank.data._shares import from_the_end, keys, n_of, settings_of
 from fullrank.data._split import PARTS, Split
 from fullrank.data.interactions import Interactions
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables import columns as _tables
+from fullrank.tables import ids
 
 
 def read_split(
@@ -105,7 +106,7 @@ def _read(source: Any, asked: _tables.Asked) -> _tables.Columns:
 
 
 def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
-    part, found = _ids.encode("split", column)
+    part, found = ids.encode("split", column)
     labels = [str(label) for label in found]
     said = set(labels)
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fullrank._lib import checks, files
-from fullrank.data import _ids, _tables
-from fullrank.data._ids import Ids, Rows
 from fullrank.data._rows import REPEATS, Table, clean, pack
 from fullrank.errors import InputError
+from fullrank.tables import columns as _tables
+from fullrank.tables import ids as _ids
+from fullrank.tables.ids import Ids, Rows
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -134,7 +134,7 @@ def _given(
             if "have a split" in str(error):  # a form of its files that comes without one
                 return None
             raise
-    from fullrank.data import _tables
+    from fullrank.tables import columns as _tables
 
     path = _file(source)
     asked: dict[str, Any] = _columns(columns)

@@ -17,9 +17,9 @@ from fullrank._lib import checks
 from fullrank._lib.files import PathLike, existing
 from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.ranking._candidate_files import read_scored, read_truth
 from fullrank.sampling import RankSample
 from fullrank.sampling.foreign import Ranks, assumed_replacement, infer_levels
+from fullrank.tables.candidate_files import read_scored, read_truth
 
 Ints = NDArray[np.int64]
 TIES = ("random", "best", "worst")

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
-from fullrank.sampling import _pieces
 from fullrank.sampling.sample import ONE_BASED
+from fullrank.tables import pieces
 
 Ints = NDArray[np.int64]
 SEVERAL = "users with several targets"
@@ -52,10 +52,10 @@ class Tally:
             columns[role] = (
                 np.broadcast_to(np.int64(given[role]), len(piece))
                 if role in given
-                else _pieces.whole(role, piece.column(role), self.n_rows)
+                else pieces.whole(role, piece.column(role), self.n_rows)
             )
         if "weight" in piece.column_names:
-            weight = _pieces.numbers("weight", piece.column("weight"), self.n_rows)
+            weight = pieces.numbers("weight", piece.column("weight"), self.n_rows)
             columns["weight"] = weight.astype(np.float64, copy=False)
         part = _counted(columns) if len(piece) else _grouped(columns)
         self._check(part, columns)
@@ -136,7 +136,7 @@ class Tally:
     def _look_at_users(self, piece: Any, model: Ints) -> None:
         for role, alone in (("n_targets", 1), ("offset", 0)):
             if role in piece.column_names:
-                found = _pieces.whole(role, piece.column(role), self.n_rows)
+                found = pieces.whole(role, piece.column(role), self.n_rows)
                 if (found != alone).any():
                     self.needs_rows = SEVERAL
         if "user" in piece.column_names and not self.needs_rows:

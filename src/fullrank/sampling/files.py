@@ -12,10 +12,10 @@ import numpy as np
 
 from fullrank._lib import checks, files
 from fullrank.errors import InputError
-from fullrank.sampling import _pieces
 from fullrank.sampling.design import Design
 from fullrank.sampling.foreign import read_ranks, samples_of, tally_of
 from fullrank.sampling.sample import RankSample
+from fullrank.tables import pieces as _pieces
 
 FORMAT = 1
 _KEY = b"fullrank"

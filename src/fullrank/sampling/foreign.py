@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, files
 from fullrank.errors import InputError
-from fullrank.sampling import _pieces
 from fullrank.sampling._tally import SEVERAL, Tally, present
 from fullrank.sampling.sample import RankSample
+from fullrank.tables import pieces
 
 Ints = NDArray[np.int64]
 
@@ -74,7 +74,7 @@ def read_ranks(
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
     ('Candidates are taken to be drawn with replacement.',)
     """
-    table = _pieces.open_table(files.existing(path))
+    table = pieces.open_table(files.existing(path))
     wanted = _wanted(table, columns or {}, tuple(leave_out))
     given = _given(table, wanted, sample_size=sample_size, n_items=n_items)
     tally = tally_of(table, wanted, given)
@@ -88,7 +88,7 @@ def read_ranks(
     return Ranks(samples=samples, notes=(*notes, *more))
 
 
-def tally_of(table: _pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
+def tally_of(table: pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
     """The outcomes of a file, counted."""
     tally = Tally()
     for piece in table.pieces(wanted):
@@ -97,7 +97,7 @@ def tally_of(table: _pieces.Table, wanted: Mapping[str, str], given: Mapping[str
 
 
 def samples_of(
-    table: _pieces.Table,
+    table: pieces.Table,
     wanted: Mapping[str, str],
     given: Mapping[str, int],
     tally: Tally,
@@ -178,7 +178,7 @@ def assumed_replacement(
 
 
 def _wanted(
-    table: _pieces.Table, columns: Mapping[str, str], leave_out: tuple[str, ...]
+    table: pieces.Table, columns: Mapping[str, str], leave_out: tuple[str, ...]
 ) -> dict[str, str]:
     """What each role is called in the file; "rank" must be there, and what was named."""
     for role in columns:
@@ -194,7 +194,7 @@ def _wanted(
     return wanted
 
 
-def _given(table: _pieces.Table, wanted: Mapping[str, str], **sizes: int | None) -> dict[str, int]:
+def _given(table: pieces.Table, wanted: Mapping[str, str], **sizes: int | None) -> dict[str, int]:
     given = {}
     for name, value in sizes.items():
         if value is None and name not in wanted:
@@ -221,7 +221,7 @@ def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]
 
 
 def _with_rows(
-    table: _pieces.Table,
+    table: pieces.Table,
     wanted: Mapping[str, str],
     given: Mapping[str, Any],
     settings: Mapping[str, Any],
@@ -243,7 +243,7 @@ def _with_rows(
 
 def _values(role: str, column: Any) -> Any:
     if role not in ("user", "model"):
-        return _pieces.numbers(role, column)
+        return pieces.numbers(role, column)
     values = present(role, column).to_numpy()
     if role == "model" or values.dtype.kind not in "iu":  # NumPy's own text takes less memory
         values = np.asarray([str(one) for one in values.tolist()])
@@ -252,4 +252,4 @@ def _values(role: str, column: Any) -> Any:
 
 def is_table(path: files.PathLike) -> bool:
     """Whether a file's name says that it is a table."""
-    return _pieces.kind(Path(path)) in _pieces.TABLES
+    return pieces.kind(Path(path)) in pieces.TABLES

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from fullrank.data import _archives
 from fullrank.errors import InputError
+from fullrank.tables import archives
 
 MUST = "must be an archive that can be trusted; "
 
@@ -38,7 +38,7 @@ def entry(name: str, kind: bytes = tarfile.REGTYPE, size: int = 0) -> tarfile.Ta
 def refusal(path: Path) -> str:
     before = sorted(path.parent.rglob("*"))
     with pytest.raises(InputError) as caught:
-        _archives.read_members(path, ["*"], lambda _, stream: stream.read())
+        archives.read_members(path, ["*"], lambda _, stream: stream.read())
     assert sorted(path.parent.rglob("*")) == before
     return str(caught.value)
 
@@ -95,7 +95,7 @@ def test_a_bomb_in_a_packed_file(tmp_path: Path) -> None:
 
 
 def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_archives, "MAX_MEMBERS", 2)
+    monkeypatch.setattr(archives, "MAX_MEMBERS", 2)
     path = zipped(tmp_path / "a.zip", *((str(number), b"") for number in range(3)))
     assert refusal(path) == f"a.zip {MUST}it declares 0 bytes in 3 files."
 
@@ -123,7 +123,7 @@ def test_what_the_system_says_is_no_damage(tmp_path: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
     with pytest.raises(PermissionError):
-        _archives.read_members(zipped(tmp_path / "a.zip", ("u.data", b"1")), ["*"], read)
+        archives.read_members(zipped(tmp_path / "a.zip", ("u.data", b"1")), ["*"], read)
 
 
 def test_an_archive_that_breaks_off(tmp_path: Path) -> None:

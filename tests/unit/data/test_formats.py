@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fullrank.data import _archives, _formats, _parsers
+from fullrank.data import _formats, _parsers
 from fullrank.errors import InputError
+from fullrank.tables import archives
 
 # form: the files, and the columns that must come of them
 SMALL: dict[str, tuple[dict[str, str], dict[str, list[object]]]] = {
@@ -263,4 +264,4 @@ def test_two_files_of_one_name(tmp_path: Path) -> None:
 
 def test_archives_are_found_by_content_alone(tmp_path: Path) -> None:
     source = as_zip(tmp_path / "source", SMALL["users.dat"][0])
-    assert _archives.names(source, ["*.dat"]) == ["users.dat"]
+    assert archives.names(source, ["*.dat"]) == ["users.dat"]

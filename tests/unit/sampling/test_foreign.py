@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.sampling import RankSample, _pieces, _tally, files
+from fullrank.sampling import RankSample, _tally, files
 from fullrank.sampling.foreign import infer_levels, read_ranks
+from fullrank.tables import pieces
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -29,7 +30,7 @@ def csv(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_pieces, "_ROWS", 7)
+    monkeypatch.setattr(pieces, "_ROWS", 7)
 
 
 @pytest.mark.usefixtures("small_pieces")

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank.data import _arrow
 from fullrank.errors import InputError
+from fullrank.tables import arrow
 
 Rows = NDArray[np.int32]
 Ids = NDArray[Any]
@@ -89,7 +89,7 @@ def _as_arrow(name: str, values: Any) -> Any:
         # Arrow tells a mixture of numbers and text, which numpy would turn into text
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except UnicodeError as error:
-        raise _arrow.not_text(name, error) from None
+        raise arrow.not_text(name, error) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise InputError(
             f"`{name}` must hold whole numbers or text throughout; "
@@ -110,7 +110,7 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     if pa.types.is_null(kind):  # an empty list has no type of its own
         return np.empty(0, np.int32), np.empty(0, np.int64)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return encode(name, _arrow.to_numpy(values.cast(kind)))
+        return encode(name, arrow.to_numpy(values.cast(kind)))
     if pa.types.is_string_view(kind):  # what polars gives; Arrow can do little with it
         values, kind = without_views(values), pa.large_string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -123,8 +123,8 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     try:
         words = np.array(whole.dictionary.to_pylist(), object)
     except UnicodeError as error:  # Arrow takes the word of whoever made the column
-        raise _arrow.not_text(name, error) from None
-    return _sort_text(_arrow.to_numpy(whole.indices), words)
+        raise arrow.not_text(name, error) from None
+    return _sort_text(arrow.to_numpy(whole.indices), words)
 
 
 def without_views(values: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.errors import InputError
-from fullrank.sampling import _pieces
+from fullrank.tables import pieces
 
 Columns = dict[str, Any]
 
@@ -31,7 +31,7 @@ _RATING = ("user", "item", "rating", "timestamp")
 
 def read_scored(path: Path, *, items: bool) -> Columns:
     """The user and score of every candidate, and perhaps its item, label and model."""
-    if _pieces.kind(path) in _pieces.TABLES:
+    if pieces.kind(path) in pieces.TABLES:
         more = ("item",) if items else ()
         return _table(path, ("user", "score", *more), ("label", "model"))
     columns = _words(path, _RUN, "query Q0 document rank score tag")
@@ -50,7 +50,7 @@ def read_truth(path: Path) -> Columns:
     if path.name.endswith(".rating"):
         columns = _words(path, _RATING, "user item rating timestamp")
         return {"user": columns["user"], "item": columns["item"]}
-    if _pieces.kind(path) in _pieces.TABLES:
+    if pieces.kind(path) in pieces.TABLES:
         columns = _table(path, ("user", "item"), ("label",))
     else:
         columns = _words(path, _QRELS, "query 0 document relevance")
@@ -63,16 +63,16 @@ def read_truth(path: Path) -> Columns:
 
 def has_scores(path: Path) -> bool:
     """Whether a table holds scores and labels of candidates instead of ranks."""
-    if _pieces.kind(path) not in _pieces.TABLES:
+    if pieces.kind(path) not in pieces.TABLES:
         return False
-    names = {name.lower() for name in _pieces.open_table(path).names}
+    names = {name.lower() for name in pieces.open_table(path).names}
     return "rank" not in names and all(
         names & set(_CALLED[role]) for role in ("user", "score", "label")
     )
 
 
 def _table(path: Path, needed: Sequence[str], welcome: Sequence[str]) -> Columns:
-    table = _pieces.open_table(path)
+    table = pieces.open_table(path)
     by_name = {name.lower(): name for name in reversed(list(table.names))}
     wanted = {}
     for role in (*needed, *welcome):
@@ -89,7 +89,7 @@ def _table(path: Path, needed: Sequence[str], welcome: Sequence[str]) -> Columns
             parts[role].append(
                 _text(role, column)
                 if role in ("user", "item", "model")
-                else _pieces.numbers(role, column, n_rows).astype(np.float64)
+                else pieces.numbers(role, column, n_rows).astype(np.float64)
             )
         n_rows += len(piece)
     if not n_rows:

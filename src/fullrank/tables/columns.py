@@ -14,8 +14,9 @@ import numpy as np
 from fullrank._lib import checks, files, memory
 from fullrank._lib.checks import because, printable, shown
 from fullrank._lib.text import listed
-from fullrank.data import _arrow, _ids
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables import arrow
+from fullrank.tables import ids as _ids
 
 AUTO = "auto"
 MISSING = ("error", "drop")
@@ -84,7 +85,7 @@ def read_frame(frame: Any, asked: Asked, *, missing: str = "error") -> Columns:
     try:
         table = _table(frame, asked)
     except UnicodeError as error:
-        raise _arrow.not_text("frame", error) from None
+        raise arrow.not_text("frame", error) from None
     except pa.ArrowException as error:
         raise InputError(
             f"`frame` must hold what Arrow can hold; it says: {because(error)}."
@@ -180,9 +181,9 @@ def _opened(source: Path) -> Any:
     """A file as it is, or the content of a packed one, which Arrow would unpack without a limit."""
     if source.suffix not in (".gz", ".bz2"):
         return source
-    from fullrank.data import _archives  # with it come the packers
+    from fullrank.tables import archives  # with it come the packers
 
-    return _archives.unpacked(source)
+    return archives.unpacked(source)
 
 
 def _texts(name: str, values: Any) -> list[str]:
@@ -209,7 +210,7 @@ def _numeric(column: Any) -> Any:
 
     if pa.types.is_decimal(column.type):  # what sums are in DuckDB
         column = column.cast(pa.float64())
-    return _arrow.to_numpy(column)
+    return arrow.to_numpy(column)
 
 
 def _complete(table: Any, chosen: Mapping[str, str]) -> Any:
