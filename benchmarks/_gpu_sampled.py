@@ -13,11 +13,11 @@ import triton
 import triton.language as tl
 from scipy import sparse
 
+from fullrank.data.targets import clean_targets
 from fullrank.ranking import FactorScorer, ItemItemScorer, adaptive_ranks, rank, sample_ranks
 from fullrank.ranking._cuda.sampled import Ranking, _Climb
 from fullrank.ranking._cuda.sampled_data import Level, make_group
 from fullrank.ranking.draws import make_pools
-from fullrank.ranking.targets import clean_targets
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]
 

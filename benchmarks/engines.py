@@ -34,7 +34,8 @@ import numpy as np
 from _measure import report
 
 from fullrank._lib.clock import Clock
-from fullrank.data import datasets, simulate
+from fullrank.data import simulate
+from fullrank.data.sets import datasets
 from fullrank.engines import Engine, Processes, Ray, Serial
 from fullrank.evaluation import UserFactors, UserFile, evaluate, write_users
 from fullrank.evaluation.problem import Problem, Targets, rank_shard

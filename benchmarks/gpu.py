@@ -127,10 +127,10 @@ class Counting:
         self, users: Floats, items: Floats, targets: Any, *, fast: bool, operands: str
     ) -> None:
         from fullrank._lib.device import open_device
+        from fullrank.data.targets import clean_targets
         from fullrank.ranking import FactorScorer
         from fullrank.ranking._counting import Job
         from fullrank.ranking._cuda.exact import Count, Stream
-        from fullrank.ranking.targets import clean_targets
 
         torch, device = open_device("cuda")
         scorer = FactorScorer(users, items)

@@ -35,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from fullrank._lib import threads
 from fullrank.data import Interactions
-from fullrank.data.datasets import load_split
+from fullrank.data.sets.datasets import load_split
 from fullrank.models import EASE, ItemKNN
 from fullrank.models._gram import gram
 

@@ -12,8 +12,9 @@ from _kept import keep_arrays
 from _study import QUICK
 
 import fullrank
-from fullrank.data import Interactions, datasets
-from fullrank.data.splits import Split
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
+from fullrank.data.split_items import Split
 from fullrank.metrics import parse
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer

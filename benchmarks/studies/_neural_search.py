@@ -31,7 +31,8 @@ from _kept import append_json
 from _workers import Steps, begin
 
 import fullrank
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.models.cdae import CDAE
 from fullrank.models.multi_vae import MultiDAE, MultiVAE
 from fullrank.models.neumf import NeuMF

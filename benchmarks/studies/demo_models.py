@@ -15,7 +15,7 @@ from typing import Any
 
 from _study import QUICK, run, table
 
-from fullrank.data import datasets
+from fullrank.data.sets import datasets
 from fullrank.models import MODELS, grid_search
 
 NEEDS = ("ml-latest-small",)

@@ -20,7 +20,8 @@ from _study import QUICK, run, table
 from _workers import workers
 
 import fullrank
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.models import EASE
 
 NEEDS = ("gowalla",)

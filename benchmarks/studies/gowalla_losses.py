@@ -35,7 +35,8 @@ from _kept import append_json
 from _study import run
 from _workers import Steps
 
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.errors import InputError
 
 NAME = "gowalla_losses"

@@ -23,7 +23,8 @@ from _study import QUICK, run, spread, table
 from _tuning import tuned
 
 import fullrank
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.models import IALS, Popularity, PureSVD
 
 NEEDS = ("gowalla",)

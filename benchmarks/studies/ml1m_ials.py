@@ -18,7 +18,8 @@ from _study import QUICK, run, spread, table
 from _tuning import tuned
 
 import fullrank
-from fullrank.data import Split, datasets, leave_one_out
+from fullrank.data import Split, leave_one_out
+from fullrank.data.sets import datasets
 from fullrank.models import IALS
 
 NEEDS = ("ml-1m",)

@@ -21,7 +21,8 @@ from _exact import METRICS
 from _study import QUICK, run, table
 
 import fullrank
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.models import EASE, LRR, MF, SLIM, ItemKNN, Popularity, PureSVD
 from fullrank.models._spectrum import SpectralModel, Spectrum, spectrum
 

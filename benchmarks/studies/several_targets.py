@@ -19,7 +19,8 @@ from _study import QUICK, run, table
 from _workers import in_processes
 
 import fullrank
-from fullrank.data import Interactions, datasets
+from fullrank.data import Interactions
+from fullrank.data.sets import datasets
 from fullrank.inference import estimate
 from fullrank.sampling import RankSample
 

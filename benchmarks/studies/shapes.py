@@ -19,7 +19,7 @@ from _exact import Ranks, exact_ranks, keep, truncated_svd
 from _study import QUICK, run, table
 
 import fullrank
-from fullrank.data import datasets
+from fullrank.data.sets import datasets
 
 NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")
 NAMES = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")

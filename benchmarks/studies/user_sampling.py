@@ -24,7 +24,7 @@ from _repeats import CACHE, Cell, computed, every_cell, fill
 from _study import run
 from _user_sampling_page import METRICS, expected, page, published
 
-from fullrank.ranking import sample_users
+from fullrank.data import sample_users
 from fullrank.sampling import RankDistribution
 
 PAPER = "003"

@@ -62,7 +62,8 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import report as report
     from fullrank import sampling as sampling
     from fullrank.data import Interactions as Interactions
-    from fullrank.data import datasets as datasets
+    from fullrank.data import sample_users as sample_users
+    from fullrank.data.sets import datasets as datasets
     from fullrank.evaluation import evaluate as evaluate
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
@@ -75,7 +76,6 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
-    from fullrank.ranking import sample_users as sample_users
     from fullrank.sampling import Design as Design
     from fullrank.sampling import RankDistribution as RankDistribution
     from fullrank.sampling import RankGrid as RankGrid
@@ -85,7 +85,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
 
 _MODULES = {
     "data": "fullrank.data",
-    "datasets": "fullrank.data.datasets",
+    "datasets": "fullrank.data.sets.datasets",
     "engines": "fullrank.engines",
     "errors": "fullrank.errors",
     "estimators": "fullrank.estimators",

@@ -16,7 +16,8 @@ import numpy as np
 from fullrank import metrics
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress
-from fullrank.data import Interactions, Split, datasets
+from fullrank.data import Interactions, Split
+from fullrank.data.sets import datasets
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
 from fullrank.inference import Estimate, Interval, bounds, estimate

@@ -62,7 +62,7 @@ def test_the_quick_form(tmp_path: Path, load: Any) -> None:
 
 def _recall_error(known: Any, n_users: int, load: Any) -> float:
     """The mean relative error of Recall@1..50 of the same users, from the ranks themselves."""
-    from fullrank.ranking import sample_users
+    from fullrank.data import sample_users
 
     cuts = np.array(load("_exact").KS)
     exact = (known.ranks[:, None] <= cuts).mean(axis=0)

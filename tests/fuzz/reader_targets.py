@@ -22,7 +22,8 @@ from harness import folder, target, written
 from mutation import NAMES, NUMBERS, anything, mutated, spoiled, spoiled_array
 
 from fullrank import models
-from fullrank.data import Interactions, _formats, datasets, read_split
+from fullrank.data import Interactions, read_split
+from fullrank.data.sets import datasets, formats
 from fullrank.ranking import Negatives, as_scorer, draw_negatives, rank
 from fullrank.sampling import RankDistribution, RankSample, files, simulate
 
@@ -415,7 +416,7 @@ def parsers(source: random.Random) -> Any:
     name = source.choice(list(_PUBLISHED))
     file, seed = _PUBLISHED[name]
     content = _some(source, [seed])
-    table = _formats.FORMATS[name].read(file, io.BytesIO(content))
+    table = formats.FORMATS[name].read(file, io.BytesIO(content))
     return _of(Interactions.from_frame(table))
 
 
@@ -471,8 +472,8 @@ def archives(source: random.Random) -> Any:
     if source.random() < 0.6:
         packed = mutated(source, packed)
     path = written("archive" + suffix, packed)
-    form = _formats.find(path, ["u.data"])
-    return None if form is None else _of(Interactions.from_frame(_formats.read(path, form)))
+    form = formats.find(path, ["u.data"])
+    return None if form is None else _of(Interactions.from_frame(formats.read(path, form)))
 
 
 @target("checksums noted beside downloads", share=4)

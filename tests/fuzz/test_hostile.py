@@ -19,7 +19,8 @@ from scipy.sparse import csr_array
 
 from fullrank import inference, metrics, models
 from fullrank._lib import checks, files, memory
-from fullrank.data import Interactions, _formats, datasets, simulate
+from fullrank.data import Interactions, sample_users, simulate
+from fullrank.data.sets import datasets, formats
 from fullrank.errors import DownloadError, InputError, WriteError
 from fullrank.ranking import (
     FactorScorer,
@@ -30,7 +31,6 @@ from fullrank.ranking import (
     draw_negatives,
     rank,
     sample_ranks,
-    sample_users,
 )
 from fullrank.sampling import (
     Design,
@@ -416,13 +416,13 @@ def test_an_archive_whose_sizes_point_before_its_beginning(tmp_path: Path) -> No
     content[place + 16 : place + 20] = struct.pack("<I", 2**32 - 9)  # where the directory begins
     path = tmp_path / "a.zip"
     path.write_bytes(content)
-    assert says(_formats.find, path, ["u.data"]) == "a.zip must be a whole archive; it is damaged."
+    assert says(formats.find, path, ["u.data"]) == "a.zip must be a whole archive; it is damaged."
 
 
 def test_a_film_number_that_is_none() -> None:
     for film in (b"99999999999:", "٣:".encode(), b"\xff:"):
         text = says(
-            _formats.FORMATS["netflix"].read, "c.txt", io.BytesIO(film + b"\n1,3,2005-09-06\n")
+            formats.FORMATS["netflix"].read, "c.txt", io.BytesIO(film + b"\n1,3,2005-09-06\n")
         )
         assert text.startswith("c.txt must be in the form its publisher gives out; it is not: ")
 

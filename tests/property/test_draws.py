@@ -2,9 +2,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fullrank.data.targets import clean_targets
 from fullrank.ranking import adaptive_ranks, sample_ranks
 from fullrank.ranking.draws import make_pools, reference_indices
-from fullrank.ranking.targets import clean_targets
 
 seeds = st.integers(0, 2**64 - 1)
 rows = st.integers(0, 2**45)

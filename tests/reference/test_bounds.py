@@ -10,7 +10,7 @@ import pytest
 from scipy import optimize, stats
 
 import fullrank
-from fullrank.data import datasets
+from fullrank.data.sets import datasets
 from fullrank.inference import _bounds_polytope
 from fullrank.inference._bounds_events import Events
 from fullrank.inference.bounding import bounds

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fullrank.data.targets import clean_targets
 from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
 from fullrank.ranking import _draw_kernels as kernels
 from fullrank.ranking.draws import make_pools
-from fullrank.ranking.targets import clean_targets
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from _bank import FOLDER, bank
 from _exact import Ranks, keep
 
 import fullrank
-from fullrank.data import datasets
+from fullrank.data.sets import datasets
 from fullrank.errors import InputError
 from fullrank.models.neumf import NeuMF
 

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 import fullrank
-from fullrank.data import Interactions, Split, datasets
+from fullrank.data import Interactions, Split
+from fullrank.data.sets import datasets
 from fullrank.errors import InputError
 from fullrank.models._spectrum import Spectrum, spectrum
 

@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 from _bank import QUICK_DATA
 
-from fullrank.data import Interactions, datasets, leave_one_out
+from fullrank.data import Interactions, leave_one_out
+from fullrank.data.sets import datasets
 
 _PARTS = ("train", "valid", "whole", "test")
 QUICK_CORE = 40  # of the quick form: users and items with so many interactions, to be quick

@@ -23,18 +23,18 @@ def datasets(
 
     Example: fullrank datasets ml-latest-small
     """
-    from fullrank.evaluation import catalogue
+    from fullrank.data.sets import listing
 
     if name is None:
-        catalogue.no_download(download)
-        listed = catalogue.every()
+        listing.no_download(download)
+        listed = listing.every()
         if as_json:
             _common.say_json(listed.to_dict())
         else:
             _common.say(str(listed))
         return
     with _common.progress(name) as show:
-        told = catalogue.details(name, download=download, progress=show)
+        told = listing.details(name, download=download, progress=show)
     if as_json:
         _common.say_json(told.to_dict())
     else:

@@ -1,13 +1,17 @@
-"""Interactions, their splits, and data sets by name."""
+"""Who interacted with what: interactions, splits, targets, samples of users, data sets by name.
 
-from fullrank.data._split import Split
-from fullrank.data._summary import Summary
-from fullrank.data.datasets import DATASETS, Dataset, download, info, load, load_split
-from fullrank.data.given import read_split
+Imports `_lib`, `tables` and `metrics`; every folder to its right may import it.
+"""
+
 from fullrank.data.interactions import Interactions
-from fullrank.data.simulated import simulate
-from fullrank.data.splits import SPLITS, leave_one_out, ratio
-from fullrank.data.strong import strong
+from fullrank.data.sets.datasets import DATASETS, Dataset, download, info, load, load_split
+from fullrank.data.sets.simulated import simulate
+from fullrank.data.split import Split
+from fullrank.data.split_column import read_split
+from fullrank.data.split_items import SPLITS, leave_one_out, ratio
+from fullrank.data.split_users import strong
+from fullrank.data.summary import Summary
+from fullrank.data.user_samples import UserSample, sample_users
 
 __all__ = [
     "DATASETS",
@@ -16,6 +20,7 @@ __all__ = [
     "Interactions",
     "Split",
     "Summary",
+    "UserSample",
     "download",
     "info",
     "leave_one_out",
@@ -23,6 +28,7 @@ __all__ = [
     "load_split",
     "ratio",
     "read_split",
+    "sample_users",
     "simulate",
     "strong",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from fullrank._lib import checks, files
-from fullrank.data._rows import REPEATS, Table, clean, pack
+from fullrank.data.rows import REPEATS, Table, clean, pack
 from fullrank.errors import InputError
 from fullrank.tables import columns as _tables
 from fullrank.tables import ids as _ids
@@ -19,8 +19,8 @@ from fullrank.tables.ids import Ids, Rows
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-    from fullrank.data._split import Split
-    from fullrank.data._summary import Summary
+    from fullrank.data.split import Split
+    from fullrank.data.summary import Summary
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -278,7 +278,7 @@ class Interactions:
         interactions: most            2       2
         3 interactions, 37.500% of all pairs
         """
-        from fullrank.data._summary import summarize
+        from fullrank.data.summary import summarize
 
         return summarize(self)
 
@@ -413,7 +413,7 @@ class Interactions:
         >>> data.k_core(items_per_user=2, users_per_item=2)
         Interactions(2 users × 2 items, 4 interactions)
         """
-        from fullrank.data._filters import core
+        from fullrank.data.filters import core
 
         return core(
             self, items_per_user=items_per_user, users_per_item=users_per_item, rounds=rounds
@@ -428,7 +428,7 @@ class Interactions:
         >>> data.select(data.indices == 0).union(data.select(data.indices == 1))
         Interactions(2 users × 2 items, 3 interactions)
         """
-        from fullrank.data._filters import union
+        from fullrank.data.filters import union
 
         return union(self, other)
 
@@ -450,6 +450,6 @@ class Interactions:
         >>> split.test.user_counts()
         array([1, 1])
         """
-        from fullrank.data.splits import SPLITS
+        from fullrank.data.split_items import SPLITS
 
         return SPLITS[checks.choice("name", name, SPLITS)](self, **settings)

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.device import on_gpu
+from fullrank.data.targets import ANY, by_rows, clean_targets
 from fullrank.evaluation.strategies import Strategy
-from fullrank.ranking.targets import ANY, by_rows, clean_targets
 from fullrank.sampling import RankSample
 
 Ints = NDArray[np.int64]

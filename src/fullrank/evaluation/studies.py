@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 from fullrank._lib import checks
 from fullrank.data import DATASETS
-from fullrank.data import _cache as cache
+from fullrank.data.sets import cache as cache
+from fullrank.data.sets import listing
 from fullrank.errors import FullrankError, InputError
-from fullrank.evaluation import catalogue
 
 _ROOT = Path(__file__).parents[3]  # the top of a source tree
 # The papers that studies repeat, by the number in their PAPER, in the order they appeared.
@@ -256,7 +256,7 @@ def _looked_in() -> str:
 
 
 def _absent(names: Iterable[str]) -> list[str]:
-    return [name for name in names if not catalogue.is_here(name)]
+    return [name for name in names if not listing.is_here(name)]
 
 
 def _and(names: list[str]) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
+from fullrank.data.sets.sources import load_interactions, load_split
 from fullrank.errors import InputError
 from fullrank.evaluation import memory
 from fullrank.evaluation.scorers import make_model
-from fullrank.evaluation.sources import load_interactions, load_split
 from fullrank.metrics import parse_all
 from fullrank.models._neural import NeuralModel
 from fullrank.ranking import rank

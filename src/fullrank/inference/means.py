@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
 from fullrank.inference._normal import level, quantile
 from fullrank.inference.interval import Interval
 from fullrank.inference.proportions import hoeffding, wilson
-from fullrank.ranking.users import UserSample
 
 Floats = NDArray[np.float64]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, tabular
+from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
 from fullrank.inference.influence import pseudo_values
 from fullrank.inference.means import METHODS, SampleMean, mean_interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
-from fullrank.ranking.users import UserSample
 
 _METRICS = ("recall@10", "ndcg@10", "ap@10")
 
@@ -87,7 +87,8 @@ def user_means(
     Examples
     --------
     >>> import numpy as np
-    >>> from fullrank.ranking import FactorScorer, rank, sample_users
+    >>> from fullrank.ranking import FactorScorer, rank
+    >>> from fullrank.data import sample_users
     >>> random = np.random.default_rng(0)
     >>> scorer = FactorScorer(random.normal(size=(2000, 8)), random.normal(size=(50, 8)))
     >>> chosen = sample_users(2000, 500, rng=0)

@@ -301,7 +301,7 @@ def _judged(
 
 def _check_known(targets: Any, data: Interactions, history: Interactions | None) -> None:
     """Raise where every user would be scored from nothing: all combinations would tie."""
-    from fullrank.ranking.targets import clean_targets
+    from fullrank.data.targets import clean_targets
 
     users = clean_targets(targets, n_users=None, n_items=data.n_items).users
     name, known = ("interactions", data) if history is None else ("history", history)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from fullrank._lib import threads
 from fullrank._lib.device import current, no_device, open_device
 from fullrank._lib.progress import Progress
+from fullrank.data.targets import Exclusion, Targets
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
 from fullrank.ranking.scorers import Scorer, is_thread_safe, nan_error, shaped
-from fullrank.ranking.targets import Exclusion, Targets
 from fullrank.ranking.ties import Counts
 from fullrank.ranking.torch_scorer import TorchScorer
 

@@ -42,8 +42,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.rng import RandomState, generator
+from fullrank.data.targets import Exclusion, Targets
 from fullrank.errors import InputError
-from fullrank.ranking.targets import Exclusion, Targets
 
 Ints = NDArray[np.int64]
 

@@ -15,9 +15,7 @@ from fullrank._lib import checks, memory
 from fullrank._lib.checks import printable
 from fullrank._lib.files import PathLike, existing, replacing
 from fullrank._lib.rng import RandomState
-from fullrank.errors import DataWarning, InputError
-from fullrank.ranking.draws import POOLS, make_pools, seed_key
-from fullrank.ranking.targets import (
+from fullrank.data.targets import (
     Exclusion,
     Targets,
     clean_exclude,
@@ -25,6 +23,8 @@ from fullrank.ranking.targets import (
     clean_targets,
     pairs,
 )
+from fullrank.errors import DataWarning, InputError
+from fullrank.ranking.draws import POOLS, make_pools, seed_key
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]

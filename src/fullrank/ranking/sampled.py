@@ -14,13 +14,7 @@ from fullrank._lib import threads as _threads
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
-from fullrank.errors import InputError
-from fullrank.ranking.draws import POOLS, make_pools, seed_key
-from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.negatives import Negatives, as_negatives, without_targets
-from fullrank.ranking.scorers import Scorer, as_scorer, is_thread_safe, nan_error, score_block
-from fullrank.ranking.targets import (
+from fullrank.data.targets import (
     Exclusion,
     Targets,
     clean_exclude,
@@ -28,6 +22,12 @@ from fullrank.ranking.targets import (
     clean_targets,
     n_candidates,
 )
+from fullrank.errors import InputError
+from fullrank.ranking.draws import POOLS, make_pools, seed_key
+from fullrank.ranking.factors import FactorScorer
+from fullrank.ranking.item_item import ItemItemScorer
+from fullrank.ranking.negatives import Negatives, as_negatives, without_targets
+from fullrank.ranking.scorers import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 from fullrank.sampling.sample import RankSample
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking.targets import Targets
+from fullrank.data.targets import Targets
 
 POLICIES = ("mean", "best", "worst", "random")
 Ints = NDArray[np.int64]

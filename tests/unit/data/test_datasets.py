@@ -10,7 +10,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fullrank.data import DATASETS, _cache, _formats, datasets, info, load, load_split, simulate
+from fullrank.data import DATASETS, info, load, load_split, simulate
+from fullrank.data.sets import cache as _cache
+from fullrank.data.sets import datasets, formats
 from fullrank.errors import InputError
 
 
@@ -51,7 +53,7 @@ def test_the_registry_holds_what_it_should() -> None:
     assert set(DATASETS) == set(wanted.split())
     for name, dataset in DATASETS.items():
         assert dataset.name == name
-        assert set(dataset.formats) <= set(_formats.FORMATS)
+        assert set(dataset.formats) <= set(formats.FORMATS)
         assert all(url.startswith("https://") for url in dataset.urls)
         assert dataset.md5 is None or (len(dataset.urls) == 1 and len(dataset.md5) == 32)
         assert dataset.simulated or dataset.citation
@@ -156,7 +158,7 @@ def test_raw_files_are_read_once_and_kept(
     assert first.train.n_interactions == 3
     assert first.test.n_interactions == 1
     assert pq.read_schema(cache / "gowalla.parquet").field("user").type == pa.int32()
-    monkeypatch.setattr(_formats, "read", None)  # it is not called again
+    monkeypatch.setattr(formats, "read", None)  # it is not called again
     assert load("gowalla").n_interactions == 4
     for name in ("train.txt", "test.txt"):
         (folder / "gowalla" / name).unlink()

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from fullrank.data import _download, datasets
+from fullrank.data.sets import datasets, download
 from fullrank.errors import DataWarning, DownloadError, InputError
 
 URL = "https://example.org/data/file.zip"
@@ -33,7 +33,7 @@ class Network:
 
 
 def fetch(target: Path, opener: Any, **settings: Any) -> str:
-    return _download.fetch(URL, target, opener=opener, **{"max_bytes": 10_000} | settings)
+    return download.fetch(URL, target, opener=opener, **{"max_bytes": 10_000} | settings)
 
 
 def test_a_file_arrives_whole(tmp_path: Path) -> None:
@@ -147,10 +147,10 @@ def test_a_full_disk_is_no_absent_network(tmp_path: Path, monkeypatch: pytest.Mo
 def test_only_https(tmp_path: Path, url: str) -> None:
     said = f"{url} must be an https address; others are not fetched."
     with pytest.raises(DownloadError) as caught:
-        _download.fetch(url, tmp_path / "file", max_bytes=10, opener=Network())
+        download.fetch(url, tmp_path / "file", max_bytes=10, opener=Network())
     assert str(caught.value) == said
     request = urllib.request.Request(URL)
-    redirects = _download._SecureRedirects()
+    redirects = download._SecureRedirects()
     headers = email.message.Message()
     with pytest.raises(DownloadError, match="must be an https address"):
         redirects.redirect_request(request, None, 302, "Found", headers, url)
@@ -160,8 +160,8 @@ def test_only_https(tmp_path: Path, url: str) -> None:
 
 
 def test_no_other_protocol_has_a_handler() -> None:
-    assert set(_download._secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
-    opener = _download._secure_opener()
+    assert set(download._secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
+    opener = download._secure_opener()
     assert not any(
         isinstance(handler, urllib.request.FileHandler | urllib.request.FTPHandler)
         or type(handler) is urllib.request.HTTPHandler
@@ -181,7 +181,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
 
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FULLRANK_DATA", raising=False)
-    monkeypatch.setattr(_download, "_secure_opener", Opener)
+    monkeypatch.setattr(download, "_secure_opener", Opener)
     return answers
 
 

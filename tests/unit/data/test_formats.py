@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fullrank.data import _formats, _parsers
+from fullrank.data.sets import formats, parsers
 from fullrank.errors import InputError
 from fullrank.tables import archives
 
@@ -169,34 +169,34 @@ def add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
 def test_every_form_from_a_folder_and_from_archives(tmp_path: Path, name: str, packed) -> None:
     files, expected = SMALL[name]
     source = packed(tmp_path / "source", files)
-    form = _formats.find(source, [name])
-    assert form is _formats.FORMATS[name]
-    assert _formats.read(source, form).to_pydict() == expected
+    form = formats.find(source, [name])
+    assert form is formats.FORMATS[name]
+    assert formats.read(source, form).to_pydict() == expected
 
 
 def test_every_form_is_tested() -> None:
-    assert set(SMALL) == set(_formats.FORMATS)
+    assert set(SMALL) == set(formats.FORMATS)
 
 
 def test_the_first_form_that_is_whole_is_taken(tmp_path: Path) -> None:
     files = {"a.train.rating": "0\t1\t1\n", "ratings.dat": "1::2::3::4\n"}
     source = as_folder(tmp_path / "source", files)
-    assert _formats.find(source, ["ncf", "ratings.dat"]) is _formats.FORMATS["ratings.dat"]
-    assert _formats.find(source, ["u.data"]) is None
+    assert formats.find(source, ["ncf", "ratings.dat"]) is formats.FORMATS["ratings.dat"]
+    assert formats.find(source, ["u.data"]) is None
     (source / "a.test.rating").write_text("0\t2\t1\n")
-    assert _formats.find(source, ["ncf", "ratings.dat"]) is _formats.FORMATS["ncf"]
+    assert formats.find(source, ["ncf", "ratings.dat"]) is formats.FORMATS["ncf"]
 
 
 def test_three_columns_without_times(tmp_path: Path) -> None:
     files = {"p.train.rating": "0\t0\t1\n0\t1\t1\n", "p.test.rating": "0\t2\t1\n"}
-    table = _formats.read(as_folder(tmp_path / "source", files), _formats.FORMATS["ncf"])
+    table = formats.read(as_folder(tmp_path / "source", files), formats.FORMATS["ncf"])
     assert table.column_names == ["user", "item", "rating", "split"]
 
 
 def test_gzipped_files_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "users.dat.gz").write_bytes(gzip.compress(b"1 7\n"))
-    assert _formats.find(tmp_path, ["users.dat"]) is not None
-    table = _formats.read(tmp_path, _formats.FORMATS["users.dat"])
+    assert formats.find(tmp_path, ["users.dat"]) is not None
+    table = formats.read(tmp_path, formats.FORMATS["users.dat"])
     assert table.to_pydict() == {"user": [0], "item": [7]}
 
 
@@ -210,7 +210,7 @@ def test_many_netflix_ratings_keep_their_films() -> None:
         lines += [f"{user},{1 + film % 5},2005-09-06\n" for user in range(count)]
     content = "".join(lines).encode()
     assert len(content) > 2 * 2**20
-    table = _parsers.netflix("combined_data_1.txt", io.BytesIO(content))
+    table = parsers.netflix("combined_data_1.txt", io.BytesIO(content))
     np.testing.assert_array_equal(table["item"], np.repeat(np.arange(1, 61), counts))
     np.testing.assert_array_equal(table["rating"], np.repeat(1 + np.arange(1, 61) % 5, counts))
 
@@ -250,7 +250,7 @@ def test_files_in_another_form(
 ) -> None:
     source = as_folder(tmp_path / "source", files)
     with pytest.raises(InputError) as caught:
-        _formats.read(source, _formats.FORMATS[form])
+        formats.read(source, formats.FORMATS[form])
     assert str(caught.value).startswith(message)
 
 
@@ -258,7 +258,7 @@ def test_two_files_of_one_name(tmp_path: Path) -> None:
     source = as_folder(tmp_path / "source", {"users.dat": "1 2\n"})
     (source / "users.dat").write_text("1 3\n")
     with pytest.raises(InputError) as caught:
-        _formats.read(source, _formats.FORMATS["users.dat"])
+        formats.read(source, formats.FORMATS["users.dat"])
     assert str(caught.value) == "source must hold one file users.dat, not 2."
 
 

@@ -128,7 +128,7 @@ def test_huge_and_sparse_ids_need_no_table() -> None:
 
 
 def test_sorting_where_key_and_position_do_not_fit_in_one_number() -> None:
-    from fullrank.data._rows import _stable_argsort
+    from fullrank.data.rows import _stable_argsort
 
     keys = np.array([5, 2, 5, 0, 2])
     for bound in (6, 2**62):

@@ -3,10 +3,11 @@ import json
 import numpy as np
 import pytest
 
+from fullrank.data import sample_users
 from fullrank.errors import InputError
 from fullrank.inference.means import mean_interval
 from fullrank.inference.user_means import user_means
-from fullrank.ranking import FactorScorer, rank, sample_users
+from fullrank.ranking import FactorScorer, rank
 
 RANDOM = np.random.default_rng(0)
 SCORER = FactorScorer(RANDOM.normal(size=(300, 4)), RANDOM.normal(size=(40, 4)))

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from fullrank.data.targets import clean_exclude, clean_targets
 from fullrank.errors import InputError
 from fullrank.ranking import _draw_kernels as kernels
 from fullrank.ranking.draws import (
@@ -10,7 +11,6 @@ from fullrank.ranking.draws import (
     reference_indices,
     seed_key,
 )
-from fullrank.ranking.targets import clean_exclude, clean_targets
 
 ONES = 2**32 - 1
 # Random123's known answers for philox4x32, 10 rounds: counter, key words, result.

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from fullrank.data import sample_users
 from fullrank.errors import InputError
-from fullrank.ranking import sample_users
 
 LABELS = np.repeat(["a", "b", "c"], [10, 30, 60])
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.device import current, open_device
 from fullrank._lib.progress import Progress
+from fullrank.data.targets import Exclusion, Targets
 from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level, draw, make_group
 from fullrank.ranking._cuda.sampled_models import NO_NAN, Model, model_for
 from fullrank.ranking.draws import Pools
 from fullrank.ranking.scorers import Scorer, nan_error
-from fullrank.ranking.targets import Exclusion, Targets
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from fullrank._lib import memory
 from fullrank._lib.device import free_memory
+from fullrank.data.targets import Exclusion
 from fullrank.errors import InputError
 from fullrank.ranking._cuda.streaming import rows_of, to_device
 from fullrank.ranking.draws import Pools
-from fullrank.ranking.targets import Exclusion
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from fullrank.data import _parsers
+from fullrank.data.sets import parsers
 from fullrank.errors import InputError
 
 NO_SPLIT = ""
@@ -24,16 +24,16 @@ class Format(NamedTuple):
 
 
 FORMATS: Mapping[str, Format] = {
-    "u.data": Format({"u.data": NO_SPLIT}, _parsers.u_data),
-    "ratings.dat": Format({"ratings.dat": NO_SPLIT}, _parsers.ratings_dat),
-    "ratings.csv": Format({"ratings.csv": NO_SPLIT}, _parsers.ratings_csv),
-    "ncf": Format({"*.train.rating": "train", "*.test.rating": "test"}, _parsers.ncf),
-    "lightgcn": Format({"train.txt": "train", "test.txt": "test"}, _parsers.user_lines),
-    "users.dat": Format({"users.dat": NO_SPLIT}, _parsers.counted_lines),
-    "book-crossing": Format({"BX-Book-Ratings.csv": NO_SPLIT}, _parsers.book_crossing),
-    "netflix": Format({"combined_data_*.txt": NO_SPLIT}, _parsers.netflix, many=True),
-    "netflix-films": Format({"mv_*.txt": NO_SPLIT}, _parsers.netflix, many=True),
-    "triplets": Format({"train_triplets.txt": NO_SPLIT}, _parsers.triplets),
+    "u.data": Format({"u.data": NO_SPLIT}, parsers.u_data),
+    "ratings.dat": Format({"ratings.dat": NO_SPLIT}, parsers.ratings_dat),
+    "ratings.csv": Format({"ratings.csv": NO_SPLIT}, parsers.ratings_csv),
+    "ncf": Format({"*.train.rating": "train", "*.test.rating": "test"}, parsers.ncf),
+    "lightgcn": Format({"train.txt": "train", "test.txt": "test"}, parsers.user_lines),
+    "users.dat": Format({"users.dat": NO_SPLIT}, parsers.counted_lines),
+    "book-crossing": Format({"BX-Book-Ratings.csv": NO_SPLIT}, parsers.book_crossing),
+    "netflix": Format({"combined_data_*.txt": NO_SPLIT}, parsers.netflix, many=True),
+    "netflix-films": Format({"mv_*.txt": NO_SPLIT}, parsers.netflix, many=True),
+    "triplets": Format({"train_triplets.txt": NO_SPLIT}, parsers.triplets),
     # what the code published with MultiVAE writes, and many read: a split by users
     "vae": Format(
         {
@@ -43,7 +43,7 @@ FORMATS: Mapping[str, Format] = {
             "test_tr.csv": "fold_in",
             "test_te.csv": "test",
         },
-        _parsers.uid_sid,
+        parsers.uid_sid,
     ),
 }
 

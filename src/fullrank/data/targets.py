@@ -107,7 +107,7 @@ def clean_exclude(
             f"{int(indices.min())} to {int(indices.max())}."
         )
     _check_width("exclude", exclude, n_items)
-    from fullrank.ranking import _target_kernels as kernels
+    from fullrank.data import target_kernels as kernels
 
     if not kernels.is_sorted(indptr, indices):
         rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))

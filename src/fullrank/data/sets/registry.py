@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from fullrank.data._formats import FORMATS
+from fullrank.data.sets.formats import FORMATS
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank.data._rows import Table, pack
+from fullrank.data.rows import Table, pack
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from fullrank._lib import files as _files
-from fullrank.data import _formats
-from fullrank.data._registry import Dataset
+from fullrank.data.sets import formats
+from fullrank.data.sets.registry import Dataset
 from fullrank.errors import InputError
 
 _VERSION = 1  # of what the readers make of the files; a prepared file of another is made anew
@@ -50,9 +50,9 @@ def prepared(dataset: Dataset) -> Path | Any | None:
         now = {"version": _VERSION, "files": _fingerprint(source)}
         if mark == now:
             return path
-        form = _formats.find(source, dataset.formats)
+        form = formats.find(source, dataset.formats)
         if form is not None:
-            table = _compact(_formats.read(source, form))
+            table = _compact(formats.read(source, form))
             table = table.replace_schema_metadata({_KEY: json.dumps(now).encode()})
             return path if _keep(table, path) else table
     return path if mark is not None else None

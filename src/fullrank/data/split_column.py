@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
 from fullrank._lib.text import listed
-from fullrank.data._rows import clean
-from fullrank.data._shares import from_the_end, keys, n_of, settings_of
-from fullrank.data._split import PARTS, Split
 from fullrank.data.interactions import Interactions
+from fullrank.data.rows import clean
+from fullrank.data.shares import from_the_end, keys, n_of, settings_of
+from fullrank.data.split import PARTS, Split
 from fullrank.errors import DataWarning, InputError
 from fullrank.tables import columns as _tables
 from fullrank.tables import ids

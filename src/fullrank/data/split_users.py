@@ -8,10 +8,10 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
-from fullrank.data import _filters
-from fullrank.data._shares import Mask, from_the_end, keys, n_of, settings_of
-from fullrank.data._split import Split
+from fullrank.data import filters
 from fullrank.data.interactions import Interactions
+from fullrank.data.shares import Mask, from_the_end, keys, n_of, settings_of
+from fullrank.data.split import Split
 from fullrank.errors import InputError
 
 _ITEMS = ("train", "all")
@@ -134,7 +134,7 @@ def _with_items(data: Interactions, training: Mask, items: str) -> tuple[Interac
     if items == "all":
         return data, 0
     known = data.select(training[data.pairs()[0]]).item_counts() > 0
-    kept = _filters.of_items(data, known)
+    kept = filters.of_items(data, known)
     return kept, data.n_interactions - kept.n_interactions
 
 

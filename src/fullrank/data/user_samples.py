@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
 from fullrank._lib.rng import RandomState, generator
+from fullrank.data.targets import ANY, clean_targets
 from fullrank.errors import InputError
-from fullrank.ranking.targets import ANY, clean_targets
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -89,7 +89,7 @@ def sample_users(
 
     Examples
     --------
-    >>> from fullrank.ranking import sample_users
+    >>> from fullrank.data import sample_users
     >>> chosen = sample_users(6, 3, strata=["new", "new", "old", "old", "old", "old"], rng=0)
     >>> print(chosen)
     3 of 6 users in 2 strata

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
-from fullrank.data._shares import Keys, Mask, from_the_end, keys, n_of, settings_of
-from fullrank.data._split import Split
 from fullrank.data.interactions import Interactions
-from fullrank.data.strong import strong
+from fullrank.data.shares import Keys, Mask, from_the_end, keys, n_of, settings_of
+from fullrank.data.split import Split
+from fullrank.data.split_users import strong
 from fullrank.errors import InputError
 
 

@@ -7,8 +7,9 @@ from typing import Any
 
 from fullrank._lib import checks, tabular
 from fullrank._lib.progress import Progress
-from fullrank.data import DATASETS, Dataset, Summary, datasets
-from fullrank.data import _cache as cache
+from fullrank.data import DATASETS, Dataset, Summary
+from fullrank.data.sets import cache as cache
+from fullrank.data.sets import datasets
 from fullrank.errors import InputError
 
 

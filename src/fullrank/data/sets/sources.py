@@ -10,7 +10,8 @@ from fullrank._lib import checks, files
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
 from fullrank._lib.specs import parse_spec
-from fullrank.data import DATASETS, SPLITS, Interactions, Split, datasets, read_split
+from fullrank.data import DATASETS, SPLITS, Interactions, Split, read_split
+from fullrank.data.sets import datasets
 from fullrank.errors import InputError
 
 _AUTO, _GIVEN = "auto", "given"

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from fullrank._lib import checks, files
 from fullrank._lib import progress as _progress
 from fullrank._lib import rng as _rng
-from fullrank.data import _cache
-from fullrank.data._registry import DATASETS, Dataset
-from fullrank.data._split import Split
-from fullrank.data.given import read_split
 from fullrank.data.interactions import Interactions
-from fullrank.data.simulated import simulate
+from fullrank.data.sets import cache
+from fullrank.data.sets.registry import DATASETS, Dataset
+from fullrank.data.sets.simulated import simulate
+from fullrank.data.split import Split
+from fullrank.data.split_column import read_split
 from fullrank.errors import DataWarning, InputError
 
 __all__ = ["DATASETS", "Dataset", "download", "info", "load", "load_split"]
@@ -147,9 +147,9 @@ Netflix has withdrawn it; get its files by hand.
     if not dataset.urls:
         why = dataset.by_hand.removeprefix("no: ") or "nobody is known to give it out"
         raise InputError(f"`name` must be a data set that can be fetched; {name} cannot: {why}.")
-    from fullrank.data import _download  # with it comes all of https
+    from fullrank.data.sets import download as _download  # with it comes all of https
 
-    folder = _cache.folder() / name
+    folder = cache.folder() / name
     for url in dataset.urls:
         target = folder / url.rsplit("/", 1)[-1]
         if not target.is_file():
@@ -186,10 +186,10 @@ def _find(dataset: Dataset, fetch: bool, progress: Progress) -> Path | Any:
     for folder in _prepared_folders(dataset):
         if (folder / f"{dataset.name}.parquet").is_file():
             return folder / f"{dataset.name}.parquet"
-    found = _cache.prepared(dataset)
+    found = cache.prepared(dataset)
     if found is None and fetch:
         download(dataset.name, progress=progress)
-        found = _cache.prepared(dataset)
+        found = cache.prepared(dataset)
     if found is None:
         raise _absent(dataset)
     return found
@@ -197,11 +197,11 @@ def _find(dataset: Dataset, fetch: bool, progress: Progress) -> Path | Any:
 
 def _prepared_folders(dataset: Dataset) -> list[Path]:
     folders = []
-    given = _cache.data_folder()
+    given = cache.data_folder()
     if given is not None:
         folders.append(given)
     if dataset.bundled:
-        folders.append(Path(__file__).parents[3] / "data")  # the top of a source tree
+        folders.append(Path(__file__).parents[4] / "data")  # the top of a source tree
     return folders
 
 
