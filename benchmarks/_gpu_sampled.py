@@ -14,10 +14,10 @@ import triton.language as tl
 from scipy import sparse
 
 from fullrank.data.targets import clean_targets
+from fullrank.designs.draws import make_pools
 from fullrank.ranking import FactorScorer, ItemItemScorer, adaptive_ranks, rank, sample_ranks
 from fullrank.ranking._cuda.sampled import Ranking, _Climb
 from fullrank.ranking._cuda.sampled_data import Level, make_group
-from fullrank.ranking.draws import make_pools
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]
 

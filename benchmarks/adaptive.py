@@ -19,11 +19,12 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
 from fullrank.data import Split, read_split
+from fullrank.designs import RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 KS = range(1, 51)
 METRICS = ("recall", "ndcg", "ap")

@@ -23,7 +23,7 @@ from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import clopper_pearson
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse, parse_all
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 ITEMS, USERS, SIZE = 16_980, 5_551, 1_000
 LARGE = 10**8

@@ -21,10 +21,11 @@ from typing import Any
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
+from fullrank.designs import RankGrid, kernel
 from fullrank.estimators import mes, mle
 from fullrank.estimators._system import System, possible_system
 from fullrank.estimators.entropy import objective, solve
-from fullrank.sampling import RankGrid, RankSample, kernel, simulate
+from fullrank.samples import RankSample, simulate
 
 ITEMS, SIZE, USERS, STEPS = 25_815, 500, 25_677, 100
 CHUNK = 1_000  # users of the plain form that are measured, for a step

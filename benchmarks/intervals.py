@@ -14,16 +14,17 @@ from functools import partial
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
+from fullrank.designs import RankGrid
 from fullrank.estimators._system import observed_system
 from fullrank.estimators.likelihood import STEPS_FIXED, plain
 from fullrank.inference import estimate
-from fullrank.sampling import RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N_ITEMS, SIZE, REFITS, GOAL = 25_815, 500, 200, 5.0
 SETUP = """
 import numpy as np
 from fullrank.inference import estimate
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 rng = np.random.default_rng(0)
 ranks = np.minimum(1 + (25_815 * rng.beta(0.3, 2.0, 20_000)).astype(int), 25_815)
 sample = simulate(ranks, n_items=25_815, sample_size=500, replacement=True, rng=0)

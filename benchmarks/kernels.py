@@ -15,7 +15,7 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 from scipy import special, stats
 
-from fullrank.sampling import RankGrid, kernel_averages
+from fullrank.designs import RankGrid, kernel_averages
 
 N, ITEMS = 1_000, [10**4, 10**5, 10**6, 10**7, 10**8]
 FEW = np.unique(np.linspace(1, N, 20).astype(int))  # SciPy's hypergeometric is slow
@@ -58,7 +58,7 @@ def main(rounds: int = 5) -> None:
     seconds = in_turn(ours | others, rounds)
     setup = (
         "import numpy as np\n"
-        "from fullrank.sampling import RankGrid, kernel_averages\n"
+        "from fullrank.samples import RankGrid, kernel_averages\n"
         f"grid = RankGrid.default({ITEMS[-1]})"
     )
     work = (

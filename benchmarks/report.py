@@ -15,7 +15,7 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
 from fullrank.report import build_report
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 POWERS = (2.0, 2.5, 3.0, 3.5, 4.0)
 DESIGNS: dict[str, dict[str, Any]] = {

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from PIL import Image
 
-from fullrank.sampling import kernel
+from fullrank.designs import kernel
 
 ROOT = Path(__file__).parents[1]
 ITEMS = 10_000

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 COUNTS = "rank long, sample_size long, n_items long, count long, weight double"
 

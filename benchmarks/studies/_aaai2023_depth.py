@@ -22,7 +22,7 @@ from _study import spread
 from _workers import in_processes
 
 from fullrank.estimators import mle, smoothed
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 EM_STEPS = 50
 DIGITS = 5  # enough that a page rounds once

@@ -15,10 +15,11 @@ import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
 from fullrank.data.split_items import Split
+from fullrank.designs import RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer
-from fullrank.sampling import RankDistribution, RankGrid
+from fullrank.samples import RankDistribution
 
 KS = range(1, 51)
 METRICS = ("recall", "ndcg", "ap")

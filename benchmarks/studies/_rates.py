@@ -19,7 +19,7 @@ import numpy as np
 from fullrank.engines import Processes, Ray
 from fullrank.evaluation.problem import added
 from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 D = 64
 SAMPLE_SIZE = 100

@@ -28,10 +28,11 @@ from _workers import Steps, workers
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.estimators.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse
-from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 Floats = NDArray[np.float64]
 

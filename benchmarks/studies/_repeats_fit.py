@@ -16,13 +16,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import Design, RankGrid
 from fullrank.estimators._system import _ALL, _BASE, System, columns_of, possible_system
 from fullrank.estimators.entropy import solve
 from fullrank.estimators.least_squares import coefficients
 from fullrank.estimators.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
 from fullrank.estimators.smoothed import best_fit
 from fullrank.metrics import parse
-from fullrank.sampling import Design, RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 

@@ -1,7 +1,7 @@
 """What the studies share: a command line, a file of what was found, a page and figures from it.
 
 A study takes the exact ranks of a model once (`_exact`), keeps them, and then only repeats the
-drawing of candidates (`fullrank.sampling.simulate`), one seed for each repeat. It writes
+drawing of candidates (`fullrank.samples.simulate`), one seed for each repeat. It writes
 `<name>.json` and, from nothing but that file, `<name>.md` and its figures, `<name>-….svg`. Those
 that repeat a paper lie in docs/reproduction, the others in docs/studies.
 

@@ -29,7 +29,7 @@ from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse_all
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 NEEDS = ("citeulike-a", "ml-1m")
 LEVEL = 0.95

@@ -21,11 +21,12 @@ from _shapes import Shape, shapes
 from _study import run, table
 from _workers import in_processes
 
+from fullrank.designs import RankGrid
 from fullrank.estimators.methods import behind_interval, choose, point
 from fullrank.inference.diagnosis import reasons
 from fullrank.inference.uncertainty import interval, spread
 from fullrank.metrics import Metric, parse_all
-from fullrank.sampling import RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "ndcg@50",
            "ap@10")  # fmt: skip

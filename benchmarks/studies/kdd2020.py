@@ -40,7 +40,7 @@ from _study import run
 
 from fullrank.errors import InputError
 from fullrank.inference import bounds
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 PAPER = "001"
 USES = ("book-crossing",)

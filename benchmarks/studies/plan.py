@@ -23,7 +23,7 @@ from _workers import in_processes
 
 from fullrank.inference import estimate, plan
 from fullrank.metrics import parse_all
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 NEEDS = ("pinterest-20-part",)
 METRICS = ("recall@10", "ndcg@10")

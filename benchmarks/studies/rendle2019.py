@@ -33,7 +33,7 @@ from _rendle2019.page import page, share_of_draws
 from _study import run, spread
 
 from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 PAPER = "002"
 

@@ -23,7 +23,7 @@ from _verdict import verdict
 from _verdict_page import draw
 
 from fullrank import estimate
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 NAME = "reproduction_index"
 NOT_RUN = "its study has not been run"

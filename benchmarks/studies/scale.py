@@ -32,7 +32,7 @@ from _study import run, table
 from fullrank._lib.clock import Clock
 from fullrank.engines import Processes
 from fullrank.ranking import FactorScorer, sample_ranks
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 SAMPLE_SIZE, WORKERS, SEED = 100, 2, 0
 PULL = 0.6  # at most: how far a user's vector leans towards the target's

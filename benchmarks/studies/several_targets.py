@@ -22,7 +22,7 @@ import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
 from fullrank.inference import estimate
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 NEEDS = ("gowalla",)
 NAMES = tuple(f"{metric}@{k}" for k in (10, 20) for metric in METRICS)

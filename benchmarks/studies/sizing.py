@@ -28,7 +28,7 @@ from _study import run, write_page
 from _workers import in_processes
 
 from fullrank.inference import users_needed
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 USERS, ITEMS = 10**9, 10**8
 LEVELS = [25 * 2**step for step in range(12)]

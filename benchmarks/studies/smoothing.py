@@ -23,7 +23,7 @@ from _study import QUICK, run, spread, table
 from _workers import in_processes
 
 from fullrank.estimators import mle, smoothed
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "amazon-video-games")
 DESIGNS: dict[str, dict[str, Any]] = {

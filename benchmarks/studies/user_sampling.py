@@ -25,7 +25,7 @@ from _study import run
 from _user_sampling_page import METRICS, expected, page, published
 
 from fullrank.data import sample_users
-from fullrank.sampling import RankDistribution
+from fullrank.samples import RankDistribution
 
 PAPER = "003"
 USERS = (1000, 5000, 10_000)

@@ -26,6 +26,7 @@ __all__ = [
     "consistency",
     "data",
     "datasets",
+    "designs",
     "engines",
     "errors",
     "estimate",
@@ -43,13 +44,14 @@ __all__ = [
     "report",
     "sample_ranks",
     "sample_users",
-    "sampling",
+    "samples",
     "users_needed",
     "winner",
 ]
 
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
     from fullrank import data as data
+    from fullrank import designs as designs
     from fullrank import engines as engines
     from fullrank import errors as errors
     from fullrank import estimators as estimators
@@ -60,10 +62,12 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import models as models
     from fullrank import ranking as ranking
     from fullrank import report as report
-    from fullrank import sampling as sampling
+    from fullrank import samples as samples
     from fullrank.data import Interactions as Interactions
     from fullrank.data import sample_users as sample_users
     from fullrank.data.sets import datasets as datasets
+    from fullrank.designs import Design as Design
+    from fullrank.designs import RankGrid as RankGrid
     from fullrank.evaluation import evaluate as evaluate
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
@@ -76,16 +80,15 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
-    from fullrank.sampling import Design as Design
-    from fullrank.sampling import RankDistribution as RankDistribution
-    from fullrank.sampling import RankGrid as RankGrid
-    from fullrank.sampling import RankSample as RankSample
-    from fullrank.sampling import consistency as consistency
-    from fullrank.sampling import expected_metric as expected_metric
+    from fullrank.samples import RankDistribution as RankDistribution
+    from fullrank.samples import RankSample as RankSample
+    from fullrank.samples import consistency as consistency
+    from fullrank.samples import expected_metric as expected_metric
 
 _MODULES = {
     "data": "fullrank.data",
     "datasets": "fullrank.data.sets.datasets",
+    "designs": "fullrank.designs",
     "engines": "fullrank.engines",
     "errors": "fullrank.errors",
     "estimators": "fullrank.estimators",
@@ -96,7 +99,7 @@ _MODULES = {
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",
     "report": "fullrank.report",
-    "sampling": "fullrank.sampling",
+    "samples": "fullrank.samples",
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
@@ -112,13 +115,13 @@ _MEMBERS = {
     "adaptive_ranks": "fullrank.ranking",
     "rank": "fullrank.ranking",
     "sample_ranks": "fullrank.ranking",
-    "sample_users": "fullrank.ranking",
-    "Design": "fullrank.sampling",
-    "RankDistribution": "fullrank.sampling",
-    "RankGrid": "fullrank.sampling",
-    "RankSample": "fullrank.sampling",
-    "consistency": "fullrank.sampling",
-    "expected_metric": "fullrank.sampling",
+    "sample_users": "fullrank.data",
+    "Design": "fullrank.designs",
+    "RankDistribution": "fullrank.samples",
+    "RankGrid": "fullrank.designs",
+    "RankSample": "fullrank.samples",
+    "consistency": "fullrank.samples",
+    "expected_metric": "fullrank.samples",
 }
 
 

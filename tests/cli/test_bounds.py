@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.inference import bounds
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 pytest.importorskip("pyarrow")
 SAMPLE = simulate([1, 4, 20, 50, 120, 400] * 100, n_items=2000, sample_size=100, rng=0)

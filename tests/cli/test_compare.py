@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.inference import compare
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 pytest.importorskip("pyarrow")
 

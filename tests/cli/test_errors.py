@@ -123,12 +123,12 @@ def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: st
 def test_unwritable_output_is_told_before_the_work(
     fullrank: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fullrank.sampling import foreign
+    from fullrank.samples import read_ranks
 
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("the file was read first")
 
-    monkeypatch.setattr(foreign, "read_ranks", never)
+    monkeypatch.setattr(read_ranks, "read_ranks", never)
     (tmp_path / "a.csv").write_text("rank\n1\n2\n")
     words = ("estimate", tmp_path / "a.csv", *SIZES, "--report")
     nowhere = tmp_path / "nowhere" / "page.html"

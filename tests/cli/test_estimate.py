@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.inference import bounds, estimate
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

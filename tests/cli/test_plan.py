@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.inference import plan
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 pytest.importorskip("pyarrow")
 

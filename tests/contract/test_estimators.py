@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid
 from fullrank.estimators import METHODS, mle
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 from fullrank.testing import check_estimator
 
 GRID = RankGrid(np.array([*range(21), 40, 80, 149, 150]))

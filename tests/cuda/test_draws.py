@@ -6,10 +6,10 @@ import triton
 import triton.language as tl
 
 from fullrank._lib.device import open_device
+from fullrank.designs.draws import Pools, philox4x32, reference_indices
 from fullrank.ranking._cuda import sampled_data
 from fullrank.ranking._cuda.draws import user_words
 from fullrank.ranking._cuda.sampled_data import Gpu, draw, draws_of, make_group
-from fullrank.ranking.draws import Pools, philox4x32, reference_indices
 
 KEY = 2**63 + 12345
 FAR = 2**33 + 5  # a user row whose upper half is not zero

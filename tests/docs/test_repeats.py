@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import bv, cls, mes, mle, mn, smoothed, weighted_mle
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse
-from fullrank.sampling import RankDistribution, RankGrid, simulate
+from fullrank.samples import RankDistribution, simulate
 
 SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "studies"
 N_ITEMS = 600

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 ROOT = Path(__file__).parents[2]
 OWN: dict[str, Any] = {"sample_size": 20, "replacement": True, "pool": "unseen"}

@@ -16,7 +16,7 @@ import pytest
 
 from fullrank.estimators import mle
 from fullrank.metrics import parse
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "benchmarks" / "studies"

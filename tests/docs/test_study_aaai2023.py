@@ -166,7 +166,7 @@ def test_growth_of_the_cost_by_hand(load: Any) -> None:
 
 def test_the_levels_of_a_depth_are_one_sample(load: Any) -> None:
     """Users who stop at a level, counted once from the deepest sample."""
-    from fullrank.sampling import simulate
+    from fullrank.samples import simulate
 
     depth, study = load("_aaai2023_depth"), load("_exact")
     ranks = np.random.default_rng(0).integers(1, 60, 400)

@@ -19,7 +19,7 @@ from scipy.stats import binom, hypergeom
 
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, alignment_errors
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "benchmarks" / "studies"

@@ -19,8 +19,8 @@ from safetensors.numpy import save
 
 from fullrank.evaluation import Evaluation, FactorFiles, evaluate
 from fullrank.ranking import rank
-from fullrank.ranking.candidates import read_candidates
-from fullrank.sampling.foreign import read_ranks
+from fullrank.samples.read_candidates import read_candidates
+from fullrank.samples.read_ranks import read_ranks
 
 _RUNS = {
     "run.trec": b"u1 Q0 a 1 0.9 x\nu1 Q0 b 2 0.5 x\nu2 Q0 c 1 0.7 x\nu2 Q0 a 2 0.1 x\n",

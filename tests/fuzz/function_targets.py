@@ -12,12 +12,13 @@ from harness import folder, target
 from mutation import NAMES, anything, spoiled
 from scipy.sparse import csr_array
 
-from fullrank import inference, metrics, models, ranking, sampling
+from fullrank import inference, metrics, models, ranking, samples
 from fullrank.data import Interactions, simulate
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import FullrankError
 from fullrank.estimators.methods import METHODS
 from fullrank.metrics import names as metric_names
-from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 _KINDS = tuple(metric_names())
 
@@ -131,7 +132,7 @@ def _sample(source: random.Random) -> RankSample:
         kind = {"levels": [5, 10, 20, 30][: source.randrange(1, 5)]}
         if source.random() < 0.3:
             kind["stop_rank"] = source.randrange(1, 5)
-    sample = sampling.simulate(
+    sample = samples.simulate(
         ranks, n_items=n_items, replacement=replacement, rng=source.randrange(100), **kind
     )
     if source.random() < 0.2:
@@ -149,7 +150,7 @@ def simulated_ranks(source: random.Random) -> Any:
         "rng": source.randrange(9),
     }
     named |= source.choice(({"sample_size": 5}, {"levels": [2, 4, 5], "stop_rank": 1}))
-    return str(sampling.simulate(**spoiled(source, named)))
+    return str(samples.simulate(**spoiled(source, named)))
 
 
 @target("designs", share=8)
@@ -173,13 +174,13 @@ def kernels(source: random.Random) -> Any:
     }
     which = source.randrange(4)
     if which == 0:
-        return sampling.kernel(**spoiled(source, named))
+        return samples.kernel(**spoiled(source, named))
     named["metric"] = _metric(source)
     if which == 1:
-        return sampling.expected_metric(**spoiled(source, named))
+        return samples.expected_metric(**spoiled(source, named))
     if which == 2:
-        return sampling.sampled_metric_std(**spoiled(source, named))
-    return sampling.collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
+        return samples.sampled_metric_std(**spoiled(source, named))
+    return samples.collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
 
 
 @target("consistency", share=0.6)
@@ -193,7 +194,7 @@ def consistency(source: random.Random) -> Any:
         "sample_sizes": source.choice((None, [2], [2, 5])),
         "replacement": source.random() < 0.5,
     }
-    found = sampling.consistency(**_bounded(spoiled(source, named), "n_items", 1000))
+    found = samples.consistency(**_bounded(spoiled(source, named), "n_items", 1000))
     return str(found), found.expected, found.exact
 
 
@@ -289,7 +290,7 @@ def _results(source: random.Random, kind: int) -> dict[str, Any]:
         }
     n_items = source.choice((20, 500))
     return {
-        name: sampling.simulate(
+        name: samples.simulate(
             _ranks(source, size, n_items), n_items=n_items, sample_size=10, rng=i,
             user=np.arange(size) if source.random() < 0.9 else None,
         )

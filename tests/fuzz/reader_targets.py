@@ -24,8 +24,9 @@ from mutation import NAMES, NUMBERS, anything, mutated, spoiled, spoiled_array
 from fullrank import models
 from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
-from fullrank.ranking import Negatives, as_scorer, draw_negatives, rank
-from fullrank.sampling import RankDistribution, RankSample, files, simulate
+from fullrank.designs import Negatives, draw_negatives
+from fullrank.ranking import as_scorer, rank
+from fullrank.samples import RankDistribution, RankSample, files, simulate
 
 Seeds = list[bytes]
 

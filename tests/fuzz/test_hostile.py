@@ -21,26 +21,11 @@ from fullrank import inference, metrics, models
 from fullrank._lib import checks, files, memory
 from fullrank.data import Interactions, sample_users, simulate
 from fullrank.data.sets import datasets, formats
+from fullrank.designs import Design, Negatives, RankGrid, draw_negatives
 from fullrank.errors import DownloadError, InputError, WriteError
-from fullrank.ranking import (
-    FactorScorer,
-    ItemItemScorer,
-    Negatives,
-    ScoreArray,
-    as_scorer,
-    draw_negatives,
-    rank,
-    sample_ranks,
-)
-from fullrank.sampling import (
-    Design,
-    RankDistribution,
-    RankGrid,
-    RankSample,
-    consistency,
-    expected_metric,
-)
-from fullrank.sampling import simulate as simulate_ranks
+from fullrank.ranking import FactorScorer, ItemItemScorer, ScoreArray, as_scorer, rank, sample_ranks
+from fullrank.samples import RankDistribution, RankSample, consistency, expected_metric
+from fullrank.samples import simulate as simulate_ranks
 
 FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
 

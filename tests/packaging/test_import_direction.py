@@ -1,6 +1,6 @@
 """Which part of the library may import which.
 
-data < metrics < sampling < ranking < losses < models < estimators < inference < report: a stage
+tables < data < metrics < designs < samples < ranking < losses < models < estimators < inference < report: a stage
 imports only stages before it, and the modules that stand beneath them all. Engines are passed in,
 so no stage imports them, nor the command line and its demonstration, nor the contract tests; those
 may import anything.
@@ -20,7 +20,8 @@ STAGES = (
     "tables",
     "data",
     "metrics",
-    "sampling",
+    "designs",
+    "samples",
     "ranking",
     "losses",
     "models",
@@ -96,13 +97,13 @@ def test_imports_point_downwards(path: Path) -> None:
     ("statement", "package"),
     [
         ("import fullrank.ranking", "fullrank.data"),
-        ("import fullrank.ranking.exact as exact", "fullrank.sampling"),
+        ("import fullrank.ranking.exact as exact", "fullrank.samples"),
         ("from fullrank.models import EASE", "fullrank.ranking"),
         ("from fullrank import models", "fullrank.ranking"),
         ("from fullrank import RankSample", "fullrank.metrics"),
-        ("from fullrank import datasets, sampling", "fullrank.metrics"),
-        ("from .. import sampling", "fullrank.data"),
-        ("from ..sampling.grid import RankGrid", "fullrank.metrics"),
+        ("from fullrank import datasets, samples", "fullrank.metrics"),
+        ("from .. import samples", "fullrank.data"),
+        ("from ..designs.grid import RankGrid", "fullrank.metrics"),
         ("from ...models import EASE", "fullrank.ranking.kernels"),
         ("def f():\n    from fullrank.report import html", "fullrank.inference"),
         ("importlib.import_module('fullrank.cli')", "fullrank.report"),
@@ -120,8 +121,8 @@ def test_a_breach_is_seen(statement: str, package: str) -> None:
     [
         ("from fullrank.data import Interactions", "fullrank.models"),
         ("from fullrank import Interactions", "fullrank.models"),
-        ("from . import grid", "fullrank.sampling"),
-        ("from .grid import RankGrid", "fullrank.sampling"),
+        ("from . import grid", "fullrank.samples"),
+        ("from .grid import RankGrid", "fullrank.samples"),
         ("from ..data import Interactions", "fullrank.ranking"),
         ("from fullrank import _checks, errors", "fullrank.data"),
         ("from fullrank.errors import InputError", "fullrank._lib.checks"),

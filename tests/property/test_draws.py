@@ -3,8 +3,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullrank.data.targets import clean_targets
+from fullrank.designs.draws import make_pools, reference_indices
 from fullrank.ranking import adaptive_ranks, sample_ranks
-from fullrank.ranking.draws import make_pools, reference_indices
 
 seeds = st.integers(0, 2**64 - 1)
 rows = st.integers(0, 2**45)

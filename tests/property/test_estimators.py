@@ -4,10 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fullrank.designs import RankGrid
 from fullrank.estimators import METHODS, Mapping, likelihood
 from fullrank.estimators._system import observed_system, possible_system
 from fullrank.inference import estimate
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 QUICK = sorted(set(METHODS) - {"exact", "smoothed", "CLS"})  # the others: tests/contract
 

@@ -5,16 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullrank import metrics
-from fullrank.sampling import (
-    Design,
-    RankDistribution,
-    RankGrid,
-    RankSample,
-    expected_metric,
-    kernel,
-    kernel_averages,
-    simulate,
-)
+from fullrank.designs import Design, RankGrid, kernel, kernel_averages
+from fullrank.samples import RankDistribution, RankSample, expected_metric, simulate
 
 SIZES = st.integers(2, 400).flatmap(
     lambda n_items: st.tuples(st.just(n_items), st.integers(2, n_items))

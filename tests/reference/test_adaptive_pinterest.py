@@ -14,11 +14,12 @@ import numpy as np
 import pytest
 
 from fullrank.data import Interactions, read_split
+from fullrank.designs import RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE
 from fullrank.ranking import adaptive_ranks, rank
 from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 pytestmark = pytest.mark.slow
 

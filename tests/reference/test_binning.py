@@ -8,7 +8,8 @@ less than 0.1 %.
 import numpy as np
 import pytest
 
-from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
+from fullrank.designs import RankGrid
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 METRICS = [f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 5, 10, 20, 50)]
 

@@ -16,7 +16,7 @@ from fullrank.inference._bounds_events import Events
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse, parse_all
 from fullrank.models import EASE
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N_ITEMS, USERS = 60, 400
 RANKS = np.arange(1, N_ITEMS + 1)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
+from fullrank.designs import RankGrid
 from fullrank.estimators import bv, cls, entropy, likelihood, mes, mle, mn, weighted_mle
 from fullrank.estimators._system import possible_system
 from fullrank.metrics import parse
-from fullrank.sampling import RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N_ITEMS, SIZE, USERS = 40, 8, 300
 GRID = RankGrid.dense(N_ITEMS)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
+from fullrank.designs import RankGrid
 from fullrank.estimators import METHODS, cls, mle
 from fullrank.inference import estimate
-from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 METRICS = ("recall@1", "recall@10", "ndcg@10", "ap@10", "rr@5", "precision@20")
 EXACT = [name for name, method in METHODS.items() if method.recovers]

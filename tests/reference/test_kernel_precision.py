@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fullrank.sampling import Design, RankGrid, kernel, kernel_averages
+from fullrank.designs import Design, RankGrid, kernel, kernel_averages
 
 HUGE = 10**8
 

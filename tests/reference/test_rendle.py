@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
-from fullrank.sampling import (
-    collapse,
-    consistency,
-    expected_metric,
-    kernel,
-    sampled_metric_std,
-)
+from fullrank.designs import kernel
+from fullrank.samples import collapse, consistency, expected_metric, sampled_metric_std
 
 N_ITEMS = 10_000
 RANKS = {

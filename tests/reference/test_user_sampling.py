@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fullrank.inference.proportions import hoeffding_confidence, two_proportions
 from fullrank.inference.sample_size import users_needed
-from fullrank.sampling import expected_metric
+from fullrank.samples import expected_metric
 
 
 @pytest.mark.parametrize(

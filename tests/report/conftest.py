@@ -14,7 +14,7 @@ import pytest
 
 from fullrank.ranking import ExactRanks
 from fullrank.report import Report, build_report
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 2000
 PATIENCE = 120_000  # milliseconds for a browser on a busy machine

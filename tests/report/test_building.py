@@ -11,7 +11,7 @@ import pytest
 import fullrank as fr
 from fullrank.errors import InputError
 from fullrank.report import Report, build_report, write_report
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
 ONE = ALL | {"bounds": False}

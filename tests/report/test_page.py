@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fullrank.report import Report, build_report
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 
 class Reader(HTMLParser):

@@ -8,7 +8,7 @@ from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_region import chernoff, limits
 from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse_all
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 pytestmark = pytest.mark.slow
 

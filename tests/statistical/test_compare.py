@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fullrank.designs import RankGrid
 from fullrank.inference.comparing import compare
 from fullrank.inference.means import mean_interval
 from fullrank.inference.multiplicity import holm
@@ -13,7 +14,7 @@ from fullrank.inference.paired_tests import paired_test
 from fullrank.inference.proportions import hoeffding, wald, wilson
 from fullrank.inference.winning import winner
 from fullrank.metrics import parse
-from fullrank.sampling import RankGrid, simulate
+from fullrank.samples import simulate
 
 pytestmark = pytest.mark.slow
 

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from fullrank.data.targets import clean_targets
+from fullrank.designs import draw_kernels as kernels
+from fullrank.designs.draws import make_pools
 from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
-from fullrank.ranking import _draw_kernels as kernels
-from fullrank.ranking.draws import make_pools
 
 pytestmark = pytest.mark.slow
 

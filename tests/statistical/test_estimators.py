@@ -5,9 +5,10 @@ import pytest
 from numpy.typing import NDArray
 
 from fullrank import metrics
+from fullrank.designs import RankGrid, kernel
 from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
 from fullrank.inference import estimate
-from fullrank.sampling import RankGrid, RankSample, kernel, simulate
+from fullrank.samples import RankSample, simulate
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 
 from fullrank.inference import estimate
 from fullrank.metrics import parse_all
-from fullrank.sampling import simulate
+from fullrank.samples import simulate
 
 SHAPES = Path(__file__).parents[2] / "docs" / "studies" / "shapes.json"
 RUNS, N_USERS = 40, 2_000

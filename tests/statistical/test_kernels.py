@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fullrank.sampling import Design
+from fullrank.designs import Design
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,9 @@ import numpy as np
 from _exact import KS, METRICS, Ranks
 from _repeats import BOUND_KS, Repeats, design_of, right
 
+from fullrank.designs import RankGrid
 from fullrank.estimators import METHODS
-from fullrank.sampling import RankGrid, simulate
+from fullrank.samples import simulate
 
 CUTS = (5, 10, 20)
 ASKED = [f"{metric}@{k}" for k in CUTS for metric in METRICS]

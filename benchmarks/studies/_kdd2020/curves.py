@@ -9,8 +9,9 @@ import numpy as np
 from _exact import Ranks
 
 from _kdd2020.repeats import PLACED, SIZE, Drawn, Floats, functions, hit_rates, places
+from fullrank.designs import kernel
 from fullrank.estimators import Mapping
-from fullrank.sampling import kernel, simulate
+from fullrank.samples import simulate
 
 Known = dict[str, Ranks]  # by model
 

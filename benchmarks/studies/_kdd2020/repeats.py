@@ -19,7 +19,7 @@ from _workers import in_processes
 
 from _kdd2020.published import ERRORS
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, mle, smoothed
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 Floats = np.ndarray
 

@@ -20,9 +20,10 @@ from _study import spread
 
 from _kdd2020.published import MAPPED, SCHEMES
 from _kdd2020.repeats import Floats, functions, hit_rates, kept_repeats, key_of, places
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, smoothed
-from fullrank.sampling import RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 KEPT = ROOT / "docs" / "reproduction" / "kdd2020-seen.npz"
 UNSEEN = "unseen items"

@@ -25,7 +25,7 @@ from _kdd2020.repeats import (
     places,
 )
 from fullrank.estimators import Mapping
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 Draws = dict[str, Drawn]  # by model
 

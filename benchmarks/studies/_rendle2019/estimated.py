@@ -17,7 +17,7 @@ from _rendle2019.figures import TOP_METRICS, best, exact_of
 from fullrank.demo import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
 from fullrank.estimators import mle, smoothed
 from fullrank.inference import bounds
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 COPIES = 2_000  # five users tell an estimator nothing
 DESIGNS: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from fullrank import expected_metric, metrics
 from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
-from fullrank.sampling import collapse
+from fullrank.samples import collapse
 
 SIZES = (2, 11, 101, 1_001)  # Figure 3: candidates, the target among them
 TOP = np.arange(1, 1_001)

@@ -16,8 +16,8 @@ import typer
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
-    from fullrank.sampling import RankSample
-    from fullrank.sampling.foreign import Ranks
+    from fullrank.samples import RankSample
+    from fullrank.samples.read_ranks import Ranks
 
 _PANEL = "How the ranks were made"
 _FILE = "What the file looks like"
@@ -133,7 +133,7 @@ class Reading:
 
         if checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
             raise InputError(_POPULAR)
-        from fullrank.sampling import files, foreign
+        from fullrank.samples import files, read_ranks
 
         for one in (path, self.truth):
             if one is not None and not os.access(_files.existing(one), os.R_OK):
@@ -143,9 +143,9 @@ class Reading:
         own = None if scored else files.read_own(source, rows=rows)
         if own is not None:
             self._check_against(own, source)
-            found = foreign.Ranks(samples={"": own}, notes=())
+            found = read_ranks.Ranks(samples={"": own}, notes=())
         elif scored:
-            from fullrank.ranking.candidates import read_candidates
+            from fullrank.samples.read_candidates import read_candidates
 
             found = read_candidates(
                 source, self.truth, **self._design(), ties=self.ties, rng=seed,
@@ -154,14 +154,14 @@ class Reading:
             )  # fmt: skip
         else:
             sizes, columns = self._columns()
-            found = foreign.read_ranks(
+            found = read_ranks.read_ranks(
                 source, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
                 **self._design(),
             )  # fmt: skip
         samples = {printable(name or stem(source)): one for name, one in found.samples.items()}
         if len(samples) < len(found.samples):
             raise InputError(f"`model` must tell models apart; {source} has two that look alike.")
-        return foreign.Ranks(samples=samples, notes=found.notes)
+        return read_ranks.Ranks(samples=samples, notes=found.notes)
 
     def shown(self, path: Path) -> str:
         """The file and these options as they are typed."""
@@ -178,7 +178,7 @@ class Reading:
         return shlex.join(words)
 
     def _scored(self, source: Path) -> bool:
-        from fullrank.sampling.foreign import is_table
+        from fullrank.samples.read_ranks import is_table
         from fullrank.tables.candidate_files import has_scores
 
         if self.truth is not None or source.suffix.lower() == ".json":
@@ -252,7 +252,7 @@ def takes_ranks(command: Callable[..., None]) -> Callable[..., None]:
 
 def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
     """Every model in files and in folders that `fullrank evaluate` wrote, with its rows."""
-    from fullrank.sampling.foreign import Ranks
+    from fullrank.samples.read_ranks import Ranks
 
     found: dict[str, RankSample] = {}
     notes: dict[str, None] = {}
@@ -272,7 +272,7 @@ def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
 def _run(folder: Path) -> Ranks:
     """The models of a folder that `fullrank evaluate` wrote."""
     from fullrank.evaluation.result import Evaluation
-    from fullrank.sampling.foreign import Ranks
+    from fullrank.samples.read_ranks import Ranks
 
     return Ranks(samples=Evaluation.read(folder).samples, notes=())
 

@@ -15,7 +15,7 @@ from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.inference import Bounds, Estimate
-    from fullrank.sampling.foreign import Ranks
+    from fullrank.samples.read_ranks import Ranks
 
 PANEL = _common.HAVE_RANKS
 

@@ -12,7 +12,7 @@ from fullrank.cli._ranks import Reading, takes_ranks, whole_number
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
-    from fullrank.sampling import RankSample
+    from fullrank.samples import RankSample
 
 PANEL = _common.HAVE_RANKS
 SHAPE = 0.35

@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
-from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, exhausted_system
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import RankGrid
 from fullrank.estimators._system import Sensitivity, System, possible_system
 from fullrank.estimators.likelihood import default_steps, plain
 from fullrank.metrics import Metric, parse
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 

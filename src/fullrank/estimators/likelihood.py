@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +52,7 @@ def mle(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate(range(1, 1001), n_items=1000, sample_size=100, rng=0)
     >>> round(mle(sample).metric("recall@100"), 2)
     0.1

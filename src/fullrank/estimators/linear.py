@@ -18,11 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, System, possible_system
 from fullrank.estimators.entropy import mes, mes_sensitivity
 from fullrank.estimators.likelihood import default_steps, mle, mle_sensitivity, plain
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 Prior = str | RankDistribution

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, extras
 from fullrank.errors import InputError
 from fullrank.estimators._system import check_sample
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 

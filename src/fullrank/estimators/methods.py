@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import Sensitivity, resolution
 from fullrank.estimators.entropy import mes, mes_sensitivity
@@ -24,7 +25,7 @@ from fullrank.estimators.several import own_catalogues, several_targets
 from fullrank.estimators.smoothed import best_penalty, smoothed, smoothed_sensitivity
 from fullrank.estimators.weighted import weighted_mle, weighted_sensitivity
 from fullrank.metrics import Metric
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 

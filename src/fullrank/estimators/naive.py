@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fullrank.errors import InputError
 from fullrank.estimators._system import check_sample
 from fullrank.metrics import Metric, parse
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 

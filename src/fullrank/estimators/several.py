@@ -16,9 +16,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 # The mean of a gain on the grid over the targets of a sample, and how each target moves it (0

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks, threads
+from fullrank.designs import RankGrid
 from fullrank.estimators._system import (
     Sensitivity,
     System,
@@ -31,7 +32,7 @@ from fullrank.estimators._system import (
     possible_system,
     resolution,
 )
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +75,7 @@ def smoothed(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate(range(1, 1001), n_items=1000, levels=[25, 50, 100], rng=0)
     >>> round(smoothed(sample).metric("recall@100"), 2)
     0.1

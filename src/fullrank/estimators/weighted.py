@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
 from fullrank.estimators.likelihood import default_steps, gradient, plain_path, uniform
 from fullrank.metrics import Metric, parse
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fullrank._lib.device import on_gpu
 from fullrank.data.targets import ANY, by_rows, clean_targets
 from fullrank.evaluation.strategies import Strategy
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Ints = NDArray[np.int64]
 _SHARDS = 64  # as many as this, where the sizes below allow it

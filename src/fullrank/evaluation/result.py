@@ -19,7 +19,7 @@ from fullrank.errors import InputError
 from fullrank.inference import Comparison, Estimate, compare, estimate
 from fullrank.inference.comparison import decimals
 from fullrank.metrics import parse_all
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 FORMAT = 1
 KIND = "Evaluation"

@@ -40,8 +40,8 @@ from fullrank.evaluation.result import (
     Evaluation,
     read_manifest,
 )
-from fullrank.sampling import RankSample
-from fullrank.sampling.files import from_arrow
+from fullrank.samples import RankSample
+from fullrank.samples.files import from_arrow
 
 UNFINISHED = "unfinished"
 _ASKED = "asked.json"

@@ -8,11 +8,11 @@ from typing import Any, Self
 
 from fullrank._lib import checks
 from fullrank._lib.specs import parse_spec
+from fullrank.designs.draws import POOLS
 from fullrank.errors import InputError
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
-from fullrank.ranking.draws import POOLS
 from fullrank.ranking.sampled import TIES
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Check = Callable[[str, Any], Any]
 

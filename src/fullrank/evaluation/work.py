@@ -15,6 +15,7 @@ from fullrank._lib.clock import Steps
 from fullrank._lib.fingerprints import fingerprint
 from fullrank._lib.rng import RandomState
 from fullrank.data import Split
+from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
@@ -25,8 +26,7 @@ from fullrank.evaluation.scorers import Entry, Keeper, make_entries
 from fullrank.evaluation.strategies import Strategy
 from fullrank.evaluation.user_files import UserFactors, UserFile
 from fullrank.ranking import as_scorer
-from fullrank.ranking.draws import seed_key
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

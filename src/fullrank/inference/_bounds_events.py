@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.sampling import Design, RankGrid, RankSample
-from fullrank.sampling.kernels import kernel, kernel_averages
+from fullrank.designs import Design, RankGrid
+from fullrank.designs.probabilities import kernel, kernel_averages
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

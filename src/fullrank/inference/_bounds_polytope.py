@@ -13,10 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.inference._bounds_events import Events
 from fullrank.metrics import Metric
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from fullrank.errors import InputError
 from fullrank.inference.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking.exact import ExactRanks
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

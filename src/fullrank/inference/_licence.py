@@ -15,7 +15,7 @@ from fullrank.errors import InputError
 from fullrank.inference._aligned import Aligned
 from fullrank.inference.dominance import Dominance, dominance
 from fullrank.metrics import parse
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 Pairs = list[tuple[int, int]]

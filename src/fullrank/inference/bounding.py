@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_polytope import Columns, edges_for
@@ -24,7 +25,7 @@ from fullrank.inference._bounds_region import chernoff, clopper_pearson
 from fullrank.inference._bounds_result import Bounds
 from fullrank.inference.interval import Interval
 from fullrank.metrics import Metric, parse_all
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 
@@ -85,7 +86,7 @@ def bounds(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, sample_size=100, rng=0)
     >>> print(bounds(sample, "recall@10, recall@100"))
     bounds from 1,200 targets at 95 % (Clopper–Pearson on 10 events)

@@ -13,7 +13,7 @@ from fullrank.estimators._system import resolution
 from fullrank.estimators.methods import Chosen
 from fullrank.inference.uncertainty import Spread
 from fullrank.metrics import Metric
-from fullrank.sampling import RankDistribution, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 # where coverage was seen to fall (docs/studies/intervals.md)
 FEW = 10.0  # targets in the top K below which no interval is more than a hint

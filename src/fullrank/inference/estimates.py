@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, tabular
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState, generator
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, point
 from fullrank.inference.diagnosis import Diagnosis, diagnose
@@ -21,7 +22,7 @@ from fullrank.inference.resampling import resampled
 from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread, squared_weights
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 
@@ -217,7 +218,7 @@ def estimate(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate(
     ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, levels=[25, 50, 100, 200], rng=0
     ... )

@@ -15,8 +15,8 @@ from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.estimators import mapping
 from fullrank.metrics import Metric, parse_all
-from fullrank.sampling import RankSample, expected_metric
-from fullrank.sampling.foreign import assumed_replacement
+from fullrank.samples import RankSample, expected_metric
+from fullrank.samples.read_ranks import assumed_replacement
 
 Floats = NDArray[np.float64]
 

@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import columns_of
 from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
 from fullrank.estimators.several import several_targets
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -74,7 +75,7 @@ def pseudo_values(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
     >>> found = pseudo_values(sample, "recall@10")
     >>> found.values.shape

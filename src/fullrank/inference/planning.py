@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.progress import Progress, reporter
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference._predicted import Candidate, Predicted, Predictor
 from fullrank.inference.estimates import check_level, estimate
 from fullrank.inference.influence import pseudo_values
 from fullrank.metrics import Metric, parse
-from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]
 

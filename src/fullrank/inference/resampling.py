@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.progress import Progress
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators._system import observed_system
 from fullrank.estimators.likelihood import default_steps, refits
 from fullrank.estimators.methods import Chosen, point, values_of
 from fullrank.metrics import Metric
-from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
-from fullrank.sampling.sample import Rows
+from fullrank.samples import RankDistribution, RankSample, simulate
+from fullrank.samples.sample import Rows
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -20,12 +20,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.designs import RankGrid
 from fullrank.estimators._system import Sensitivity
 from fullrank.estimators.methods import Chosen
 from fullrank.inference.influence import contributions, needs_own_catalogue
 from fullrank.inference.interval import Interval
 from fullrank.metrics import Metric
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]
 

@@ -14,7 +14,6 @@ from fullrank.ranking.adaptive import (
 from fullrank.ranking.exact import ExactRanks, rank
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.negatives import Negatives, draw_negatives
 from fullrank.ranking.sampled import sample_ranks
 from fullrank.ranking.scorers import CallableScorer, ScoreArray, Scorer, as_scorer
 from fullrank.ranking.torch_scorer import TorchScorer
@@ -24,14 +23,12 @@ __all__ = [
     "ExactRanks",
     "FactorScorer",
     "ItemItemScorer",
-    "Negatives",
     "SamplingEfficiency",
     "ScoreArray",
     "Scorer",
     "TorchScorer",
     "adaptive_ranks",
     "as_scorer",
-    "draw_negatives",
     "rank",
     "recommend_limit",
     "sample_ranks",

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_fused
-from fullrank.ranking._draw_kernels import contains
+from fullrank.designs.draw_kernels import contains
 from fullrank.ranking._exact_kernels import ULPS, count_tile, stands_before
 
 Array = NDArray[Any]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_any_order
-from fullrank.ranking._draw_kernels import contains, tie_word
+from fullrank.designs.draw_kernels import contains, tie_word
 
 Array = NDArray[Any]
 

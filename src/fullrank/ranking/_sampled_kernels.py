@@ -19,7 +19,7 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
-from fullrank.ranking._draw_kernels import contains, tie_word
+from fullrank.designs.draw_kernels import contains, tie_word
 
 Array = NDArray[Any]
 Scalar = Any  # numba infers the numpy type

@@ -12,8 +12,9 @@ from fullrank._lib import checks, extras
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
+from fullrank.designs.design import Design
+from fullrank.designs.draws import POOLS, Pools, make_pools, seed_key
 from fullrank.errors import InputError
-from fullrank.ranking.draws import POOLS, Pools, make_pools, seed_key
 from fullrank.ranking.sampled import (
     Run,
     Setting,
@@ -25,8 +26,7 @@ from fullrank.ranking.sampled import (
     prepare,
 )
 from fullrank.ranking.scorers import as_scorer
-from fullrank.sampling.design import Design
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -245,7 +245,7 @@ def sampling_efficiency(sample: RankSample) -> SamplingEfficiency:
     Examples
     --------
     >>> from fullrank.ranking.adaptive import sampling_efficiency
-    >>> from fullrank.sampling.sample import RankSample
+    >>> from fullrank.samples.sample import RankSample
     >>> sample = RankSample.from_ranks(
     ...     [3, 2, 2, 1],
     ...     sample_size=[10, 10, 20, 20],
@@ -290,7 +290,7 @@ def recommend_limit(pilot: RankSample, *, max_cost: float | None = None) -> int:
     Examples
     --------
     >>> from fullrank.ranking.adaptive import recommend_limit
-    >>> from fullrank.sampling.sample import RankSample
+    >>> from fullrank.samples.sample import RankSample
     >>> pilot = RankSample.from_ranks(
     ...     [3, 2, 2, 1],
     ...     sample_size=[10, 10, 20, 20],

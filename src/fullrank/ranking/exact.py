@@ -14,13 +14,13 @@ from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
 from fullrank.data.targets import clean_exclude, clean_items, clean_targets, n_candidates
+from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ties as tie_policies
 from fullrank.ranking._counting import Job, count
-from fullrank.ranking.draws import seed_key
 from fullrank.ranking.scorers import as_scorer
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
 
 Ints = NDArray[np.int64]
 PRECISIONS = ("exact", "fast")

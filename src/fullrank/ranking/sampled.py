@@ -22,13 +22,13 @@ from fullrank.data.targets import (
     clean_targets,
     n_candidates,
 )
+from fullrank.designs.draws import POOLS, make_pools, seed_key
+from fullrank.designs.given import Negatives, as_negatives, without_targets
 from fullrank.errors import InputError
-from fullrank.ranking.draws import POOLS, make_pools, seed_key
 from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.negatives import Negatives, as_negatives, without_targets
 from fullrank.ranking.scorers import Scorer, as_scorer, is_thread_safe, nan_error, score_block
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
 
 if TYPE_CHECKING:
     from fullrank.ranking._cuda.sampled import Ranking
@@ -109,7 +109,7 @@ def sample_ranks(
         device's memory, or an `InputError` says so.
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
-        An int gives the same draws for ever (`fullrank.ranking.draws.seed_key`).
+        An int gives the same draws for ever (`fullrank.designs.draws.seed_key`).
 
     Returns
     -------

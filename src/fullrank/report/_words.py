@@ -12,7 +12,7 @@ from fullrank.ranking import ExactRanks
 from fullrank.report._compared import leader
 from fullrank.report._text import among, digits_for, number, percent
 from fullrank.report.measurement import Measurement
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 

@@ -27,7 +27,7 @@ from fullrank.report._text import clean, short
 from fullrank.report._words import summary
 from fullrank.report.measurement import Measurement, described, measure, n_items, unique
 from fullrank.report.result import Report
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 _LONGEST = 80  # characters of a name
 METRICS = ("recall@10", "ndcg@10", "ap@10")
@@ -74,7 +74,7 @@ def build_report(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> samples = {
     ...     name: simulate(
     ...         [1 + u * step % 2000 for u in range(800)], n_items=2000, sample_size=100, rng=0
@@ -144,7 +144,7 @@ def write_report(
 
     Examples
     --------
-    >>> from fullrank.sampling import simulate
+    >>> from fullrank.samples import simulate
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
     >>> report = write_report({"model": sample}, "report.html")  # doctest: +SKIP
     """

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, bounds, estimate, user_means
 from fullrank.metrics import Metric
 from fullrank.ranking import ExactRanks
-from fullrank.sampling import RankDistribution, RankGrid, RankSample
+from fullrank.samples import RankDistribution, RankSample
 
 Metrics = tuple[Metric, ...]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from fullrank.sampling import RankDistribution, RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 
 def check_estimator(

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid
 from fullrank.estimators import METHODS, bv, fit_beta, mes, mle, weighted_mle
 from fullrank.inference import estimate
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 BASE = {"sample_size": 10, "n_items": 50}
 CASES: dict[str, tuple[list[int], dict]] = {

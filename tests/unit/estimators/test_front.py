@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import (
     METHODS,
@@ -17,7 +18,7 @@ from fullrank.estimators import (
     weighted_mle,
 )
 from fullrank.inference import estimate
-from fullrank.sampling import RankDistribution, RankGrid, RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 SAMPLE = simulate(np.arange(1, 201), n_items=200, sample_size=20, replacement=True, rng=0)
 ADAPTIVE = simulate(np.arange(1, 201), n_items=200, levels=[10, 20, 40], rng=0)

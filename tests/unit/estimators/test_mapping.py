@@ -4,7 +4,7 @@ from scipy import special
 
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, unbiased_ranks
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N, SIZE = 3706, 100
 K = np.arange(1, SIZE + 1)

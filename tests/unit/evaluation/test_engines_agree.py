@@ -12,7 +12,7 @@ from fullrank.data import Split, simulate
 from fullrank.engines import Processes, Ray, Serial
 from fullrank.evaluation import evaluate
 from fullrank.ranking import FactorScorer
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 pytestmark = pytest.mark.slow
 

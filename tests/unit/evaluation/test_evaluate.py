@@ -17,7 +17,7 @@ from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.models import EASE, Popularity
 from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 ROWS = ("rank", "sample_size", "n_items", "weight", "n_targets", "offset", "user")
 

@@ -16,7 +16,7 @@ from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank.evaluation.problem import Targets, added, usual_size
 from fullrank.evaluation.user_files import at_rows
 from fullrank.ranking import CallableScorer, FactorScorer, ItemItemScorer
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 
 def scorer(kind: str, change: float = 0.0) -> Any:

@@ -8,13 +8,14 @@ import pytest
 from scipy import stats
 
 from fullrank import metrics
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference._bounds_events import Events
 from fullrank.inference._bounds_program import Program
 from fullrank.inference._bounds_region import chernoff, clopper_pearson, limits
 from fullrank.inference.bounding import Bounds, bounds
 from fullrank.inference.interval import Interval
-from fullrank.sampling import Design, RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 300
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.02, 800), N_ITEMS)

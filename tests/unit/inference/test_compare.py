@@ -17,7 +17,7 @@ from fullrank.inference.proportions import two_proportions
 from fullrank.inference.winning import best
 from fullrank.metrics import parse
 from fullrank.ranking import ExactRanks, FactorScorer, rank, sample_ranks
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 N = 200
 RANDOM = np.random.default_rng(11)

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import METHODS
 from fullrank.inference import Estimate, Interval, estimate, pseudo_values
 from fullrank.inference.uncertainty import interval
 from fullrank.metrics import parse_all
 from fullrank.ranking import rank
-from fullrank.sampling import RankGrid, RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 TRUE = np.minimum(np.random.default_rng(3).geometric(0.02, 400), 300)
 FIXED = simulate(TRUE, n_items=300, sample_size=30, rng=0)

@@ -5,11 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference import estimate, plan
 from fullrank.inference._predicted import Candidate, Predictor
 from fullrank.metrics import parse
-from fullrank.sampling import Design, RankDistribution, RankGrid, RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 N_ITEMS = 2000
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.01, 3000), N_ITEMS)

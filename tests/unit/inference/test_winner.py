@@ -7,7 +7,7 @@ from scipy import stats
 from fullrank.errors import InputError
 from fullrank.inference.comparing import compare
 from fullrank.inference.winning import Winner, shares, winner
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 RANDOM = np.random.default_rng(3)
 BASE = RANDOM.random(500)

@@ -12,7 +12,7 @@ from fullrank.ranking import (
     sample_ranks,
 )
 from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
 
 N_USERS, N_ITEMS = 40, 150
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.ranking.candidates import read_candidates
+from fullrank.samples.read_candidates import read_candidates
 
 pytest.importorskip("pyarrow")
 

@@ -2,15 +2,9 @@ import numpy as np
 import pytest
 
 from fullrank.data.targets import clean_exclude, clean_targets
+from fullrank.designs import draw_kernels as kernels
+from fullrank.designs.draws import Pools, make_pools, philox4x32, reference_indices, seed_key
 from fullrank.errors import InputError
-from fullrank.ranking import _draw_kernels as kernels
-from fullrank.ranking.draws import (
-    Pools,
-    make_pools,
-    philox4x32,
-    reference_indices,
-    seed_key,
-)
 
 ONES = 2**32 - 1
 # Random123's known answers for philox4x32, 10 rounds: counter, key words, result.

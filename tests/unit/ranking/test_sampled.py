@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from fullrank.designs.draws import philox4x32, reference_indices
 from fullrank.errors import InputError
 from fullrank.ranking import (
     CallableScorer,
@@ -13,7 +14,6 @@ from fullrank.ranking import (
     rank,
     sample_ranks,
 )
-from fullrank.ranking.draws import philox4x32, reference_indices
 
 N_USERS, N_ITEMS = 23, 61
 ZERO = np.zeros((1, 4))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from fullrank.sampling import RankSample
+from fullrank.samples import RankSample
 
 
 def test_the_plot_is_the_share_at_each_rank_or_better(need: Callable[[str], Any]) -> None:

@@ -5,8 +5,8 @@ from math import comb
 import numpy as np
 import pytest
 
+from fullrank.designs import Design, kernel
 from fullrank.errors import InputError
-from fullrank.sampling import Design, kernel
 
 ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2, 3, 4, 30), 1)]
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.sampling import RankDistribution, RankGrid
+from fullrank.samples import RankDistribution
 
 
 def ranks_like_a_recommender(n_items: int, size: int = 20_000) -> np.ndarray:

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.sampling import RankGrid
 
 
 @pytest.mark.parametrize("n_items", [1, 2, 100, 128, 129, 130, 400, 10_000, 10**8])

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid, kernel, kernel_averages
 from fullrank.errors import InputError
-from fullrank.sampling import RankGrid, kernel, kernel_averages
 
 
 def test_without_replacement_a_sample_of_all_items_shows_the_rank_itself() -> None:

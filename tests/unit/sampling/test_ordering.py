@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.sampling import consistency, expected_metric
+from fullrank.samples import consistency, expected_metric
 
 
 def test_the_turning_point_is_found_exactly() -> None:

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.sampling import RankGrid, RankSample
+from fullrank.samples import RankSample
 
 FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
 

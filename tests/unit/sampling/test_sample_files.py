@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.sampling import RankSample, files
+from fullrank.samples import RankSample, files
 
 pa = pytest.importorskip("pyarrow")
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.sampling import RankSample, simulate
+from fullrank.samples import RankSample, simulate
 
 RECIPE = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "spark_ranks.py"))
 FIXED: dict[str, Any] = {"sample_size": 100, "n_items": 5_000, "replacement": False}

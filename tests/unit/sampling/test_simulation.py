@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 
+from fullrank.designs import Design
 from fullrank.errors import InputError
-from fullrank.sampling import Design, simulate
+from fullrank.samples import simulate
 
 RANKS = np.repeat([1, 2, 7, 40, 150, 300], 4_000)
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from fullrank._lib import memory
 from fullrank._lib.device import free_memory
 from fullrank.data.targets import Exclusion
+from fullrank.designs.draws import Pools
 from fullrank.errors import InputError
 from fullrank.ranking._cuda.streaming import rows_of, to_device
-from fullrank.ranking.draws import Pools
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]

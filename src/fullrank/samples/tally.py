@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
-from fullrank.sampling.sample import ONE_BASED
+from fullrank.samples.sample import ONE_BASED
 from fullrank.tables import pieces
 
 Ints = NDArray[np.int64]

@@ -7,9 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
+from fullrank.designs.design import Design
 from fullrank.errors import InputError
-from fullrank.sampling.design import Design
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
 
 Ints = NDArray[np.int64]
 _ONE_OR_MORE = {"sample_size": "one number", "levels": "one number at least"}

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, files
 from fullrank.errors import InputError
-from fullrank.sampling._tally import SEVERAL, Tally, present
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.sample import RankSample
+from fullrank.samples.tally import SEVERAL, Tally, present
 from fullrank.tables import pieces
 
 Ints = NDArray[np.int64]

@@ -17,8 +17,8 @@ from fullrank._lib import checks
 from fullrank._lib.files import PathLike, existing
 from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.sampling import RankSample
-from fullrank.sampling.foreign import Ranks, assumed_replacement, infer_levels
+from fullrank.samples import RankSample
+from fullrank.samples.read_ranks import Ranks, assumed_replacement, infer_levels
 from fullrank.tables.candidate_files import read_scored, read_truth
 
 Ints = NDArray[np.int64]
@@ -51,7 +51,7 @@ def read_candidates(
     n_items : catalogue size N
     sample_size : candidates of each target, itself counted; the listed ones if left out. Larger
         than the list where that was cut below every target
-    replacement, design, levels, stop_rank : as in `fullrank.sampling.foreign.read_ranks`
+    replacement, design, levels, stop_rank : as in `fullrank.samples.read_ranks.read_ranks`
     ties : {"random", "best", "worst"}
         Where a target stands among candidates of its score
     rng : of ties="random"

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, extras, memory
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
-from fullrank.sampling.expected import expected_metric
+from fullrank.samples.expected import expected_metric
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

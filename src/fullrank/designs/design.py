@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank.designs.grid import RankGrid
+from fullrank.designs.probabilities import hypergeometric, kernel, kernel_averages
 from fullrank.errors import InputError
-from fullrank.sampling.grid import RankGrid
-from fullrank.sampling.kernels import hypergeometric, kernel, kernel_averages
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
+from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse, parse_all
-from fullrank.sampling.grid import RankGrid
 
 Floats = NDArray[np.float64]
 _Number = TypeVar("_Number", np.float64, np.int64)

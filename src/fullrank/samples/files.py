@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, files
+from fullrank.designs.design import Design
 from fullrank.errors import InputError
-from fullrank.sampling.design import Design
-from fullrank.sampling.foreign import read_ranks, samples_of, tally_of
-from fullrank.sampling.sample import RankSample
+from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
+from fullrank.samples.sample import RankSample
 from fullrank.tables import pieces as _pieces
 
 FORMAT = 1
@@ -83,7 +83,7 @@ def read(path: files.PathLike, *, model: str | None = None, **settings: Any) -> 
     A file that fullrank wrote carries its design. Any other needs a column ``rank`` and may
     have ``sample_size``, ``n_items``, ``weight``, ``user``, ``n_targets``, ``offset`` and
     ``model``; what it has no column for is given as an argument, as in
-    `RankSample.from_ranks`. `fullrank.sampling.foreign.read_ranks` asks for less and infers more.
+    `RankSample.from_ranks`. `fullrank.samples.read_ranks.read_ranks` asks for less and infers more.
 
     Parameters
     ----------

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
 from fullrank._lib.files import PathLike
+from fullrank.designs.design import Design
+from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
-from fullrank.sampling.design import Design
-from fullrank.sampling.grid import RankGrid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -326,20 +326,20 @@ class RankSample:
 
     @staticmethod
     def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-        """Read a sample from a Parquet, CSV or JSON file; see `fullrank.sampling.files.read`."""
-        from fullrank.sampling import files
+        """Read a sample from a Parquet, CSV or JSON file; see `fullrank.samples.files.read`."""
+        from fullrank.samples import files
 
         return files.read(path, model=model, **settings)
 
     def write(self, path: PathLike) -> None:
         """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
-        from fullrank.sampling import files
+        from fullrank.samples import files
 
         files.write(self, path)
 
     def to_arrow(self) -> Any:
         """A pyarrow Table of the rows (or counts), the design in its metadata."""
-        from fullrank.sampling import files
+        from fullrank.samples import files
 
         return files.to_arrow(self)
 

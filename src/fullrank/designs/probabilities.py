@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
-from fullrank.sampling.grid import RankGrid
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -59,7 +59,7 @@ def seed_key(rng: RandomState = None) -> int:
 
     Examples
     --------
-    >>> from fullrank.ranking.draws import seed_key
+    >>> from fullrank.designs.draws import seed_key
     >>> seed_key(7)
     7
     """
@@ -106,7 +106,7 @@ class Pools:
         With `shared`, users whose rows fall into the same block of that many share a sequence of
         draws, each leaving out its own holes; `first` must then be zero.
         """
-        from fullrank.ranking import _draw_kernels as kernels
+        from fullrank.designs import draw_kernels as kernels
 
         out = np.empty((groups.size, int(count.max(initial=0))), np.int32)
         starts, stops = self.indptr[groups], self.indptr[groups + 1]
@@ -168,7 +168,7 @@ def philox4x32(counter: tuple[int, int, int, int], key: int) -> tuple[int, int, 
 
     Examples
     --------
-    >>> from fullrank.ranking.draws import philox4x32
+    >>> from fullrank.designs.draws import philox4x32
     >>> [f"{word:08x}" for word in philox4x32((0, 0, 0, 0), 0)]
     ['6627e8d5', 'e169c58d', 'bc57ac4c', '9b00dbd8']
     """
@@ -188,7 +188,7 @@ def reference_indices(
 
     Examples
     --------
-    >>> from fullrank.ranking.draws import reference_indices
+    >>> from fullrank.designs.draws import reference_indices
     >>> sorted(reference_indices(7, 0, 5, 5, replacement=False))
     [0, 1, 2, 3, 4]
     """

@@ -23,8 +23,8 @@ from fullrank.data.targets import (
     clean_targets,
     pairs,
 )
+from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.errors import DataWarning, InputError
-from fullrank.ranking.draws import POOLS, make_pools, seed_key
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -305,7 +305,7 @@ def draw_negatives(
 
     Examples
     --------
-    >>> from fullrank.ranking.negatives import draw_negatives
+    >>> from fullrank.designs.given import draw_negatives
     >>> drawn = draw_negatives(([0, 1], [5, 3]), 8, sample_size=4, rng=1)
     >>> drawn.items.shape
     (2, 3)

@@ -1,0 +1,23 @@
+"""What was seen: samples of ranks, distributions of true ranks, and the files that hold them.
+
+Works from plain arrays: ranks from any pipeline can enter as a RankSample. Imports `_lib`,
+`tables`, `metrics`, `data` and `designs`; every folder to its right may import it.
+"""
+
+from fullrank.samples.distribution import RankDistribution
+from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
+from fullrank.samples.ordering import Consistency, consistency
+from fullrank.samples.sample import RankSample, Rows
+from fullrank.samples.simulation import simulate
+
+__all__ = [
+    "Consistency",
+    "RankDistribution",
+    "RankSample",
+    "Rows",
+    "collapse",
+    "consistency",
+    "expected_metric",
+    "sampled_metric_std",
+    "simulate",
+]
