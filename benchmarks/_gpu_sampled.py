@@ -15,9 +15,10 @@ from scipy import sparse
 
 from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools
-from fullrank.ranking import FactorScorer, ItemItemScorer, adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking._cuda.sampled import Ranking, _Climb
 from fullrank.ranking._cuda.sampled_data import Level, make_group
+from fullrank.scorers import FactorScorer, ItemItemScorer
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]
 

@@ -36,12 +36,13 @@ from _measure import report
 from fullrank._lib.clock import Clock
 from fullrank.data import simulate
 from fullrank.data.sets import datasets
+from fullrank.data.shards import ShardedTargets
 from fullrank.engines import Engine, Processes, Ray, Serial
-from fullrank.evaluation import UserFactors, UserFile, evaluate, write_users
-from fullrank.evaluation.problem import Problem, Targets, rank_shard
+from fullrank.evaluation import evaluate
+from fullrank.evaluation.problem import Problem, rank_shard
 from fullrank.evaluation.strategies import Strategy
 from fullrank.models import PureSVD
-from fullrank.ranking import FactorScorer
+from fullrank.scorers import FactorScorer, UserFactors, UserFile, write_users
 
 BLOCK = 20_000  # users in a row group of `scale`
 
@@ -72,7 +73,7 @@ def scaling(asked: argparse.Namespace) -> dict[str, Any]:
     else:
         split = datasets.load_split("gowalla")
     scorer = PureSVD(n_factors=64).fit(split.train).scorer()
-    targets = Targets.of(split.test, split.train)
+    targets = ShardedTargets.of(split.test, split.train)
     return in_pairs(
         {"serial": lambda: Serial(1), "processes": lambda: Processes(2)},
         problem_of(scorer, targets),
@@ -86,7 +87,7 @@ def ray(asked: argparse.Namespace) -> dict[str, Any]:
     random = np.random.default_rng(0)
     users, items = (random.standard_normal((n, 64), np.float32) for n in (n_users, n_items))
     pairs = np.arange(n_users), random.integers(0, n_items, n_users)
-    targets = Targets.of(pairs, None)
+    targets = ShardedTargets.of(pairs, None)
     return in_pairs(
         {"processes": lambda: Processes(2), "ray": lambda: Ray(workers=2)},
         problem_of(FactorScorer(users, items), targets),
@@ -95,7 +96,7 @@ def ray(asked: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def problem_of(scorer: Any, targets: Targets) -> Problem:
+def problem_of(scorer: Any, targets: ShardedTargets) -> Problem:
     return Problem(scorer=scorer, targets=targets, strategy=Strategy.of("exact"), seed=0, threads=1)
 
 

@@ -33,7 +33,7 @@ from fullrank.data import simulate
 from fullrank.engines import Processes, Serial
 from fullrank.evaluation import evaluate
 from fullrank.models import EASE
-from fullrank.ranking import FactorScorer
+from fullrank.scorers import FactorScorer
 
 USERS, ITEMS, SHARD = 400, 300, 40
 SHARDS = 2 * -(-USERS // SHARD)  # of both models

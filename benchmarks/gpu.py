@@ -128,9 +128,9 @@ class Counting:
     ) -> None:
         from fullrank._lib.device import open_device
         from fullrank.data.targets import clean_targets
-        from fullrank.ranking import FactorScorer
         from fullrank.ranking._counting import Job
         from fullrank.ranking._cuda.exact import Count, Stream
+        from fullrank.scorers import FactorScorer
 
         torch, device = open_device("cuda")
         scorer = FactorScorer(users, items)
@@ -241,7 +241,8 @@ def trained(factors: Path, rounds: int) -> list[dict[str, Any]]:
     """Factors of gowalla: exact beside fast, and every rank beside the CPU's."""
     from scipy import sparse
 
-    from fullrank.ranking import FactorScorer, rank
+    from fullrank.ranking import rank
+    from fullrank.scorers import FactorScorer
 
     held = np.load(factors, allow_pickle=False)
     train = sparse.csr_array(
@@ -298,7 +299,8 @@ def streamed(scale: float) -> dict[str, Any]:
     """1,000,000 users against 10,000,000 items by exact ranks, the items streamed by pieces."""
     import torch
 
-    from fullrank.ranking import FactorScorer, rank
+    from fullrank.ranking import rank
+    from fullrank.scorers import FactorScorer
 
     n_users, n_items, d = int(1_000_000 * scale), int(10_000_000 * scale), 64
     users, items, targets = synthetic(n_users, n_items, d, "skewed")

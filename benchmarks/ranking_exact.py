@@ -38,7 +38,8 @@ from threadpoolctl import threadpool_limits
 
 from fullrank._lib import threads
 from fullrank.data import Interactions
-from fullrank.ranking import FactorScorer, ItemItemScorer, rank
+from fullrank.ranking import rank
+from fullrank.scorers import FactorScorer, ItemItemScorer
 
 USERS, ITEMS, D = 4096, 100_000, 64
 PART = 8  # the slowest do one user in eight
@@ -89,7 +90,8 @@ def factors(rounds: int) -> dict[str, Any]:
 def memory(rounds: int) -> dict[str, float]:
     setup = """
 import numpy as np
-from fullrank.ranking import FactorScorer, rank
+from fullrank.scorers import FactorScorer
+from fullrank.ranking import rank
 random = np.random.default_rng(0)
 users = random.standard_normal((4096, 64), np.float32)
 items = random.standard_normal(({n_items}, 64), np.float32)

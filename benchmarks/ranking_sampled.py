@@ -19,7 +19,8 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
 from fullrank._lib import threads
-from fullrank.ranking import FactorScorer, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
+from fullrank.scorers import FactorScorer
 
 USERS, D, N = 20_000, 64, 100
 ITEMS = [10**4, 10**5, 10**6]

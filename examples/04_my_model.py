@@ -7,7 +7,7 @@ import numpy as np
 
 import fullrank
 from fullrank import datasets
-from fullrank.ranking import CallableScorer
+from fullrank.scorers import CallableScorer
 
 split = datasets.load("simulated").split("leave-one-out", rng=0)
 

@@ -18,8 +18,8 @@ from fullrank.data.split_items import Split
 from fullrank.designs import RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE, Popularity
-from fullrank.ranking import FactorScorer
 from fullrank.samples import RankDistribution
+from fullrank.scorers import FactorScorer
 
 KS = range(1, 51)
 METRICS = ("recall", "ndcg", "ap")

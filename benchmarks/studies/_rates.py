@@ -18,8 +18,9 @@ import numpy as np
 
 from fullrank.engines import Processes, Ray
 from fullrank.evaluation.problem import added
-from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.samples import RankSample, simulate
+from fullrank.scorers import FactorScorer
 
 D = 64
 SAMPLE_SIZE = 100

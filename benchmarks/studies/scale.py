@@ -31,8 +31,9 @@ from _study import run, table
 
 from fullrank._lib.clock import Clock
 from fullrank.engines import Processes
-from fullrank.ranking import FactorScorer, sample_ranks
+from fullrank.ranking import sample_ranks
 from fullrank.samples import RankSample
+from fullrank.scorers import FactorScorer
 
 SAMPLE_SIZE, WORKERS, SEED = 100, 2, 0
 PULL = 0.6  # at most: how far a user's vector leans towards the target's

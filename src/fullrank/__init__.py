@@ -45,6 +45,7 @@ __all__ = [
     "sample_ranks",
     "sample_users",
     "samples",
+    "scorers",
     "users_needed",
     "winner",
 ]
@@ -63,6 +64,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import ranking as ranking
     from fullrank import report as report
     from fullrank import samples as samples
+    from fullrank import scorers as scorers
     from fullrank.data import Interactions as Interactions
     from fullrank.data import sample_users as sample_users
     from fullrank.data.sets import datasets as datasets
@@ -75,8 +77,6 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.inference import plan as plan
     from fullrank.inference import users_needed as users_needed
     from fullrank.inference import winner as winner
-    from fullrank.ranking import FactorScorer as FactorScorer
-    from fullrank.ranking import ItemItemScorer as ItemItemScorer
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
@@ -84,6 +84,8 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.samples import RankSample as RankSample
     from fullrank.samples import consistency as consistency
     from fullrank.samples import expected_metric as expected_metric
+    from fullrank.scorers import FactorScorer as FactorScorer
+    from fullrank.scorers import ItemItemScorer as ItemItemScorer
 
 _MODULES = {
     "data": "fullrank.data",
@@ -100,6 +102,7 @@ _MODULES = {
     "ranking": "fullrank.ranking",
     "report": "fullrank.report",
     "samples": "fullrank.samples",
+    "scorers": "fullrank.scorers",
 }
 _MEMBERS = {
     "Interactions": "fullrank.data",
@@ -110,8 +113,8 @@ _MEMBERS = {
     "plan": "fullrank.inference",
     "users_needed": "fullrank.inference",
     "winner": "fullrank.inference",
-    "FactorScorer": "fullrank.ranking",
-    "ItemItemScorer": "fullrank.ranking",
+    "FactorScorer": "fullrank.scorers",
+    "ItemItemScorer": "fullrank.scorers",
     "adaptive_ranks": "fullrank.ranking",
     "rank": "fullrank.ranking",
     "sample_ranks": "fullrank.ranking",

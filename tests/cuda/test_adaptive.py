@@ -5,7 +5,8 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from fullrank.errors import InputError
-from fullrank.ranking import FactorScorer, adaptive_ranks
+from fullrank.ranking import adaptive_ranks
+from fullrank.scorers import FactorScorer
 
 KEY = 2**63 + 12345
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from fullrank.evaluation import evaluate
 from fullrank.evaluation.problem import usual_size
-from fullrank.ranking import FactorScorer
+from fullrank.scorers import FactorScorer
 
 
 def problem():

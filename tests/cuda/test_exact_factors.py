@@ -10,10 +10,11 @@ import scipy.sparse as sp
 
 from fullrank.data.targets import Exclusion, clean_targets
 from fullrank.errors import InputError
-from fullrank.ranking import FactorScorer, as_scorer, rank
+from fullrank.ranking import rank
 from fullrank.ranking._counting import Job
 from fullrank.ranking._cuda import exact as cuda_exact
 from fullrank.ranking._cuda.parts import parts
+from fullrank.scorers import FactorScorer, as_scorer
 
 COUNTS = ("n_greater", "n_equal", "ranks", "offset", "n_candidates")
 

@@ -6,9 +6,10 @@ import torch
 from scipy.sparse import csr_array, random_array
 
 from fullrank.errors import InputError
-from fullrank.ranking import FactorScorer, ItemItemScorer, ScoreArray, sample_ranks
+from fullrank.ranking import sample_ranks
 from fullrank.ranking._cuda import sampled_data, sampled_factors
-from fullrank.ranking.torch_scorer import TorchScorer
+from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
+from fullrank.scorers.torch_module import TorchScorer
 
 KEY = 2**63 + 12345
 pytestmark = pytest.mark.slow

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from fullrank.engines import Processes, Ray, Serial
-from fullrank.evaluation import Evaluation, UserFactors, UserFile, evaluate, write_users
+from fullrank.evaluation import Evaluation, evaluate
+from fullrank.scorers import UserFactors, UserFile, write_users
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 

@@ -17,10 +17,11 @@ from harness import folder, target, written
 from mutation import mutated, spoiled
 from safetensors.numpy import save
 
-from fullrank.evaluation import Evaluation, FactorFiles, evaluate
+from fullrank.evaluation import Evaluation, evaluate
 from fullrank.ranking import rank
 from fullrank.samples.read_candidates import read_candidates
 from fullrank.samples.read_ranks import read_ranks
+from fullrank.scorers import FactorFiles
 
 _RUNS = {
     "run.trec": b"u1 Q0 a 1 0.9 x\nu1 Q0 b 2 0.5 x\nu2 Q0 c 1 0.7 x\nu2 Q0 a 2 0.1 x\n",

@@ -12,7 +12,7 @@ from harness import folder, target
 from mutation import NAMES, anything, spoiled
 from scipy.sparse import csr_array
 
-from fullrank import inference, metrics, models, ranking, samples
+from fullrank import inference, metrics, models, ranking, samples, scorers
 from fullrank.data import Interactions, simulate
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import FullrankError
@@ -440,7 +440,7 @@ def _scores(source: random.Random, n_users: int, n_items: int) -> Any:
         if source.random() < 0.3:
             which = source.choice(("user_factors", "item_factors"))
             named[which] = _with_odd(source, named[which])
-        return ranking.FactorScorer(**spoiled(source, named, 0.15))
+        return scorers.FactorScorer(**spoiled(source, named, 0.15))
     if kind == 2:
         history = csr_array((random_.random((n_users, n_items)) < 0.3).astype(float))
         weights = random_.normal(size=(n_items, n_items))

@@ -25,8 +25,9 @@ from fullrank import models
 from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Negatives, draw_negatives
-from fullrank.ranking import as_scorer, rank
+from fullrank.ranking import rank
 from fullrank.samples import RankDistribution, RankSample, files, simulate
+from fullrank.scorers import as_scorer
 
 Seeds = list[bytes]
 

@@ -23,9 +23,10 @@ from fullrank.data import Interactions, sample_users, simulate
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Design, Negatives, RankGrid, draw_negatives
 from fullrank.errors import DownloadError, InputError, WriteError
-from fullrank.ranking import FactorScorer, ItemItemScorer, ScoreArray, as_scorer, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankDistribution, RankSample, consistency, expected_metric
 from fullrank.samples import simulate as simulate_ranks
+from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray, as_scorer
 
 FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
 

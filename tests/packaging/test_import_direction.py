@@ -1,8 +1,7 @@
 """Which part of the library may import which.
 
-tables < data < metrics < designs < samples < ranking < losses < models < estimators < inference < report: a stage
-imports only stages before it, and the modules that stand beneath them all. Engines are passed in,
-so no stage imports them, nor the command line and its demonstration, nor the contract tests; those
+A stage imports only stages before it, and the modules beneath them all. Engines are passed in, so
+no stage imports them, nor the command line and its demonstration, nor the contract tests; those
 may import anything.
 """
 
@@ -22,6 +21,7 @@ STAGES = (
     "metrics",
     "designs",
     "samples",
+    "scorers",
     "ranking",
     "losses",
     "models",

@@ -8,15 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fullrank.ranking import (
-    FactorScorer,
-    ItemItemScorer,
-    ScoreArray,
-    _exact_factors,
-    _exact_item_item,
-    rank,
-    sample_ranks,
-)
+from fullrank.ranking import _exact_factors, _exact_item_item, rank, sample_ranks
+from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fullrank.ranking import FactorScorer, ItemItemScorer, _exact_factors, _exact_item_item, rank
+from fullrank.ranking import _exact_factors, _exact_item_item, rank
+from fullrank.scorers import FactorScorer, ItemItemScorer
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,8 @@ from scipy import stats
 from fullrank.data.targets import clean_targets
 from fullrank.designs import draw_kernels as kernels
 from fullrank.designs.draws import make_pools
-from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
+from fullrank.ranking import sample_ranks
+from fullrank.scorers import CallableScorer, FactorScorer
 
 pytestmark = pytest.mark.slow
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from fullrank._lib import rng
+from fullrank.data.shards import ShardedTargets
 from fullrank.errors import InputError
-from fullrank.evaluation.problem import Targets
 from fullrank.evaluation.strategies import Strategy
 from fullrank.inference import plan
 from fullrank.inference.planning import _candidates
@@ -15,7 +15,7 @@ _PILOT = 2_000  # users
 
 
 def settled_strategy(
-    strategy: Strategy, scorer: Any, targets: Targets, *, metric: str, seed: int
+    strategy: Strategy, scorer: Any, targets: ShardedTargets, *, metric: str, seed: int
 ) -> Strategy:
     """The strategy that a budget buys; any other as it is.
 
@@ -52,7 +52,7 @@ def settled_strategy(
     return Strategy(name="adaptive", users=users, settings=settings)
 
 
-def chosen_users(targets: Targets, number: int, seed: int) -> Targets:
+def chosen_users(targets: ShardedTargets, number: int, seed: int) -> ShardedTargets:
     """The targets of some users, drawn without replacement."""
     if number > targets.n_users:
         raise InputError(

@@ -8,8 +8,8 @@ from typing import Any
 from fullrank._lib.specs import parse_spec
 from fullrank.engines import Engine, make_engine
 from fullrank.errors import InputError
-from fullrank.evaluation.factor_files import FactorFiles
 from fullrank.evaluation.scorers import named
+from fullrank.scorers.factor_files import FactorFiles
 
 _MAIN = {"serial": "threads", "processes": "workers", "ray": "address"}
 

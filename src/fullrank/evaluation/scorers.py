@@ -16,11 +16,11 @@ from fullrank._lib.specs import parse_spec
 from fullrank.data import Split
 from fullrank.errors import InputError
 from fullrank.evaluation import memory
-from fullrank.evaluation.factor_files import FactorFiles
 from fullrank.evaluation.runs import RunFolder
-from fullrank.evaluation.user_files import UserFactors
 from fullrank.models._base import Saved
-from fullrank.ranking import as_scorer
+from fullrank.scorers import as_scorer
+from fullrank.scorers.factor_files import FactorFiles
+from fullrank.scorers.user_files import UserFactors
 
 _SAVED = ".safetensors"
 

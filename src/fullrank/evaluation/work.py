@@ -15,18 +15,19 @@ from fullrank._lib.clock import Steps
 from fullrank._lib.fingerprints import fingerprint
 from fullrank._lib.rng import RandomState
 from fullrank.data import Split
+from fullrank.data.shards import Shard, ShardedTargets
 from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
-from fullrank.evaluation.problem import Problem, Shard, Targets, added, rank_shard, usual_size
+from fullrank.evaluation.problem import Problem, added, rank_shard, usual_size
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.runs import RunFolder
 from fullrank.evaluation.scorers import Entry, Keeper, make_entries
 from fullrank.evaluation.strategies import Strategy
-from fullrank.evaluation.user_files import UserFactors, UserFile
-from fullrank.ranking import as_scorer
 from fullrank.samples import RankSample
+from fullrank.scorers import as_scorer
+from fullrank.scorers.user_files import UserFactors, UserFile
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,7 +35,7 @@ class Work:
     """The cleaned arguments of `evaluate`."""
 
     entries: list[Entry]
-    targets: Any  # Targets, or a UserFile
+    targets: Any  # ShardedTargets, or a UserFile
     asked: Mapping[str, Any]
     strategy: Strategy
     metrics: tuple[str, ...]
@@ -170,7 +171,7 @@ def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **sett
             )
         mark = data.fingerprint
     else:
-        targets = Targets.of(data if split is None else split.test, exclude)
+        targets = ShardedTargets.of(data if split is None else split.test, exclude)
         mark = fingerprint(targets, *(split.parts().values() if split else ()))
     key = seed_key(seed)
     about_data = {

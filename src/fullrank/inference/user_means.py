@@ -87,7 +87,8 @@ def user_means(
     Examples
     --------
     >>> import numpy as np
-    >>> from fullrank.ranking import FactorScorer, rank
+    >>> from fullrank.scorers import FactorScorer
+    >>> from fullrank.ranking import rank
     >>> from fullrank.data import sample_users
     >>> random = np.random.default_rng(0)
     >>> scorer = FactorScorer(random.normal(size=(2000, 8)), random.normal(size=(50, 8)))

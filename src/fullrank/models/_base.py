@@ -14,7 +14,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.errors import DataWarning, InputError, NotFittedError
 
 if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
+    from fullrank.scorers import ItemItemScorer
 
 
 class Model(Protocol):
@@ -80,7 +80,7 @@ class ItemItemModel(Saved):
 
     def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
         """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
+        from fullrank.scorers import ItemItemScorer
 
         return ItemItemScorer(history_for(self, history), self.weights_)
 

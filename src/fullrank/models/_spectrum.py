@@ -20,7 +20,7 @@ from fullrank.models._base import Saved, history_for, learned, to_learn_from
 from fullrank.models._gram import gram
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 _SMALL = 500  # a decomposition of all is quick below
 _SHARE = 10  # Lanczos' method where fewer than one factor in so many is wanted
@@ -124,7 +124,7 @@ class SpectralModel(Saved):
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """Histories × V × gains against V: of the users learned from or of others."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         data = history_for(self, history)
         users = data.matrix(np.float64) @ self.item_factors_.astype(np.float64)

@@ -19,7 +19,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 Floats = NDArray[np.float32]
 LOSSES = ("logistic", "square")
@@ -113,7 +113,7 @@ class CDAE(NeuralModel):
         """
         from scipy.special import expit
 
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         rows = rows_of(self, users, by_items=True)
         data = self.interactions_ if users is None else users

@@ -14,7 +14,7 @@ from fullrank.models import _dropout
 from fullrank.models._base import Saved, fitted, history_for, learned, to_learn_from
 
 if TYPE_CHECKING:
-    from fullrank.ranking import ItemItemScorer
+    from fullrank.scorers import ItemItemScorer
 
 Floats = NDArray[np.float64]
 
@@ -110,7 +110,7 @@ class LowRankEDLAE(Saved):
 
     def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
         """Histories × weights, of the users learned from or of others."""
-        from fullrank.ranking import ItemItemScorer
+        from fullrank.scorers import ItemItemScorer
 
         return ItemItemScorer(history_for(self, history), self.weights())
 

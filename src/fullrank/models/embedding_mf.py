@@ -22,7 +22,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 SIMILARITIES = ("dot", "cosine")
 _FEW, _MANY = 1, 128  # negatives by default: of BPR, and of the losses that look at all of them
@@ -145,7 +145,7 @@ class EmbeddingMF(NeuralModel):
             Whose users are scored, found by their ids; all users learned from by default. Their
             items change nothing: users who were not learned from have no vectors.
         """
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         fitted(self)
         rows = rows_of(self, users)

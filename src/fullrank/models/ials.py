@@ -14,7 +14,7 @@ from fullrank.models import _alternating
 from fullrank.models._base import Saved, fitted, history_for, learned, to_learn_from
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 _LEAST = 1e-9  # penalties and what they are divided into stay within single precision
 
@@ -140,7 +140,7 @@ class IALS(Saved):
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """Users' factors · items' factors; users with another history are folded in."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         fitted(self)
         users = self.user_factors_ if history is None else self.fold_in(history)

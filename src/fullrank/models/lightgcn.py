@@ -18,7 +18,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 
 @dataclass(kw_only=True, eq=False)
@@ -109,7 +109,7 @@ class LightGCN(NeuralModel):
             Whose users are scored, found by their ids; all users learned from by default. Their
             items change nothing: users who were not learned from have no vectors.
         """
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         fitted(self)
         rows = rows_of(self, users)

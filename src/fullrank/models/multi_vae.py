@@ -24,7 +24,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._neural import NeuralModel
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 Floats = NDArray[np.float32]
 
@@ -134,7 +134,7 @@ class MultiDAE(NeuralModel):
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """Last hidden layer · item_factors_ + bias: of the users learned from or of others."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         return FactorScorer(self.fold_in(history), self.item_factors_, item_bias=self.item_bias_)
 

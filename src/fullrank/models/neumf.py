@@ -23,7 +23,7 @@ from fullrank.models._neural import NeuralModel, torch_device
 
 if TYPE_CHECKING:
     from fullrank.models._learners.pair_scorer import PairScorer
-    from fullrank.ranking import FactorScorer, TorchScorer
+    from fullrank.scorers import FactorScorer, TorchScorer
 
 Floats = NDArray[np.float32]
 PARTS = ("fused", "gmf", "mlp")
@@ -125,7 +125,7 @@ class NeuMF(NeuralModel):
         """
         from fullrank.models._learners.pair_module import pair_module
         from fullrank.models._learners.pair_scorer import PairScorer
-        from fullrank.ranking import FactorScorer, TorchScorer
+        from fullrank.scorers import FactorScorer, TorchScorer
 
         rows = rows_of(self, users)
         layers.unpack("tower_", self.tower_, self._widths())  # a file may hold something else

@@ -12,7 +12,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.models._base import Saved, history_for, learned, to_learn_from
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 
 @dataclass(kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class Popularity(Saved):
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """One factor: 1 for every user, the count for every item."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         ones = np.ones((history_for(self, history).n_users, 1), np.float32)
         return FactorScorer(ones, self.item_counts_[:, None])

@@ -11,11 +11,11 @@ from fullrank._lib import threads
 from fullrank._lib.device import current, no_device, open_device
 from fullrank._lib.progress import Progress
 from fullrank.data.targets import Exclusion, Targets
-from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import Scorer, is_thread_safe, nan_error, shaped
 from fullrank.ranking.ties import Counts
-from fullrank.ranking.torch_scorer import TorchScorer
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, shaped
+from fullrank.scorers.torch_module import TorchScorer
 
 Ints = NDArray[np.int64]
 _CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread

@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 from fullrank._lib import threads
 from fullrank.ranking import _exact_kernels as kernels
 from fullrank.ranking._counting import Job, exclusion_arrays
-from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.factors import FactorScorer
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]

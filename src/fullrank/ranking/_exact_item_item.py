@@ -27,9 +27,9 @@ import numpy as np
 from fullrank._lib import threads
 from fullrank.ranking import _exact_item_kernels as kernels
 from fullrank.ranking._counting import Job, exclusion_arrays
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import nan_error
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import nan_error
 
 USERS = 256
 # Columns of B taken together. A matrix that fits the caches goes through them in narrow strips,

@@ -25,8 +25,8 @@ from fullrank.ranking.sampled import (
     pack,
     prepare,
 )
-from fullrank.ranking.scorers import as_scorer
 from fullrank.samples.sample import RankSample
+from fullrank.scorers.scorer import as_scorer
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -19,8 +19,8 @@ from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ties as tie_policies
 from fullrank.ranking._counting import Job, count
-from fullrank.ranking.scorers import as_scorer
 from fullrank.samples.sample import RankSample
+from fullrank.scorers.scorer import as_scorer
 
 Ints = NDArray[np.int64]
 PRECISIONS = ("exact", "fast")
@@ -107,7 +107,8 @@ def rank(
     Examples
     --------
     >>> import numpy as np
-    >>> from fullrank.ranking import FactorScorer, rank
+    >>> from fullrank.scorers import FactorScorer
+    >>> from fullrank.ranking import rank
     >>> random = np.random.default_rng(0)
     >>> scorer = FactorScorer(random.normal(size=(3, 8)), random.normal(size=(50, 8)))
     >>> result = rank(scorer, ([0, 1, 2], [7, 7, 11]))

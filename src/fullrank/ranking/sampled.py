@@ -25,10 +25,10 @@ from fullrank.data.targets import (
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.designs.given import Negatives, as_negatives, without_targets
 from fullrank.errors import InputError
-from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 from fullrank.samples.sample import RankSample
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 
 if TYPE_CHECKING:
     from fullrank.ranking._cuda.sampled import Ranking

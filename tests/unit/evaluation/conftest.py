@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.data import Split, simulate
-from fullrank.ranking import FactorScorer
+from fullrank.scorers import FactorScorer
 
 
 @pytest.fixture(scope="session")

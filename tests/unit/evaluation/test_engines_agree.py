@@ -11,8 +11,8 @@ import pytest
 from fullrank.data import Split, simulate
 from fullrank.engines import Processes, Ray, Serial
 from fullrank.evaluation import evaluate
-from fullrank.ranking import FactorScorer
 from fullrank.samples import RankSample
+from fullrank.scorers import FactorScorer
 
 pytestmark = pytest.mark.slow
 

@@ -16,8 +16,9 @@ from fullrank.engines import Serial
 from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.models import EASE, Popularity
-from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.samples import RankSample
+from fullrank.scorers import FactorScorer
 
 ROWS = ("rank", "sample_size", "n_items", "weight", "n_targets", "offset", "user")
 

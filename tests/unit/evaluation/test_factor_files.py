@@ -16,8 +16,8 @@ from fullrank._lib import memory
 from fullrank.data import Interactions, Split
 from fullrank.engines._shared import Published
 from fullrank.errors import InputError
-from fullrank.evaluation import FactorFiles, evaluate
-from fullrank.ranking import FactorScorer
+from fullrank.evaluation import evaluate
+from fullrank.scorers import FactorFiles, FactorScorer
 
 random = np.random.default_rng(0)
 USERS = random.normal(size=(4, 3)).astype(np.float32)

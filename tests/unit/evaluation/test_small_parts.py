@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 
 from fullrank._lib.clock import Clock, duration
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
-from fullrank.evaluation.problem import Targets, added, usual_size
-from fullrank.evaluation.user_files import at_rows
-from fullrank.ranking import CallableScorer, FactorScorer, ItemItemScorer
+from fullrank.data.shards import ShardedTargets
+from fullrank.evaluation.problem import added, usual_size
 from fullrank.samples import RankSample
+from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
+from fullrank.scorers.user_files import at_rows
 
 
 def scorer(kind: str, change: float = 0.0) -> Any:
@@ -169,7 +170,7 @@ def test_shards_add_up_in_order() -> None:
 
 def test_what_is_seen_goes_with_its_users() -> None:
     seen = csr_array(([1, 1, 1], ([2, 2, 7], [0, 4, 1])), (8, 5))
-    targets = Targets.of(([2, 7, 9], [1, 1, 1]), seen)
+    targets = ShardedTargets.of(([2, 7, 9], [1, 1, 1]), seen)
     (users, items), part = targets.part(targets.shards(2)[0])
     assert users.tolist() == [2, 7]
     assert items.tolist() == [1, 1]

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.evaluation import UserFactors, UserFile, evaluate, write_users
-from fullrank.ranking import FactorScorer
+from fullrank.evaluation import evaluate
+from fullrank.scorers import FactorScorer, UserFactors, UserFile, write_users
 
 random = np.random.default_rng(3)
 N_ITEMS = 70

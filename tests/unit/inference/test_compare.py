@@ -16,8 +16,9 @@ from fullrank.inference.paired_tests import TESTS
 from fullrank.inference.proportions import two_proportions
 from fullrank.inference.winning import best
 from fullrank.metrics import parse
-from fullrank.ranking import ExactRanks, FactorScorer, rank, sample_ranks
+from fullrank.ranking import ExactRanks, rank, sample_ranks
 from fullrank.samples import RankSample, simulate
+from fullrank.scorers import FactorScorer
 
 N = 200
 RANDOM = np.random.default_rng(11)

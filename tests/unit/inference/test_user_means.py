@@ -7,7 +7,8 @@ from fullrank.data import sample_users
 from fullrank.errors import InputError
 from fullrank.inference.means import mean_interval
 from fullrank.inference.user_means import user_means
-from fullrank.ranking import FactorScorer, rank
+from fullrank.ranking import rank
+from fullrank.scorers import FactorScorer
 
 RANDOM = np.random.default_rng(0)
 SCORER = FactorScorer(RANDOM.normal(size=(300, 4)), RANDOM.normal(size=(40, 4)))

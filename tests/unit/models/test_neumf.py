@@ -12,7 +12,8 @@ from fullrank.models._learners import layers
 from fullrank.models._learners.pair_scorer import PairScorer
 from fullrank.models._loop.batches import PairBatch
 from fullrank.models.neumf import PARTS, NeuMFLearner
-from fullrank.ranking import FactorScorer, TorchScorer, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
+from fullrank.scorers import FactorScorer, TorchScorer
 
 SMALL = {"n_factors": 5, "hidden": (6, 4), "epochs": 5, "batch_size": 64, "learning_rate": 0.02}
 

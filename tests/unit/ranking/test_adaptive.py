@@ -3,16 +3,10 @@ import pytest
 from scipy.sparse import csr_array
 
 from fullrank.errors import InputError
-from fullrank.ranking import (
-    CallableScorer,
-    FactorScorer,
-    ItemItemScorer,
-    adaptive_ranks,
-    rank,
-    sample_ranks,
-)
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
 from fullrank.samples.sample import RankSample
+from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 
 N_USERS, N_ITEMS = 40, 150
 

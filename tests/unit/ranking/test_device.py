@@ -10,7 +10,8 @@ import pytest
 
 from fullrank._lib.device import on_gpu
 from fullrank.errors import InputError, MissingExtraError
-from fullrank.ranking import FactorScorer, adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.scorers import FactorScorer
 
 SCORER = FactorScorer(np.eye(3), np.arange(600.0).reshape(200, 3))
 FUNCTIONS = pytest.mark.parametrize("function", [rank, sample_ranks, adaptive_ranks])
@@ -70,7 +71,8 @@ def test_ranking_without_a_gpu_loads_neither_torch_nor_triton():
     code = """if True:
         import sys
         import numpy as np
-        from fullrank.ranking import FactorScorer, rank
+        from fullrank.scorers import FactorScorer
+        from fullrank.ranking import rank
         rank(FactorScorer(np.eye(3), np.eye(3)), ([0], [1]))
         assert not {"torch", "triton"} & set(sys.modules), "loaded"
     """

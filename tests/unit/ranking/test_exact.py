@@ -8,7 +8,8 @@ from scipy.sparse import csr_array
 
 from fullrank.data import Interactions
 from fullrank.errors import InputError
-from fullrank.ranking import CallableScorer, FactorScorer, ItemItemScorer, rank
+from fullrank.ranking import rank
+from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 
 SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
 

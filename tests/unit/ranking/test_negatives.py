@@ -9,7 +9,8 @@ from scipy.sparse import csr_array
 from fullrank.data import read_split
 from fullrank.designs.given import Negatives, draw_negatives
 from fullrank.errors import DataWarning, InputError
-from fullrank.ranking import CallableScorer, FactorScorer, sample_ranks
+from fullrank.ranking import sample_ranks
+from fullrank.scorers import CallableScorer, FactorScorer
 
 SCORES = np.array([[5.0, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [3, 3, 1, 2, 0, 4]])
 TARGETS = ([0, 1, 2], [2, 2, 2])

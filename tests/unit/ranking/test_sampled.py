@@ -6,14 +6,8 @@ from scipy.sparse import csr_array
 
 from fullrank.designs.draws import philox4x32, reference_indices
 from fullrank.errors import InputError
-from fullrank.ranking import (
-    CallableScorer,
-    FactorScorer,
-    ItemItemScorer,
-    ScoreArray,
-    rank,
-    sample_ranks,
-)
+from fullrank.ranking import rank, sample_ranks
+from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer, ScoreArray
 
 N_USERS, N_ITEMS = 23, 61
 ZERO = np.zeros((1, 4))

@@ -11,16 +11,16 @@ from scipy.sparse import csr_array
 
 from fullrank.data import Interactions
 from fullrank.errors import InputError
-from fullrank.ranking import (
+from fullrank.ranking import rank
+from fullrank.scorers import (
     CallableScorer,
     FactorScorer,
     ItemItemScorer,
     ScoreArray,
     Scorer,
     as_scorer,
-    rank,
 )
-from fullrank.ranking.scorers import score_block
+from fullrank.scorers.scorer import score_block
 
 
 def by_index(users, items, bias=None):

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.ranking import FactorScorer, TorchScorer, as_scorer, rank
+from fullrank.ranking import rank
+from fullrank.scorers import FactorScorer, TorchScorer, as_scorer
 
 # float32 sums of a few products near 1, which may cancel, in another order
 ROUNDED = {"rtol": 1e-5, "atol": 2e-6}
@@ -57,10 +58,10 @@ def test_called_on_pairs_in_evaluation_mode(torch, pairs):
 
 
 def test_many_pairs_come_in_pieces(monkeypatch, pairs):
-    from fullrank.ranking import torch_scorer
+    from fullrank.scorers import torch_module
 
     whole = as_scorer(pairs).scores(np.arange(6))
-    monkeypatch.setattr(torch_scorer, "_PAIRS", 7)
+    monkeypatch.setattr(torch_module, "_PAIRS", 7)
     np.testing.assert_allclose(as_scorer(pairs).scores(np.arange(6)), whole, **ROUNDED)
 
 

@@ -14,7 +14,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._loop.validation import only_learned_users
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 
 class Embeddings:
@@ -75,7 +75,7 @@ class Embeddings:
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """The scorer of the tables as they are."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         only_learned_users(history)
         return FactorScorer(to_array(self.users), to_array(self.items), similarity=self.similarity)

@@ -18,7 +18,7 @@ from fullrank.models._loop.torch_use import load_torch
 from fullrank.models._loop.validation import only_learned_users
 
 if TYPE_CHECKING:
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 
 class Graph:
@@ -56,7 +56,7 @@ class Graph:
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """The scorer of the vectors as they are."""
-        from fullrank.ranking import FactorScorer
+        from fullrank.scorers import FactorScorer
 
         only_learned_users(history)
         return FactorScorer(*self.mixed())

@@ -13,7 +13,7 @@ from fullrank.models._loop.torch_use import load_torch
 
 if TYPE_CHECKING:
     from fullrank.models.multi_vae import MultiDAE
-    from fullrank.ranking import FactorScorer
+    from fullrank.scorers import FactorScorer
 
 
 class MultinomialLearner:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank.ranking._arguments import item_argument, user_argument
+from fullrank.scorers.arguments import item_argument, user_argument
 
 Floats = NDArray[np.float32]
 

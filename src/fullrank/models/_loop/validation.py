@@ -35,8 +35,9 @@ class Validation:
 
     def __call__(self, learner: Any) -> float:
         """The metric of the learner as it is."""
-        from fullrank.ranking import FactorScorer, rank
-        from fullrank.ranking.torch_scorer import TorchScorer
+        from fullrank.ranking import rank
+        from fullrank.scorers import FactorScorer
+        from fullrank.scorers.torch_module import TorchScorer
 
         scorer = learner.scorer() if self.history is None else learner.scorer(self.history)
         device = self.device if isinstance(scorer, FactorScorer | TorchScorer) else None

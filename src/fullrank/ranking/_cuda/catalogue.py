@@ -8,7 +8,7 @@ from typing import Any
 from fullrank.ranking._cuda.operands import Operand, Tile, block_max, lengthened
 from fullrank.ranking._cuda.streaming import Piece, to_device
 from fullrank.ranking._exact_factors import Scale
-from fullrank.ranking.factors import FactorScorer
+from fullrank.scorers.factors import FactorScorer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

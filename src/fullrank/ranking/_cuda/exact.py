@@ -24,8 +24,8 @@ from fullrank.ranking._cuda.parts import parts
 from fullrank.ranking._cuda.rows import Rows, place_rows
 from fullrank.ranking._cuda.streaming import Piece, Stream, rows_of, to_device
 from fullrank.ranking._exact_factors import Scale, scale_for
-from fullrank.ranking.factors import FactorScorer
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.factors import FactorScorer
 
 Ints = NDArray[np.int64]
 

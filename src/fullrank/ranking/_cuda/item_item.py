@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from fullrank.ranking._counting import Job
 from fullrank.ranking._cuda.strips import Strip, Strips
 from fullrank.ranking._cuda.tally import Tally
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import nan_error
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import nan_error
 
 # Columns and, at most, users of a program; rows of B that it asks for at once; its warps.
 COLUMNS, USERS, UNROLL, WARPS = 128, 8, 8, 1

@@ -13,7 +13,7 @@ from fullrank.errors import InputError
 from fullrank.ranking._counting import Job
 from fullrank.ranking._cuda.tally import Tally
 from fullrank.ranking.ties import Counts
-from fullrank.ranking.torch_scorer import TorchScorer, scoring
+from fullrank.scorers.torch_module import TorchScorer, scoring
 
 CELLS = 1 << 26  # scores held at once: 256 MB
 PAIRS = 1 << 20  # pairs given to a module at once, each with room for its activations:

@@ -19,7 +19,7 @@ from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
 from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level, draw, make_group
 from fullrank.ranking._cuda.sampled_models import NO_NAN, Model, model_for
-from fullrank.ranking.scorers import Scorer, nan_error
+from fullrank.scorers.scorer import Scorer, nan_error
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

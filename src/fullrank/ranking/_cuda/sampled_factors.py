@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from fullrank.ranking._cuda import sampled_models as shared
 from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level
 from fullrank.ranking._cuda.streaming import consecutive
-from fullrank.ranking.factors import FactorScorer
+from fullrank.scorers.factors import FactorScorer
 
 Ints = NDArray[np.int64]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from fullrank._lib.device import no_device
 from fullrank.errors import InputError
 from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level
-from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.scorers import Scorer
-from fullrank.ranking.torch_scorer import TorchScorer
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import Scorer
+from fullrank.scorers.torch_module import TorchScorer
 
 Ints = NDArray[np.int64]
 

@@ -11,8 +11,8 @@ from fullrank.errors import InputError
 from fullrank.ranking._cuda import sampled_models as shared
 from fullrank.ranking._cuda.modules import check_place
 from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, draw
-from fullrank.ranking.item_item import ItemItemScorer
-from fullrank.ranking.torch_scorer import TorchScorer, scoring
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.torch_module import TorchScorer, scoring
 
 Ints = NDArray[np.int64]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from fullrank.ranking._counting import Job, exclusion_arrays
 from fullrank.ranking._cuda.streaming import to_device
-from fullrank.ranking.scorers import nan_error
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.scorer import nan_error
 
 WIDTH, SHARD = 1024, 4  # scores that a program counts at once, and how often
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, files
+from fullrank.data.shards import Seen, Shard
 from fullrank.errors import InputError
-from fullrank.evaluation.problem import Seen, Shard
-from fullrank.ranking import FactorScorer
+from fullrank.scorers.factors import FactorScorer
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.ranking._arguments import item_argument, user_argument
-from fullrank.ranking.factors import FactorScorer
-from fullrank.ranking.item_item import ItemItemScorer
+from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
 
 __all__ = [
     "CallableScorer",
@@ -61,7 +61,7 @@ class ScoreArray:
 
     Examples
     --------
-    >>> from fullrank.ranking import ScoreArray
+    >>> from fullrank.scorers import ScoreArray
     >>> ScoreArray([[0.1, 0.7, 0.2]]).scores([0], [2, 1])
     array([[0.2, 0.7]])
     """
@@ -115,7 +115,7 @@ class CallableScorer:
     Examples
     --------
     >>> import numpy as np
-    >>> from fullrank.ranking import CallableScorer
+    >>> from fullrank.scorers import CallableScorer
     >>> popularity = np.array([5.0, 1.0, 3.0])
     >>> scorer = CallableScorer(lambda users: np.tile(popularity, (len(users), 1)), n_items=3)
     >>> scorer.scores([0, 1], [2])
@@ -165,12 +165,12 @@ def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = Non
 
     Examples
     --------
-    >>> from fullrank.ranking import as_scorer
+    >>> from fullrank.scorers import as_scorer
     >>> as_scorer([[0.1, 0.7, 0.2]])
     ScoreArray(1 users × 3 items, float64)
     """
     if _is_module(obj) and not isinstance(obj, Scorer):
-        from fullrank.ranking.torch_scorer import torch_scorer
+        from fullrank.scorers.torch_module import torch_scorer
 
         return torch_scorer(obj, n_items=n_items, n_users=n_users)
     scorer = _wrapped(obj, n_items, n_users)

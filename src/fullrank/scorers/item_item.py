@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.ranking._arguments import item_argument, user_argument
+from fullrank.scorers.arguments import item_argument, user_argument
 
 Array = NDArray[Any]
 
@@ -36,7 +36,7 @@ class ItemItemScorer:
     --------
     >>> import numpy as np
     >>> from scipy.sparse import csr_array
-    >>> from fullrank.ranking import ItemItemScorer
+    >>> from fullrank.scorers import ItemItemScorer
     >>> scorer = ItemItemScorer(csr_array([[1, 0, 1]]), np.array([[0, 1, 2], [3, 0, 4], [5, 6, 0]]))
     >>> scorer.scores([0])
     array([[5., 7., 2.]])
@@ -64,7 +64,7 @@ class ItemItemScorer:
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
-        from fullrank.ranking import _score_kernels as kernels
+        from fullrank.scorers import score_kernels as kernels
 
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)

@@ -20,8 +20,7 @@ from fullrank._lib import checks, files, mapped_arrays, memory
 from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.data import Split
 from fullrank.errors import InputError
-from fullrank.ranking import FactorScorer
-from fullrank.ranking.factors import SIMILARITIES
+from fullrank.scorers.factors import SIMILARITIES, FactorScorer
 
 Array = NDArray[Any]
 SUFFIXES = (".npy", ".npz", ".safetensors", ".parquet")

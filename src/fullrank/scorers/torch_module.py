@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
 from fullrank.errors import InputError
-from fullrank.ranking._arguments import item_argument, user_argument
-from fullrank.ranking.factors import FactorScorer
+from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.factors import FactorScorer
 
 _PAIRS = 1 << 18  # pairs given to a module at once
 

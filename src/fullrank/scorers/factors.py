@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.ranking._arguments import item_argument, user_argument
+from fullrank.scorers.arguments import item_argument, user_argument
 
 Array = NDArray[Any]
 SIMILARITIES = ("dot", "cosine")
@@ -39,7 +39,7 @@ class FactorScorer:
 
     Examples
     --------
-    >>> from fullrank.ranking import FactorScorer
+    >>> from fullrank.scorers import FactorScorer
     >>> scorer = FactorScorer([[1.0, 2.0]], [[0.5, 0.0], [0.0, 3.0]], item_bias=[1.0, 0.0])
     >>> scorer.scores([0])
     array([[1.5, 6. ]])
@@ -82,7 +82,7 @@ class FactorScorer:
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
-        from fullrank.ranking import _score_kernels as kernels
+        from fullrank.scorers import score_kernels as kernels
 
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)

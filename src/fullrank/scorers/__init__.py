@@ -1,0 +1,25 @@
+"""Who scores: factor and item-item models, arrays, callables, PyTorch modules, files of factors.
+
+Imports `_lib` to `samples` in the order of the folders; every folder to its right may import it.
+"""
+
+from fullrank.scorers.factor_files import FactorFiles
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.scorer import CallableScorer, ScoreArray, Scorer, as_scorer
+from fullrank.scorers.torch_module import TorchScorer
+from fullrank.scorers.user_files import UserFactors, UserFile, write_users
+
+__all__ = [
+    "CallableScorer",
+    "FactorFiles",
+    "FactorScorer",
+    "ItemItemScorer",
+    "ScoreArray",
+    "Scorer",
+    "TorchScorer",
+    "UserFactors",
+    "UserFile",
+    "as_scorer",
+    "write_users",
+]
