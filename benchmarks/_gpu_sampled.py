@@ -16,8 +16,8 @@ from scipy import sparse
 from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
-from fullrank.ranking._cuda.sampled import Ranking, _Climb
-from fullrank.ranking._cuda.sampled_data import Level, make_group
+from fullrank.ranking.cuda.sampled.device_data import Level, make_group
+from fullrank.ranking.cuda.sampled.ranks import Ranking, _Climb
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]

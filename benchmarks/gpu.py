@@ -128,8 +128,8 @@ class Counting:
     ) -> None:
         from fullrank._lib.device import open_device
         from fullrank.data.targets import clean_targets
-        from fullrank.ranking._counting import Job
-        from fullrank.ranking._cuda.exact import Count, Stream
+        from fullrank.ranking.count import Job
+        from fullrank.ranking.cuda.exact.factors import Count, Stream
         from fullrank.scorers import FactorScorer
 
         torch, device = open_device("cuda")

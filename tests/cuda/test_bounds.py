@@ -12,8 +12,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.ranking._cuda import bounds
-from fullrank.ranking._cuda.operands import Operand, tile_for
+from fullrank.ranking.cuda import bounds
+from fullrank.ranking.cuda.operands import Operand, tile_for
 
 PRECISIONS = pytest.mark.parametrize("operands", ["bf16", "tf32"])
 BITS = {"bf16": 8, "tf32": 11}

@@ -7,9 +7,9 @@ import triton.language as tl
 
 from fullrank._lib.device import open_device
 from fullrank.designs.draws import Pools, philox4x32, reference_indices
-from fullrank.ranking._cuda import sampled_data
-from fullrank.ranking._cuda.draws import user_words
-from fullrank.ranking._cuda.sampled_data import Gpu, draw, draws_of, make_group
+from fullrank.ranking.cuda.draws import user_words
+from fullrank.ranking.cuda.sampled import device_data
+from fullrank.ranking.cuda.sampled.device_data import Gpu, draw, draws_of, make_group
 
 KEY = 2**63 + 12345
 FAR = 2**33 + 5  # a user row whose upper half is not zero
@@ -71,7 +71,7 @@ def test_a_user_may_draw_all_of_a_large_catalogue(monkeypatch):
     """CUDA has at most 65,535 programs in the second dimension."""
     assert [draws_of(width) for width in (1, 65_535 * 64, 65_535 * 64 + 1)] == [64, 64, 128]
     assert -(-(2**31 - 1) // draws_of(2**31 - 1)) <= 65_535
-    monkeypatch.setattr(sampled_data, "draws_of", lambda width: 256)
+    monkeypatch.setattr(device_data, "draws_of", lambda width: 256)
     own, expected = both(pools_of([3], [[4]], 400), [0], [399], replacement=False)
     np.testing.assert_array_equal(own, expected)
 

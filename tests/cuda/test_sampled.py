@@ -7,7 +7,8 @@ from scipy.sparse import csr_array, random_array
 
 from fullrank.errors import InputError
 from fullrank.ranking import sample_ranks
-from fullrank.ranking._cuda import sampled_data, sampled_factors
+from fullrank.ranking.cuda.sampled import device_data
+from fullrank.ranking.cuda.sampled import factors as sampled_factors
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
 from fullrank.scorers.torch_module import TorchScorer
 
@@ -262,7 +263,7 @@ def test_scorers_that_a_gpu_cannot_rank(scorer, told):
 
 def test_a_catalogue_that_does_not_fit(monkeypatch):
     users, items, _ = factors(14)
-    monkeypatch.setattr(sampled_data, "free_memory", lambda torch, device: 2**29)
+    monkeypatch.setattr(device_data, "free_memory", lambda torch, device: 2**29)
     with pytest.raises(InputError, match=r"its item factors take 1\.2 KiB .* 512\.0 MiB are free"):
         sample_ranks(FactorScorer(users, items), ONE, sample_size=20, device="cuda")
 

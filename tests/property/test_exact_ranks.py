@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from fullrank.ranking import _exact_factors, _exact_item_item, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
+from fullrank.ranking.cpu import exact_factors, exact_item_item
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -104,7 +105,7 @@ def test_factor_ranks_are_those_of_the_definition(
         catalogue = np.union1d(at[1], random.integers(0, n_items, n_items // 2 + 1))
     expected = brute_force(defined_scores(users, items, offset), *at, seen, catalogue)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exact_factors, "ITEMS", tile[1])
+        patch.setattr(exact_factors, "ITEMS", tile[1])
         result = rank(
             FactorScorer(users, items, item_bias=offset),
             at,
@@ -144,8 +145,8 @@ def test_item_item_ranks_are_those_of_the_definition(
         catalogue = np.union1d(at[1], random.integers(0, n_items, n_items // 2 + 1))
     expected = brute_force(defined_scores(history, matrix.T), *at, seen, catalogue)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_exact_item_item, "NARROW" if cached else "WIDE", width)
-        patch.setattr(_exact_item_item, "CACHED", 1 << 26 if cached else 0)
+        patch.setattr(exact_item_item, "NARROW" if cached else "WIDE", width)
+        patch.setattr(exact_item_item, "CACHED", 1 << 26 if cached else 0)
         result = rank(
             ItemItemScorer(csr_array(history), matrix),
             at,

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fullrank.ranking import _exact_factors, _exact_item_item, rank
+from fullrank.ranking import rank
+from fullrank.ranking.cpu import exact_factors, exact_item_item
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
 pytestmark = pytest.mark.slow
@@ -99,7 +100,7 @@ def test_factor_models(kind, monkeypatch):
     scores = defined(users, items, 0.0 if bias is None else bias)
     scorer = FactorScorer(users, items, item_bias=bias)
     ties = check(
-        scorer, scores, random, monkeypatch, _exact_factors, "ITEMS",
+        scorer, scores, random, monkeypatch, exact_factors, "ITEMS",
         [(512, 7, 1), (33, None, 2), (1000, 300, 3)],
     )  # fmt: skip
     if kind not in ("plain", "lengths", "nearly equal", "denormal"):
@@ -108,7 +109,7 @@ def test_factor_models(kind, monkeypatch):
 
 @pytest.mark.parametrize("cached", [True, False])
 def test_item_item_models(cached, monkeypatch):
-    monkeypatch.setattr(_exact_item_item, "CACHED", 1 << 26 if cached else 0)
+    monkeypatch.setattr(exact_item_item, "CACHED", 1 << 26 if cached else 0)
     random = np.random.default_rng(5)
     matrix = random.normal(size=(ITEMS, ITEMS)).astype(np.float32)
     matrix[:, ::7] = matrix[:, [3]]
@@ -120,7 +121,7 @@ def test_item_item_models(cached, monkeypatch):
         owners = np.flatnonzero(history[:, h])
         scores[owners] += history[owners, h, None].astype(np.float64) * matrix[h].astype(np.float64)
     ties = check(
-        ItemItemScorer(csr_array(history), matrix), scores, random, monkeypatch, _exact_item_item,
+        ItemItemScorer(csr_array(history), matrix), scores, random, monkeypatch, exact_item_item,
         "NARROW" if cached else "WIDE", [(512, 7, 1), (100, None, 2), (999, 300, 3)],
     )  # fmt: skip
     assert ties > 300

@@ -18,7 +18,7 @@ from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ties as tie_policies
-from fullrank.ranking._counting import Job, count
+from fullrank.ranking.count import Job, count
 from fullrank.samples.sample import RankSample
 from fullrank.scorers.scorer import as_scorer
 

@@ -31,7 +31,7 @@ from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 
 if TYPE_CHECKING:
-    from fullrank.ranking._cuda.sampled import Ranking
+    from fullrank.ranking.cuda.sampled.ranks import Ranking
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -314,7 +314,7 @@ def count_above(
 
 def gpu_ranking(setting: Setting, *, seen: bool, key: int, run: Run) -> Ranking:
     """The scorer on the device of `run`; draws that are excluded stand below if `seen` is set."""
-    from fullrank.ranking._cuda.sampled import Ranking
+    from fullrank.ranking.cuda.sampled.ranks import Ranking
 
     return Ranking(
         run.device, setting.scorer, exclusion=setting.exclusion if seen else None,
@@ -379,7 +379,7 @@ def pack(
 
 def _offsets(setting: Setting, marks: NDArray[np.float64], key: int) -> Ints:
     """For each target the user's other targets above it (ties between targets: see ties.py)."""
-    from fullrank.ranking import _exact_kernels as kernels
+    from fullrank.ranking.cpu import exact_kernels as kernels
 
     t = setting.targets
     greater, equal, before, offset = np.zeros((4, marks.size), np.int64)
@@ -397,7 +397,7 @@ Count = Callable[..., tuple[int, int]]
 
 def _kernel(scorer: Scorer, shared: int | None) -> Count:
     """The count for a kind of scorer, as a function of (block, common, above, marks)."""
-    from fullrank.ranking import _sampled_kernels as kernels
+    from fullrank.ranking.cpu import sampled_kernels as kernels
 
     if isinstance(scorer, FactorScorer):
         bias = np.empty(0) if scorer.item_bias is None else scorer.item_bias
@@ -423,7 +423,7 @@ def _bound(count: Count, *own: Any) -> Count:
 
 def _scored(scorer: Scorer, shared: int | None) -> Count:
     """The count for scorers that are asked for scores."""
-    from fullrank.ranking import _sampled_kernels as kernels
+    from fullrank.ranking.cpu import sampled_kernels as kernels
 
     count: Count = kernels.scored_above
 

@@ -62,7 +62,7 @@ def placed(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[NDA
     others = Counts.empty(counts.mark.size)
     offset = np.zeros(counts.mark.size, np.int64)
     if targets.users.size < counts.mark.size:
-        from fullrank.ranking import _exact_kernels as kernels
+        from fullrank.ranking.cpu import exact_kernels as kernels
 
         kernels.count_targets(
             targets.users, targets.starts, targets.item_rows[targets.order], counts.mark,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from fullrank.ranking._cuda.words import philox
+from fullrank.ranking.cuda.words import philox
 
 # How items come to a user: given, or drawn with or without replacement.
 GIVEN, WITH, WITHOUT = 0, 1, 2

@@ -14,9 +14,9 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from fullrank.ranking._cuda.decide_kernels import true_scores
-from fullrank.ranking._cuda.draws import contains, drawn_items
-from fullrank.ranking._cuda.words import tie_words
+from fullrank.ranking.cuda.draws import contains, drawn_items
+from fullrank.ranking.cuda.exact.decide_kernels import true_scores
+from fullrank.ranking.cuda.words import tie_words
 
 
 @triton.jit

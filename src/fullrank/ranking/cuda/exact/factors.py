@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.device import free_memory
-from fullrank.ranking._counting import Job
-from fullrank.ranking._cuda import bounds
-from fullrank.ranking._cuda.catalogue import Blocks, prepare
-from fullrank.ranking._cuda.operands import Operand, tile_for
-from fullrank.ranking._cuda.parts import parts
-from fullrank.ranking._cuda.rows import Rows, place_rows
-from fullrank.ranking._cuda.streaming import Piece, Stream, rows_of, to_device
-from fullrank.ranking._exact_factors import Scale, scale_for
+from fullrank.ranking.count import Job
+from fullrank.ranking.cpu.exact_factors import Scale, scale_for
+from fullrank.ranking.cuda import bounds
+from fullrank.ranking.cuda.catalogue import Blocks, prepare
+from fullrank.ranking.cuda.operands import Operand, tile_for
+from fullrank.ranking.cuda.parts import parts
+from fullrank.ranking.cuda.rows import Rows, place_rows
+from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
 
@@ -143,7 +143,7 @@ class Count:
 
     def _marks(self) -> Any:
         """The targets' true scores."""
-        from fullrank.ranking._cuda import decide_kernels as kernels
+        from fullrank.ranking.cuda.exact import decide_kernels as kernels
 
         torch, bias, n = self.torch, self.scorer.item_bias, self.target_item.shape[0]
         out = torch.empty(n, dtype=torch.float64, device=self.device)
@@ -193,7 +193,7 @@ class Count:
 
         Nothing is added to the counts if one target has listed more than `capacity`.
         """
-        from fullrank.ranking._cuda import count_kernels as kernels
+        from fullrank.ranking.cuda.exact import count_kernels as kernels
 
         torch, tile, group, fast = self.torch, self.tile, self.rows.group, self.job.fast
         row_blocks = -(-(stop - at) // tile.users)
@@ -268,7 +268,7 @@ class Count:
 
     def _fast_marks(self, rows: Operand, of: Any) -> Any:
         """The targets' scores by the arithmetic of the others; out of reach where none is."""
-        from fullrank.ranking._cuda import count_kernels as kernels
+        from fullrank.ranking.cuda.exact import count_kernels as kernels
 
         torch, tile, bias = self.torch, self.tile, self.scorer.item_bias
         n, at = of.shape[0], of.clamp(min=0)
@@ -333,7 +333,7 @@ class Count:
 
         Entries of the lists are places in `blocks.order` if `mapped`, else in the piece itself.
         """
-        from fullrank.ranking._cuda import decide_kernels as kernels
+        from fullrank.ranking.cuda.exact import decide_kernels as kernels
 
         if of.shape[0] == 0:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank.ranking._cuda import bounds
+from fullrank.ranking.cuda import bounds
 
 
 @dataclass(frozen=True)

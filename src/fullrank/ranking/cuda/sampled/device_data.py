@@ -13,7 +13,7 @@ from fullrank._lib.device import free_memory
 from fullrank.data.targets import Exclusion
 from fullrank.designs.draws import Pools
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.streaming import rows_of, to_device
+from fullrank.ranking.cuda.streaming import rows_of, to_device
 
 Array = NDArray[Any]
 Ints = NDArray[np.int64]
@@ -147,7 +147,7 @@ def draws_of(width: int) -> int:
 
 def draw(gpu: Gpu, group: Group, rows: Any, first: Any, count: Any) -> Any:
     """Draws first..first+count-1 of some users, one row each, padded with -1."""
-    from fullrank.ranking._cuda.draws import draw_items
+    from fullrank.ranking.cuda.draws import draw_items
 
     width = max(1, int(count.max()))
     shape = (rows.shape[0], width)

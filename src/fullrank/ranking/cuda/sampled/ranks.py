@@ -17,8 +17,8 @@ from fullrank._lib.device import current, open_device
 from fullrank._lib.progress import Progress
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
-from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level, draw, make_group
-from fullrank.ranking._cuda.sampled_models import NO_NAN, Model, model_for
+from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level, draw, make_group
+from fullrank.ranking.cuda.sampled.models import NO_NAN, Model, model_for
 from fullrank.scorers.scorer import Scorer, nan_error
 
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from fullrank.ranking._cuda.words import tie_words
+from fullrank.ranking.cuda.words import tie_words
 
 
 @triton.jit

@@ -62,16 +62,16 @@ def count(job: Job) -> tuple[Counts, int | None]:
     torch, device = open_device(job.device)
     with current(torch, device):
         if isinstance(job.scorer, FactorScorer):
-            from fullrank.ranking._cuda.exact import count_factors
+            from fullrank.ranking.cuda.exact.factors import count_factors
 
             # where the filter's bounds do not hold, the processor's way holds for all numbers
             return count_factors(job, job.scorer, torch, device) or (_count_here(job), None)
         if isinstance(job.scorer, ItemItemScorer):
-            from fullrank.ranking._cuda.item_item import count_item_item
+            from fullrank.ranking.cuda.item_item import count_item_item
 
             return count_item_item(job, job.scorer, torch, device), None
         if isinstance(job.scorer, TorchScorer):
-            from fullrank.ranking._cuda.modules import count_module
+            from fullrank.ranking.cuda.modules import count_module
 
             return count_module(job, job.scorer, torch, device), None
     raise no_device(job.scorer)
@@ -79,13 +79,13 @@ def count(job: Job) -> tuple[Counts, int | None]:
 
 def _count_here(job: Job) -> Counts:
     if isinstance(job.scorer, FactorScorer):
-        from fullrank.ranking._exact_factors import count_factors
+        from fullrank.ranking.cpu.exact_factors import count_factors
 
         counts = count_factors(job, job.scorer)
         if counts is not None:
             return counts
     if isinstance(job.scorer, ItemItemScorer) and not job.scorer.is_sparse:
-        from fullrank.ranking._exact_item_item import count_item_item
+        from fullrank.ranking.cpu.exact_item_item import count_item_item
 
         return count_item_item(job, job.scorer)
     return count_any(job)
@@ -93,7 +93,7 @@ def _count_here(job: Job) -> Counts:
 
 def count_any(job: Job) -> Counts:
     """Counts from the scores that `scores` gives, whatever the scorer."""
-    from fullrank.ranking import _exact_kernels as kernels
+    from fullrank.ranking.cpu import exact_kernels as kernels
 
     t = job.targets
     counts = Counts.empty(t.order.size)

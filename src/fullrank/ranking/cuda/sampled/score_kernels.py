@@ -8,8 +8,8 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from fullrank.ranking._cuda.block_kernels import history_sums
-from fullrank.ranking._cuda.sampled_kernels import next_items, tally
+from fullrank.ranking.cuda.block_kernels import history_sums
+from fullrank.ranking.cuda.sampled.kernels import next_items, tally
 
 
 @triton.jit

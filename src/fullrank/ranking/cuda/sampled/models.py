@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib.device import no_device
 from fullrank.errors import InputError
-from fullrank.ranking._cuda.sampled_data import Gpu, Group, Level
+from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer
@@ -38,8 +38,8 @@ class Model(Protocol):
 
 def model_for(gpu: Gpu, scorer: Scorer) -> Model:
     """The scorer's form on the device."""
-    from fullrank.ranking._cuda.sampled_factors import Factors
-    from fullrank.ranking._cuda.sampled_scored import ItemItem, Module
+    from fullrank.ranking.cuda.sampled.factors import Factors
+    from fullrank.ranking.cuda.sampled.scored import ItemItem, Module
 
     if isinstance(scorer, FactorScorer):
         return Factors(gpu, scorer)

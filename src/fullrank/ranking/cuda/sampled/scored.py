@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
-from fullrank.ranking._cuda import sampled_models as shared
-from fullrank.ranking._cuda.modules import check_place
-from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level, draw
+from fullrank.ranking.cuda.modules import check_place
+from fullrank.ranking.cuda.sampled import models as shared
+from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level, draw
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.torch_module import TorchScorer, scoring
 
@@ -45,7 +45,7 @@ class ItemItem:
         self.history = tuple(self.gpu.move(one) for one in lists)
 
     def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
-        from fullrank.ranking._cuda.sampled_score_kernels import item_item_marks
+        from fullrank.ranking.cuda.sampled.score_kernels import item_item_marks
 
         shape = targets.shape
         out = self.gpu.torch.empty(shape, dtype=self.gpu.torch.float64, device=self.gpu.device)
@@ -56,7 +56,7 @@ class ItemItem:
         return out
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        from fullrank.ranking._cuda.sampled_score_kernels import item_item_above
+        from fullrank.ranking.cuda.sampled.score_kernels import item_item_above
 
         above, bad = shared.counts(self.gpu, level)
         item_item_above[(level.rows.shape[0],)](
@@ -87,7 +87,7 @@ class Module:
         return self._scores(self.users[group_of], targets).double()
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        from fullrank.ranking._cuda.sampled_score_kernels import scored_above
+        from fullrank.ranking.cuda.sampled.score_kernels import scored_above
 
         torch = self.gpu.torch
         above, bad = shared.counts(self.gpu, level)

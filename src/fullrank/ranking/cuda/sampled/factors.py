@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking._cuda import sampled_models as shared
-from fullrank.ranking._cuda.sampled_data import BYTES, Gpu, Group, Level
-from fullrank.ranking._cuda.streaming import consecutive
+from fullrank.ranking.cuda.sampled import models as shared
+from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level
+from fullrank.ranking.cuda.streaming import consecutive
 from fullrank.scorers.factors import FactorScorer
 
 Ints = NDArray[np.int64]
@@ -46,8 +46,8 @@ class Factors:
         )
 
     def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
-        from fullrank.ranking._cuda.decide_kernels import mark_scores
-        from fullrank.ranking._cuda.sampled_kernels import target_scores
+        from fullrank.ranking.cuda.exact.decide_kernels import mark_scores
+        from fullrank.ranking.cuda.sampled.kernels import target_scores
 
         n = targets.shape[0]
         out = self.gpu.torch.empty(n, dtype=self.gpu.torch.float64, device=self.gpu.device)
@@ -60,7 +60,7 @@ class Factors:
         return out
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        from fullrank.ranking._cuda.sampled_kernels import factor_above
+        from fullrank.ranking.cuda.sampled.kernels import factor_above
 
         above, bad = shared.counts(self.gpu, level)
         bias = self.longest if self.bias is None else self.bias

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.ranking._counting import Job, exclusion_arrays
-from fullrank.ranking._cuda.streaming import to_device
+from fullrank.ranking.count import Job, exclusion_arrays
+from fullrank.ranking.cuda.streaming import to_device
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.scorer import nan_error
 
@@ -52,7 +52,7 @@ class Tally:
 
     def add(self, batch: slice, scores: Any) -> None:
         """Count the scores of some users against the whole catalogue; they are written over."""
-        from fullrank.ranking._cuda import block_kernels as kernels
+        from fullrank.ranking.cuda import block_kernels as kernels
 
         torch, t = self.torch, self.job.targets
         here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking._counting import Job
-from fullrank.ranking._cuda.strips import Strip, Strips
-from fullrank.ranking._cuda.tally import Tally
+from fullrank.ranking.count import Job
+from fullrank.ranking.cuda.strips import Strip, Strips
+from fullrank.ranking.cuda.tally import Tally
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import nan_error
@@ -76,7 +76,7 @@ def _count_dense(tally: Tally, history: _History, matrix: NDArray[Any]) -> None:
 
 def _mark_targets(tally: Tally, history: _History, strip: Strip, user: Any, column: Any) -> None:
     """The scores of those targets, by user and column, that are in the strip."""
-    from fullrank.ranking._cuda import block_kernels as kernels
+    from fullrank.ranking.cuda import block_kernels as kernels
 
     listed = ((column >= 0) & (column < strip.width)).nonzero()[:, 0]
     if listed.shape[0]:
@@ -87,7 +87,7 @@ def _mark_targets(tally: Tally, history: _History, strip: Strip, user: Any, colu
 
 
 def _count_strip(tally: Tally, history: _History, strip: Strip, bad: Any) -> None:
-    from fullrank.ranking._cuda import block_kernels as kernels
+    from fullrank.ranking.cuda import block_kernels as kernels
 
     job = tally.job
     n_users, n_blocks = job.targets.users.size, -(-strip.width // COLUMNS)
@@ -102,7 +102,7 @@ def _count_strip(tally: Tally, history: _History, strip: Strip, bad: Any) -> Non
 
 
 def _count_sparse(tally: Tally, history: _History, matrix: Any) -> None:
-    from fullrank.ranking._cuda import block_kernels as kernels
+    from fullrank.ranking.cuda import block_kernels as kernels
 
     torch, n_items = tally.torch, matrix.shape[1]
     weights = [tally.send(array) for array in (matrix.indptr, matrix.indices, matrix.data)]

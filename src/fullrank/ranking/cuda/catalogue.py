@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank.ranking._cuda.operands import Operand, Tile, block_max, lengthened
-from fullrank.ranking._cuda.streaming import Piece, to_device
-from fullrank.ranking._exact_factors import Scale
+from fullrank.ranking.cpu.exact_factors import Scale
+from fullrank.ranking.cuda.operands import Operand, Tile, block_max, lengthened
+from fullrank.ranking.cuda.streaming import Piece, to_device
 from fullrank.scorers.factors import FactorScorer
 
 

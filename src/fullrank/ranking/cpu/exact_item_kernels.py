@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_fused
 from fullrank.designs.draw_kernels import contains
-from fullrank.ranking._exact_kernels import ULPS, count_tile, stands_before
+from fullrank.ranking.cpu.exact_kernels import ULPS, count_tile, stands_before
 
 Array = NDArray[Any]
 
