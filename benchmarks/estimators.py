@@ -23,8 +23,8 @@ from _measure import in_turn, peak_megabytes, report
 
 from fullrank.designs import RankGrid, kernel
 from fullrank.estimators import mes, mle
-from fullrank.estimators._system import System, possible_system
-from fullrank.estimators.entropy import objective, solve
+from fullrank.estimators.system import System, possible_system
+from fullrank.estimators.uniform.entropy import objective, solve
 from fullrank.samples import RankSample, simulate
 
 ITEMS, SIZE, USERS, STEPS = 25_815, 500, 25_677, 100

@@ -15,8 +15,8 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
 from fullrank.designs import RankGrid
-from fullrank.estimators._system import observed_system
-from fullrank.estimators.likelihood import STEPS_FIXED, plain
+from fullrank.estimators.system import observed_system
+from fullrank.estimators.uniform.likelihood import STEPS_FIXED, plain
 from fullrank.inference import estimate
 from fullrank.samples import RankSample, simulate
 

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.designs import Design, RankGrid
-from fullrank.estimators._system import _ALL, _BASE, System, columns_of, possible_system
-from fullrank.estimators.entropy import solve
-from fullrank.estimators.least_squares import coefficients
-from fullrank.estimators.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
-from fullrank.estimators.smoothed import best_fit
+from fullrank.estimators.system import _ALL, _BASE, System, columns_of, possible_system
+from fullrank.estimators.uniform.entropy import solve
+from fullrank.estimators.uniform.least_squares import coefficients
+from fullrank.estimators.uniform.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
+from fullrank.estimators.uniform.smoothed import best_fit
 from fullrank.metrics import parse
 from fullrank.samples import RankSample
 

@@ -83,7 +83,9 @@ def measure(cell: Cell, cache: Path) -> dict[str, Any]:
     if cell.fall is None:
         return _measure(cell, cache)
     # a constant of the estimator, not for users to set; the name in the package is the function
-    with patch.object(importlib.import_module("fullrank.estimators.smoothed"), "_FALL", cell.fall):
+    with patch.object(
+        importlib.import_module("fullrank.estimators.uniform.smoothed"), "_FALL", cell.fall
+    ):
         return _measure(cell, cache)
 
 

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullrank.designs import RankGrid
-from fullrank.estimators import METHODS, Mapping, likelihood
-from fullrank.estimators._system import observed_system, possible_system
+from fullrank.estimators import METHODS, Mapping
+from fullrank.estimators.system import observed_system, possible_system
+from fullrank.estimators.uniform import likelihood
 from fullrank.inference import estimate
 from fullrank.samples import RankSample
 

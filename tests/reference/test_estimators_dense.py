@@ -5,8 +5,9 @@ import pytest
 from scipy import optimize, stats
 
 from fullrank.designs import RankGrid
-from fullrank.estimators import bv, cls, entropy, likelihood, mes, mle, mn, weighted_mle
-from fullrank.estimators._system import possible_system
+from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
+from fullrank.estimators.system import possible_system
+from fullrank.estimators.uniform import entropy, likelihood
 from fullrank.metrics import parse
 from fullrank.samples import RankSample, simulate
 

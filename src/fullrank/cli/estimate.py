@@ -238,7 +238,7 @@ def _stands_for(one: Estimate) -> dict[str, dict[str, Any]]:
     """The catalogue's cut-off of every hit rate, where the design has a mapping function."""
     import numpy as np
 
-    from fullrank.estimators.mapping import fit_beta
+    from fullrank.estimators.uniform.mapping import fit_beta
     from fullrank.inference.explaining import MAPPED
     from fullrank.metrics import parse
 

@@ -1,14 +1,17 @@
-"""Estimators of the full-catalogue rank distribution, one a file."""
+"""From outcomes to a distribution of true ranks: the linear system, every estimator by name.
 
-from fullrank.estimators.entropy import mes
-from fullrank.estimators.least_squares import cls
-from fullrank.estimators.likelihood import mle
-from fullrank.estimators.linear import bv, mn
-from fullrank.estimators.mapping import Mapping, alignment_errors, fit_beta
+Imports `_lib` to `ranking` in the order of the folders; inference and reporting may import it.
+"""
+
 from fullrank.estimators.methods import METHODS
-from fullrank.estimators.naive import unbiased_rank_metric, unbiased_ranks
-from fullrank.estimators.smoothed import smoothed
-from fullrank.estimators.weighted import weighted_mle
+from fullrank.estimators.uniform.entropy import mes
+from fullrank.estimators.uniform.least_squares import cls
+from fullrank.estimators.uniform.likelihood import mle
+from fullrank.estimators.uniform.linear import bv, mn
+from fullrank.estimators.uniform.mapping import Mapping, alignment_errors, fit_beta
+from fullrank.estimators.uniform.naive import unbiased_rank_metric, unbiased_ranks
+from fullrank.estimators.uniform.smoothed import smoothed
+from fullrank.estimators.uniform.weighted import weighted_mle
 
 __all__ = [
     "METHODS",

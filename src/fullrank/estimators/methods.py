@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity, resolution
-from fullrank.estimators.entropy import mes, mes_sensitivity
-from fullrank.estimators.exact import exact, exact_sensitivity
-from fullrank.estimators.least_squares import cls, cls_sensitivity
-from fullrank.estimators.likelihood import mle, mle_sensitivity
-from fullrank.estimators.linear import bv, bv_sensitivity, mn, mn_sensitivity
-from fullrank.estimators.several import own_catalogues, several_targets
-from fullrank.estimators.smoothed import best_penalty, smoothed, smoothed_sensitivity
-from fullrank.estimators.weighted import weighted_mle, weighted_sensitivity
+from fullrank.estimators.multi_target import own_catalogues, several_targets
+from fullrank.estimators.system import Sensitivity, resolution
+from fullrank.estimators.uniform.entropy import mes, mes_sensitivity
+from fullrank.estimators.uniform.exact import exact, exact_sensitivity
+from fullrank.estimators.uniform.least_squares import cls, cls_sensitivity
+from fullrank.estimators.uniform.likelihood import mle, mle_sensitivity
+from fullrank.estimators.uniform.linear import bv, bv_sensitivity, mn, mn_sensitivity
+from fullrank.estimators.uniform.smoothed import best_penalty, smoothed, smoothed_sensitivity
+from fullrank.estimators.uniform.weighted import weighted_mle, weighted_sensitivity
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
 

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.designs import Design
-from fullrank.estimators import likelihood
-from fullrank.estimators._system import System, expected_system
 from fullrank.estimators.methods import FINE
-from fullrank.estimators.smoothed import best_fit, looser, refit
-from fullrank.estimators.smoothed import gradient as smoothed_gradient
+from fullrank.estimators.system import System, expected_system
+from fullrank.estimators.uniform import likelihood
+from fullrank.estimators.uniform.smoothed import best_fit, looser, refit
+from fullrank.estimators.uniform.smoothed import gradient as smoothed_gradient
 from fullrank.samples import RankDistribution
 
 Floats = NDArray[np.float64]

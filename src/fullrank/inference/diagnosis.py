@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.estimators._system import resolution
 from fullrank.estimators.methods import Chosen
+from fullrank.estimators.system import resolution
 from fullrank.inference.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample

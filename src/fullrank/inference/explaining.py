@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
-from fullrank.estimators import mapping
+from fullrank.estimators.uniform import mapping
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample, expected_metric
 from fullrank.samples.read_ranks import assumed_replacement

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import columns_of
 from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
-from fullrank.estimators.several import several_targets
+from fullrank.estimators.multi_target import several_targets
+from fullrank.estimators.system import columns_of
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
 from fullrank.samples import RankSample

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from fullrank._lib.progress import Progress
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import observed_system
-from fullrank.estimators.likelihood import default_steps, refits
 from fullrank.estimators.methods import Chosen, point, values_of
+from fullrank.estimators.system import observed_system
+from fullrank.estimators.uniform.likelihood import default_steps, refits
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample, simulate
 from fullrank.samples.sample import Rows

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.designs import RankGrid
-from fullrank.estimators._system import Sensitivity
 from fullrank.estimators.methods import Chosen
+from fullrank.estimators.system import Sensitivity
 from fullrank.inference.influence import contributions, needs_own_catalogue
 from fullrank.inference.interval import Interval
 from fullrank.metrics import Metric

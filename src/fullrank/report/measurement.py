@@ -10,7 +10,7 @@ import numpy as np
 
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.mapping import fit_beta
+from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, bounds, estimate, user_means
 from fullrank.metrics import Metric
 from fullrank.ranking import ExactRanks

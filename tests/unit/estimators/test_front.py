@@ -8,7 +8,6 @@ from fullrank.estimators import (
     METHODS,
     bv,
     cls,
-    likelihood,
     mes,
     mle,
     mn,
@@ -17,6 +16,7 @@ from fullrank.estimators import (
     unbiased_ranks,
     weighted_mle,
 )
+from fullrank.estimators.uniform import likelihood
 from fullrank.inference import estimate
 from fullrank.samples import RankDistribution, RankSample, simulate
 

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity, System, possible_system
-from fullrank.estimators.entropy import mes, mes_sensitivity
-from fullrank.estimators.likelihood import default_steps, mle, mle_sensitivity, plain
+from fullrank.estimators.system import Sensitivity, System, possible_system
+from fullrank.estimators.uniform.entropy import mes, mes_sensitivity
+from fullrank.estimators.uniform.likelihood import default_steps, mle, mle_sensitivity, plain
 from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
-from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
-from fullrank.estimators.likelihood import default_steps, gradient, plain_path, uniform
+from fullrank.estimators.system import Sensitivity, System, observed_system, possible_system
+from fullrank.estimators.uniform.likelihood import default_steps, gradient, plain_path, uniform
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
 

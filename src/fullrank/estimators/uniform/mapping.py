@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
 from fullrank.errors import InputError
-from fullrank.estimators._system import check_sample
+from fullrank.estimators.system import check_sample
 from fullrank.samples import RankSample
 
 Floats = NDArray[np.float64]

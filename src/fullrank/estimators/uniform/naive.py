@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
-from fullrank.estimators._system import check_sample
+from fullrank.estimators.system import check_sample
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankSample
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, threads
 from fullrank.designs import RankGrid
-from fullrank.estimators._system import (
+from fullrank.estimators.system import (
     Sensitivity,
     System,
     observed_system,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity, System, observed_system, possible_system
+from fullrank.estimators.system import Sensitivity, System, observed_system, possible_system
 from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators._system import Sensitivity, exhausted_system
+from fullrank.estimators.system import Sensitivity, exhausted_system
 from fullrank.samples import RankDistribution, RankSample
 
 Floats = NDArray[np.float64]

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.designs import RankGrid
-from fullrank.estimators._system import Sensitivity, System, possible_system
-from fullrank.estimators.likelihood import default_steps, plain
+from fullrank.estimators.system import Sensitivity, System, possible_system
+from fullrank.estimators.uniform.likelihood import default_steps, plain
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
 

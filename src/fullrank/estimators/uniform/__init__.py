@@ -1,0 +1,4 @@
+"""Estimators for candidates drawn uniformly, one a file.
+
+Part of `estimators`: imports what estimators may import.
+"""
