@@ -19,9 +19,9 @@ from _measure import in_turn, peak_megabytes, report
 from estimators import ranks_like_a_model
 from scipy.optimize import linprog
 
-from fullrank.inference._bounds_events import Events
-from fullrank.inference._bounds_region import clopper_pearson
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.events import Events
+from fullrank.inference.bounding.region import clopper_pearson
 from fullrank.metrics import parse, parse_all
 from fullrank.samples import RankSample, simulate
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.estimators.uniform.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding.bounds import bounds
 from fullrank.metrics import parse
 from fullrank.samples import RankDistribution, RankSample, simulate
 

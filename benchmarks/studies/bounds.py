@@ -25,9 +25,9 @@ from _shapes import Shape, shapes
 from _study import QUICK, run, table
 from _workers import in_processes
 
-from fullrank.inference._bounds_events import Events
-from fullrank.inference._bounds_region import chernoff, limits
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.events import Events
+from fullrank.inference.bounding.region import chernoff, limits
 from fullrank.metrics import parse_all
 from fullrank.samples import RankSample, simulate
 

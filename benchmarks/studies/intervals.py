@@ -23,8 +23,8 @@ from _workers import in_processes
 
 from fullrank.designs import RankGrid
 from fullrank.estimators.methods import behind_interval, choose, point
-from fullrank.inference.diagnosis import reasons
-from fullrank.inference.uncertainty import interval, spread
+from fullrank.inference.estimation.diagnosis import reasons
+from fullrank.inference.estimation.uncertainty import interval, spread
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample, simulate
 

@@ -13,7 +13,7 @@ import pytest
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import bv, cls, mes, mle, mn, smoothed, weighted_mle
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding.bounds import bounds
 from fullrank.metrics import parse
 from fullrank.samples import RankDistribution, simulate
 

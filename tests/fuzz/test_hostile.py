@@ -234,7 +234,7 @@ def test_statistics_of_absurd_numbers() -> None:
 
 
 def test_the_interval_of_a_metric_next_to_nothing() -> None:
-    from fullrank.inference.uncertainty import interval
+    from fullrank.inference.estimation.uncertainty import interval
 
     low, high = interval(1e-300, 1e-200, 0.95)
     assert low == 0.0

@@ -27,7 +27,7 @@ STAGES = (
     "models",
     "estimators",
     "inference",
-    "report",
+    "reporting",
 )
 ABOVE_ALL = ("cli", "demo", "engines", "evaluation", "testing", "__main__")
 SOURCE = Path(fullrank.__file__).parent

@@ -11,9 +11,9 @@ from scipy import optimize, stats
 
 import fullrank
 from fullrank.data.sets import datasets
-from fullrank.inference import _bounds_polytope
-from fullrank.inference._bounds_events import Events
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding import polytope
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.events import Events
 from fullrank.metrics import parse, parse_all
 from fullrank.models import EASE
 from fullrank.samples import RankSample, simulate
@@ -152,7 +152,7 @@ def test_bins_of_a_large_catalogue(design: dict, monkeypatch: pytest.MonkeyPatch
     for shape in (None, "decreasing"):
         every = bounds(sample, names, shape=shape)
         with monkeypatch.context() as patch:
-            patch.setattr(_bounds_polytope, "_DENSE", 2**11)
+            patch.setattr(polytope, "_DENSE", 2**11)
             found = bounds(sample, names, shape=shape)
         assert found.n_bins < 2_000 < every.n_bins == 5_000
         for metric in names:

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.inference.proportions import hoeffding_confidence, two_proportions
-from fullrank.inference.sample_size import users_needed
+from fullrank.inference.statistics.proportions import hoeffding_confidence, two_proportions
+from fullrank.inference.statistics.sample_size import users_needed
 from fullrank.samples import expected_metric
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fullrank.inference._bounds_events import Events
-from fullrank.inference._bounds_region import chernoff, limits
-from fullrank.inference.bounding import bounds
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.events import Events
+from fullrank.inference.bounding.region import chernoff, limits
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
 

@@ -7,12 +7,12 @@ import pytest
 from scipy import stats
 
 from fullrank.designs import RankGrid
-from fullrank.inference.comparing import compare
-from fullrank.inference.means import mean_interval
-from fullrank.inference.multiplicity import holm
-from fullrank.inference.paired_tests import paired_test
-from fullrank.inference.proportions import hoeffding, wald, wilson
-from fullrank.inference.winning import winner
+from fullrank.inference.comparison.best import winner
+from fullrank.inference.comparison.compare import compare
+from fullrank.inference.statistics.means import mean_interval
+from fullrank.inference.statistics.multiplicity import holm
+from fullrank.inference.statistics.paired_tests import paired_test
+from fullrank.inference.statistics.proportions import hoeffding, wald, wilson
 from fullrank.metrics import parse
 from fullrank.samples import simulate
 

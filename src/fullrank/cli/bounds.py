@@ -42,7 +42,7 @@ def bounds(
     Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
     """
     from fullrank.inference import bounds as bound
-    from fullrank.inference.bounding import METRICS
+    from fullrank.inference.bounding.bounds import METRICS
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]

@@ -60,7 +60,7 @@ def compare(
     Or: fullrank compare ease.csv ials.csv --sample-size 100 --n-items 26744
     """
     from fullrank.inference import compare as contrast
-    from fullrank.inference.comparing import METRICS
+    from fullrank.inference.comparison.compare import METRICS
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]

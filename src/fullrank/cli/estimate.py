@@ -66,7 +66,7 @@ def estimate(
         raise InputError(f"`--report` must not take the place of the ranks in {ranks}.")
     from fullrank.inference import bounds as bound
     from fullrank.inference import estimate as fit
-    from fullrank.inference.estimates import METRICS
+    from fullrank.inference.estimation.estimate import METRICS
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
@@ -239,7 +239,7 @@ def _stands_for(one: Estimate) -> dict[str, dict[str, Any]]:
     import numpy as np
 
     from fullrank.estimators.uniform.mapping import fit_beta
-    from fullrank.inference.explaining import MAPPED
+    from fullrank.inference.explanation.explain import MAPPED
     from fullrank.metrics import parse
 
     sample = one.sample

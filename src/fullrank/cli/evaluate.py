@@ -89,7 +89,7 @@ def evaluate(
     from fullrank import evaluation
     from fullrank.errors import InputError
     from fullrank.evaluation.choices import engine_of, given_models, pairs_of
-    from fullrank.inference.estimates import METRICS
+    from fullrank.inference.estimation.estimate import METRICS
 
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")

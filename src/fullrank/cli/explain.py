@@ -39,7 +39,7 @@ def explain(
     Example: fullrank explain --sample-size 100 --n-items 26744 --metric hr@10
     """
     from fullrank.inference import explain as say_what
-    from fullrank.inference.explaining import METRICS
+    from fullrank.inference.explanation.explain import METRICS
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]

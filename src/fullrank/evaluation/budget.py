@@ -9,7 +9,7 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.errors import InputError
 from fullrank.evaluation.strategies import Strategy
 from fullrank.inference import plan
-from fullrank.inference.planning import _candidates
+from fullrank.inference.planning.plan import _candidates
 
 _PILOT = 2_000  # users
 

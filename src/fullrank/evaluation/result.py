@@ -17,7 +17,7 @@ from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.errors import InputError
 from fullrank.inference import Comparison, Estimate, compare, estimate
-from fullrank.inference.comparison import decimals
+from fullrank.inference.comparison.result import decimals
 from fullrank.metrics import parse_all
 from fullrank.samples import RankSample
 

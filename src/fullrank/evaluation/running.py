@@ -16,7 +16,7 @@ from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.runs import RunFolder
 from fullrank.evaluation.strategies import Strategy
 from fullrank.evaluation.work import make_work
-from fullrank.inference.estimates import METRICS, check_level
+from fullrank.inference.estimation.estimate import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
 
 

@@ -1,23 +1,26 @@
-"""How sure a number is: intervals, bounds, comparisons, winners and plans."""
+"""What can be said: estimates, bounds, comparisons, plans, explanations, and their statistics.
 
-from fullrank.inference._bounds_result import Bounds
-from fullrank.inference.bounding import bounds
-from fullrank.inference.comparing import compare
-from fullrank.inference.comparison import Comparison, Difference
-from fullrank.inference.diagnosis import Diagnosis
-from fullrank.inference.dominance import dominance as dominance
-from fullrank.inference.estimates import Estimate, estimate
-from fullrank.inference.explaining import Explanation, explain
-from fullrank.inference.influence import PseudoValues, pseudo_values
-from fullrank.inference.interval import Interval
-from fullrank.inference.means import mean_interval
-from fullrank.inference.paired_tests import paired_test
-from fullrank.inference.planning import Option, Plan, plan
-from fullrank.inference.proportions import hoeffding, two_proportions, wald, wilson
-from fullrank.inference.sample_size import users_needed
-from fullrank.inference.two_samples import two_means
-from fullrank.inference.user_means import user_means as user_means
-from fullrank.inference.winning import Winner, winner
+Imports `_lib` to `estimators` in the order of the folders; reporting may import it.
+"""
+
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.result import Bounds
+from fullrank.inference.comparison.best import Winner, winner
+from fullrank.inference.comparison.compare import compare
+from fullrank.inference.comparison.curves import dominance as dominance
+from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.estimation.diagnosis import Diagnosis
+from fullrank.inference.estimation.estimate import Estimate, estimate
+from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
+from fullrank.inference.estimation.user_values import user_means as user_means
+from fullrank.inference.explanation.explain import Explanation, explain
+from fullrank.inference.planning.plan import Option, Plan, plan
+from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.means import mean_interval
+from fullrank.inference.statistics.paired_tests import paired_test
+from fullrank.inference.statistics.proportions import hoeffding, two_proportions, wald, wilson
+from fullrank.inference.statistics.sample_size import users_needed
+from fullrank.inference.statistics.two_samples import two_means
 
 __all__ = [
     "Bounds",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from fullrank.inference import Comparison
-from fullrank.inference.comparison import decimals, shown_p
+from fullrank.inference.comparison.result import decimals, shown_p
 from fullrank.report._text import among, percent, short
 from fullrank.report.figures import Axis, Figure, Series, numbers
 

@@ -17,7 +17,7 @@ from fullrank._lib.files import PathLike
 from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
 from fullrank.inference import Comparison, compare
-from fullrank.inference.estimates import check_level
+from fullrank.inference.estimation.estimate import check_level
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
 from fullrank.report._compared import comparison_figures

@@ -10,11 +10,11 @@ from scipy import stats
 from fullrank import metrics
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
-from fullrank.inference._bounds_events import Events
-from fullrank.inference._bounds_program import Program
-from fullrank.inference._bounds_region import chernoff, clopper_pearson, limits
-from fullrank.inference.bounding import Bounds, bounds
-from fullrank.inference.interval import Interval
+from fullrank.inference.bounding.bounds import Bounds, bounds
+from fullrank.inference.bounding.events import Events
+from fullrank.inference.bounding.program import Program
+from fullrank.inference.bounding.region import chernoff, clopper_pearson, limits
+from fullrank.inference.statistics.interval import Interval
 from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 300

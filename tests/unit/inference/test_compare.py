@@ -8,13 +8,13 @@ from scipy import stats
 
 from fullrank import estimate
 from fullrank.errors import InputError
-from fullrank.inference._aligned import align
-from fullrank.inference.comparing import _paired, _unpaired, compare
-from fullrank.inference.influence import PseudoValues, pseudo_values
-from fullrank.inference.multiplicity import holm
-from fullrank.inference.paired_tests import TESTS
-from fullrank.inference.proportions import two_proportions
-from fullrank.inference.winning import best
+from fullrank.inference.comparison.aligned import align
+from fullrank.inference.comparison.best import best
+from fullrank.inference.comparison.compare import _paired, _unpaired, compare
+from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
+from fullrank.inference.statistics.multiplicity import holm
+from fullrank.inference.statistics.paired_tests import TESTS
+from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.metrics import parse
 from fullrank.ranking import ExactRanks, rank, sample_ranks
 from fullrank.samples import RankSample, simulate

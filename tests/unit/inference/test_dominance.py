@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.inference.dominance import dominance
+from fullrank.inference.comparison.curves import dominance
 
 RANDOM = np.random.default_rng(0)
 RANKS = RANDOM.integers(1, 201, 3000)

@@ -9,7 +9,7 @@ from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators import METHODS
 from fullrank.inference import Estimate, Interval, estimate, pseudo_values
-from fullrank.inference.uncertainty import interval
+from fullrank.inference.estimation.uncertainty import interval
 from fullrank.metrics import parse_all
 from fullrank.ranking import rank
 from fullrank.samples import RankSample, simulate

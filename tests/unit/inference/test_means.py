@@ -7,8 +7,8 @@ from scipy import stats
 
 from fullrank.data import sample_users
 from fullrank.errors import InputError
-from fullrank.inference.means import mean_interval
-from fullrank.inference.proportions import hoeffding, wilson
+from fullrank.inference.statistics.means import mean_interval
+from fullrank.inference.statistics.proportions import hoeffding, wilson
 
 X = np.array([0.0, 0.5, 1.0, 0.0, 0.25, 0.0, 0.75, 0.1])
 HITS = np.repeat([1.0, 0.0], [30, 70])

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference import _resample
-from fullrank.inference.paired_tests import TESTS, paired_test
+from fullrank.inference.statistics import resampled_means
+from fullrank.inference.statistics.paired_tests import TESTS, paired_test
 
 RANDOM = np.random.default_rng(7)
 A, B = RANDOM.random(60), RANDOM.random(60)
@@ -89,7 +89,7 @@ def test_weights_count_users_more_than_once() -> None:
 @pytest.mark.parametrize("of", ["bootstrap_means", "flipped_means"])
 def test_resampled_means_have_the_right_moments(of: str, weight) -> None:
     w = np.ones(400) if weight is None else weight
-    means = getattr(_resample, of)(SPARSE, w, 20_000, np.random.default_rng(0))
+    means = getattr(resampled_means, of)(SPARSE, w, 20_000, np.random.default_rng(0))
     share = w / w.sum()
     if of == "flipped_means":
         centre, covariance = np.zeros(3), (SPARSE * share[:, None]).T @ (SPARSE * share[:, None])
@@ -111,7 +111,7 @@ def test_a_seed_fixes_the_numbers_and_small_blocks_change_none(test: str, monkey
     other = paired_test(SPARSE, test=test, n_resamples=300, rng=6)
     assert (whole.p_value == again.p_value).all()
     assert (whole.p_value != other.p_value).any()
-    monkeypatch.setattr(_resample, "_CELLS", 1000)  # a few replicates at a time
+    monkeypatch.setattr(resampled_means, "_CELLS", 1000)  # a few replicates at a time
     blocks = paired_test(SPARSE, test=test, n_resamples=300, rng=5)
     error = np.sqrt(whole.p_value * (1 - whole.p_value) / 300)
     assert (np.abs(blocks.p_value - whole.p_value) <= 6 * error + 2 / 301).all()

@@ -8,7 +8,7 @@ import pytest
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference import estimate, plan
-from fullrank.inference._predicted import Candidate, Predictor
+from fullrank.inference.planning.predicted import Candidate, Predictor
 from fullrank.metrics import parse
 from fullrank.samples import RankDistribution, RankSample, simulate
 

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.proportions import (
+from fullrank.inference.statistics.proportions import (
     hoeffding,
     hoeffding_confidence,
     two_proportions,

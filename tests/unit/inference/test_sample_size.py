@@ -4,9 +4,9 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.means import mean_interval
-from fullrank.inference.proportions import hoeffding_confidence
-from fullrank.inference.sample_size import users_needed
+from fullrank.inference.statistics.means import mean_interval
+from fullrank.inference.statistics.proportions import hoeffding_confidence
+from fullrank.inference.statistics.sample_size import users_needed
 
 
 def test_the_number_gives_the_margin() -> None:

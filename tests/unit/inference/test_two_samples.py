@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.two_samples import two_means
+from fullrank.inference.statistics.two_samples import two_means
 
 
 def test_two_means_is_welch_from_summaries() -> None:

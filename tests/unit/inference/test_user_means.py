@@ -5,8 +5,8 @@ import pytest
 
 from fullrank.data import sample_users
 from fullrank.errors import InputError
-from fullrank.inference.means import mean_interval
-from fullrank.inference.user_means import user_means
+from fullrank.inference.estimation.user_values import user_means
+from fullrank.inference.statistics.means import mean_interval
 from fullrank.ranking import rank
 from fullrank.scorers import FactorScorer
 

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.comparing import compare
-from fullrank.inference.winning import Winner, shares, winner
+from fullrank.inference.comparison.best import Winner, shares, winner
+from fullrank.inference.comparison.compare import compare
 from fullrank.samples import RankSample
 
 RANDOM = np.random.default_rng(3)

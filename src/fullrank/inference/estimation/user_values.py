@@ -11,8 +11,8 @@ import numpy as np
 from fullrank._lib import checks, tabular
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
-from fullrank.inference.influence import pseudo_values
-from fullrank.inference.means import METHODS, SampleMean, mean_interval
+from fullrank.inference.estimation.influence import pseudo_values
+from fullrank.inference.statistics.means import METHODS, SampleMean, mean_interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
 

@@ -9,9 +9,9 @@ import math
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference._normal import level, quantile, two_sided
-from fullrank.inference.interval import Interval
-from fullrank.inference.two_samples import TwoSampleTest
+from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.two_samples import TwoSampleTest
 
 
 def wilson(hits: float, n: float, confidence_level: float = 0.95) -> Interval:

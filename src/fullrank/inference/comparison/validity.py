@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.errors import InputError
-from fullrank.inference._aligned import Aligned
-from fullrank.inference.dominance import Dominance, dominance
+from fullrank.inference.comparison.aligned import Aligned
+from fullrank.inference.comparison.curves import Dominance, dominance
 from fullrank.metrics import parse
 from fullrank.samples import RankSample
 

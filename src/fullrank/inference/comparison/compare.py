@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.inference import _licence
-from fullrank.inference._aligned import Aligned, align
-from fullrank.inference._inputs import is_naive
-from fullrank.inference._moments import mean_and_covariance, spread
-from fullrank.inference._normal import level
-from fullrank.inference.comparison import Comparison, Difference
-from fullrank.inference.interval import Interval
-from fullrank.inference.means import FEW_HITS
-from fullrank.inference.multiplicity import CORRECTIONS, corrected
-from fullrank.inference.paired_tests import TESTS, run_paired
-from fullrank.inference.proportions import two_proportions
-from fullrank.inference.two_samples import TwoSampleTest, welch
-from fullrank.inference.winning import best
+from fullrank.inference.comparison import validity
+from fullrank.inference.comparison.aligned import Aligned, align
+from fullrank.inference.comparison.best import best
+from fullrank.inference.comparison.inputs import is_naive
+from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.means import FEW_HITS
+from fullrank.inference.statistics.moments import mean_and_covariance, spread
+from fullrank.inference.statistics.multiplicity import CORRECTIONS, corrected
+from fullrank.inference.statistics.normal import level
+from fullrank.inference.statistics.paired_tests import TESTS, run_paired
+from fullrank.inference.statistics.proportions import two_proportions
+from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
 from fullrank.metrics import Metric
 
 Floats = NDArray[np.float64]
@@ -119,7 +119,7 @@ def compare(
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:
-        _licence.check_designs(aligned)
+        validity.check_designs(aligned)
     _check_test(aligned, test)
     pairs = _pairs(aligned.models, baseline)
     found = (
@@ -131,12 +131,12 @@ def compare(
     how = "bootstrap" if test == "bootstrap" else "normal"
     n_draws = n_resamples if how == "bootstrap" else _DRAWS
     estimate, error, p_best = best(aligned, how=how, n_draws=n_draws, rng=random)
-    naive = _licence.naive_best(aligned)
-    curves = _licence.curves(aligned, pairs, confidence, random) if as_sampled else {}
+    naive = validity.naive_best(aligned)
+    curves = validity.curves(aligned, pairs, confidence, random) if as_sampled else {}
     spoken = (
-        _licence.licence(aligned, curves)
+        validity.licence(aligned, curves)
         if as_sampled
-        else _licence.disagreements(aligned, estimate, naive)
+        else validity.disagreements(aligned, estimate, naive)
     )
     return Comparison(
         models=aligned.models,

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.inference._bounds_events import Events
-from fullrank.inference._bounds_polytope import Columns, edges_for
-from fullrank.inference._bounds_program import Program
-from fullrank.inference._bounds_region import chernoff, clopper_pearson
-from fullrank.inference._bounds_result import Bounds
-from fullrank.inference.interval import Interval
+from fullrank.inference.bounding.events import Events
+from fullrank.inference.bounding.polytope import Columns, edges_for
+from fullrank.inference.bounding.program import Program
+from fullrank.inference.bounding.region import chernoff, clopper_pearson
+from fullrank.inference.bounding.result import Bounds
+from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
 

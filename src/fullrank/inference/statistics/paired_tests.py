@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.inference._moments import mean_and_covariance, spread
-from fullrank.inference._normal import level, quantile, two_sided
-from fullrank.inference._resample import bootstrap_means, flipped_means
+from fullrank.inference.statistics.moments import mean_and_covariance, spread
+from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.resampled_means import bootstrap_means, flipped_means
 
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-9  # sums in another order may differ by so much of the statistic

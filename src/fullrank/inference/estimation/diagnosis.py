@@ -11,7 +11,7 @@ import numpy as np
 
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
-from fullrank.inference.uncertainty import Spread
+from fullrank.inference.estimation.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
 

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from fullrank.designs import RankGrid
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import Sensitivity
-from fullrank.inference.influence import contributions, needs_own_catalogue
-from fullrank.inference.interval import Interval
+from fullrank.inference.estimation.influence import contributions, needs_own_catalogue
+from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.rng import RandomState, generator
-from fullrank.inference import _licence
-from fullrank.inference._aligned import Aligned, align
-from fullrank.inference._inputs import is_naive
-from fullrank.inference._moments import mean_and_covariance
-from fullrank.inference._resample import bootstrap_means
+from fullrank.inference.comparison import validity
+from fullrank.inference.comparison.aligned import Aligned, align
+from fullrank.inference.comparison.inputs import is_naive
+from fullrank.inference.statistics.moments import mean_and_covariance
+from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric, parse_all
 
 Floats = NDArray[np.float64]
@@ -184,13 +184,13 @@ def winner(
     aligned = align(results, metrics, method=method, paired=paired, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:
-        _licence.check_designs(aligned)
+        validity.check_designs(aligned)
     random = generator(rng)
     estimate, error, probability = best(aligned, how=how, n_draws=n_draws, rng=random)
     notes = aligned.notes
     if as_sampled:
         pairs = list(combinations(range(len(aligned.models)), 2))
-        notes += _licence.licence(aligned, _licence.curves(aligned, pairs, _CONFIDENCE, random))
+        notes += validity.licence(aligned, validity.curves(aligned, pairs, _CONFIDENCE, random))
     return Winner(
         models=aligned.models,
         metrics=aligned.metrics,

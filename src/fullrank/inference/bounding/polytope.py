@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.inference._bounds_events import Events
+from fullrank.inference.bounding.events import Events
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 

@@ -13,9 +13,9 @@ from fullrank._lib import checks, extras, tabular
 from fullrank._lib.progress import Progress, reporter
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
-from fullrank.inference._predicted import Candidate, Predicted, Predictor
-from fullrank.inference.estimates import check_level, estimate
-from fullrank.inference.influence import pseudo_values
+from fullrank.inference.estimation.estimate import check_level, estimate
+from fullrank.inference.estimation.influence import pseudo_values
+from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
 

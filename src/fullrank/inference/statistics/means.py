@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
-from fullrank.inference._normal import level, quantile
-from fullrank.inference.interval import Interval
-from fullrank.inference.proportions import hoeffding, wilson
+from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import level, quantile
+from fullrank.inference.statistics.proportions import hoeffding, wilson
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference.influence import PseudoValues, pseudo_values
+from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking.exact import ExactRanks
 from fullrank.samples import RankSample

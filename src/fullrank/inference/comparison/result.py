@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras, tabular
 from fullrank.errors import InputError
-from fullrank.inference.dominance import Dominance
-from fullrank.inference.interval import Interval
+from fullrank.inference.comparison.curves import Dominance
+from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 
 Floats = NDArray[np.float64]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from fullrank._lib.checks import printable
 from fullrank.errors import InputError
-from fullrank.inference import _inputs
-from fullrank.inference._moments import mean_and_covariance
-from fullrank.inference.influence import PseudoValues
+from fullrank.inference.comparison import inputs
+from fullrank.inference.estimation.influence import PseudoValues
+from fullrank.inference.statistics.moments import mean_and_covariance
 from fullrank.metrics import Metric, parse_all
 
 Array = NDArray[Any]
@@ -73,18 +73,18 @@ def align(
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
-    given = {name: _inputs.read(name, results[name], wanted) for name in models}
+    given = {name: inputs.read(name, results[name], wanted) for name in models}
     given = _weighted(given, paired)
-    users = {name: _inputs.users_of(name, one) for name, one in given.items()}
+    users = {name: inputs.users_of(name, one) for name, one in given.items()}
     paired, common, notes = _join(users, paired)
     if common is not None:
-        given = {name: _inputs.limited(one, common) for name, one in given.items()}
+        given = {name: inputs.limited(one, common) for name, one in given.items()}
     notes += _catalogues(given, paired)
     found = {
-        name: _inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
+        name: inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
     }
     if common is not None:
-        found = {name: _inputs.by_user(one) for name, one in found.items()}
+        found = {name: inputs.by_user(one) for name, one in found.items()}
     weights = [np.asarray(one.weight, dtype=np.float64) for one in found.values()]
     if paired:
         for name, weight in zip(models[1:], weights[1:], strict=True):
@@ -97,7 +97,7 @@ def align(
         results=tuple(given.values()),
         values=tuple(np.asarray(one.values, dtype=np.float64) for one in found.values()),
         point=np.array([one.estimate for one in found.values()], dtype=np.float64),
-        bias_square=np.array([_inputs.bias_square(one) for one in found.values()]),
+        bias_square=np.array([inputs.bias_square(one) for one in found.values()]),
         weight=tuple(weights),
         paired=paired,
         methods=tuple(one.method for one in found.values()),
@@ -128,20 +128,18 @@ def _unlike(first: str, second: str) -> InputError:
 def _weighted(given: Mapping[str, Any], paired: bool | None) -> dict[str, Any]:
     """The results without users of weight 0; unnamed ones must be the same rows, to stay paired."""
     names = list(given)
-    zero = [_inputs.weight_of(one) == 0.0 for one in given.values()]
-    unnamed = all(isinstance(_inputs.users_of(name, one), int) for name, one in given.items())
+    zero = [inputs.weight_of(one) == 0.0 for one in given.values()]
+    unnamed = all(isinstance(inputs.users_of(name, one), int) for name, one in given.items())
     if paired is not False and unnamed and len({one.size for one in zero}) == 1:
         for name, one in zip(names[1:], zero[1:], strict=True):
             if (one != zero[0]).any():
                 raise _unlike(names[0], name)
-    return {name: _inputs.weighted(name, one) for name, one in given.items()}
+    return {name: inputs.weighted(name, one) for name, one in given.items()}
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
     """Say so where models ranked the same users, or all of theirs, among different numbers."""
-    known = [
-        (name, one) for name in given if (one := _inputs.catalogue_of(given[name])) is not None
-    ]
+    known = [(name, one) for name in given if (one := inputs.catalogue_of(given[name])) is not None]
     for (a, (users, first)), (b, (_, second)) in combinations(known, 2):
         if not paired:  # unless users' catalogues vary, which the users may account for
             if np.ptp(first) == np.ptp(second) == 0 and first[0] != second[0]:

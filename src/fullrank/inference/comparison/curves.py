@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, extras, memory
 from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
-from fullrank.inference._normal import level
+from fullrank.inference.statistics.normal import level
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,7 +92,7 @@ def dominance(
     -----
     The band is simultaneous over all cut-offs at which ten users or more differ: the quantile of
     the largest |difference| in standard errors when users are weighted by independent normal
-    numbers (the multiplier bootstrap). See the head of `fullrank.inference.dominance` for what the
+    numbers (the multiplier bootstrap). The head of this module says what the
     answer licenses.
 
     Examples

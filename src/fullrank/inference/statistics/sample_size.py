@@ -8,7 +8,7 @@ from typing import Any
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference._normal import level, quantile
+from fullrank.inference.statistics.normal import level, quantile
 
 METHODS = ("normal", "hoeffding")
 

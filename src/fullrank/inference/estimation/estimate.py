@@ -16,10 +16,16 @@ from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, point
-from fullrank.inference.diagnosis import Diagnosis, diagnose
-from fullrank.inference.interval import Interval
-from fullrank.inference.resampling import resampled
-from fullrank.inference.uncertainty import TARGETS, Spread, interval, spread, squared_weights
+from fullrank.inference.estimation.diagnosis import Diagnosis, diagnose
+from fullrank.inference.estimation.refits import resampled
+from fullrank.inference.estimation.uncertainty import (
+    TARGETS,
+    Spread,
+    interval,
+    spread,
+    squared_weights,
+)
+from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
 from fullrank.samples import RankDistribution, RankSample
