@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank.report import build_report
+from fullrank.reporting import build_report
 from fullrank.samples import RankSample, simulate
 
 POWERS = (2.0, 2.5, 3.0, 3.5, 4.0)

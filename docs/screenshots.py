@@ -15,7 +15,7 @@ from typing import Any
 
 import fullrank as fr
 from fullrank.models import MODELS
-from fullrank.report import Report, write_report
+from fullrank.reporting import Report, write_report
 
 IMAGES = Path(__file__).parent / "images"
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -41,7 +41,7 @@ __all__ = [
     "plan",
     "rank",
     "ranking",
-    "report",
+    "reporting",
     "sample_ranks",
     "sample_users",
     "samples",
@@ -62,7 +62,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import metrics as metrics
     from fullrank import models as models
     from fullrank import ranking as ranking
-    from fullrank import report as report
+    from fullrank import reporting as reporting
     from fullrank import samples as samples
     from fullrank import scorers as scorers
     from fullrank.data import Interactions as Interactions
@@ -100,7 +100,7 @@ _MODULES = {
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
     "ranking": "fullrank.ranking",
-    "report": "fullrank.report",
+    "reporting": "fullrank.reporting",
     "samples": "fullrank.samples",
     "scorers": "fullrank.scorers",
 }

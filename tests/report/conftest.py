@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from fullrank.ranking import ExactRanks
-from fullrank.report import Report, build_report
+from fullrank.reporting import Report, build_report
 from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 2000

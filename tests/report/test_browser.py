@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fullrank.report import Report
+from fullrank.reporting import Report
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

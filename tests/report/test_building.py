@@ -10,7 +10,7 @@ import pytest
 
 import fullrank as fr
 from fullrank.errors import InputError
-from fullrank.report import Report, build_report, write_report
+from fullrank.reporting import Report, build_report, write_report
 from fullrank.samples import RankSample, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.report import Report
-from fullrank.report._plotly import spec
-from fullrank.report.figures import Axis, Figure, Series
+from fullrank.reporting import Report
+from fullrank.reporting.figures.draw_plotly import spec
+from fullrank.reporting.figures.figure import Axis, Figure, Series
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_what_is_not_there_is_named(fixed: Report, tmp_path: Path) -> None:
 
 
 def test_a_figure_without_any_number_can_be_drawn() -> None:
-    from fullrank.report._matplotlib import draw
+    from fullrank.reporting.figures.draw_matplotlib import draw
 
     series = Series(name="a", kind="line", x=(1.0, 2.0), y=(None, None), legend="a")
     axis = Axis(title="")

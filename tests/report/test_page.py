@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fullrank.report import Report, build_report
+from fullrank.reporting import Report, build_report
 from fullrank.samples import simulate
 
 

@@ -114,7 +114,7 @@ def _write(
     seed: int,
     said: dict[str, str],
 ) -> None:
-    from fullrank.report import write_report
+    from fullrank.reporting import write_report
 
     samples: Mapping[str, Any] = found.samples
     if len(samples) > 1 and any(one.rows is None for one in samples.values()):

@@ -36,7 +36,7 @@ def report(
     Example: fullrank report run --out report.html
     """
     from fullrank.evaluation.result import told_by
-    from fullrank.report import write_report
+    from fullrank.reporting import write_report
 
     _common.writable(out, "--out")
     found = read_models(reading, files, seed=seed)

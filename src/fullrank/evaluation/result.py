@@ -95,7 +95,7 @@ class Evaluation(tabular.Tabular):
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:
         """Write the report alone, one HTML file."""
-        from fullrank.report import write_report
+        from fullrank.reporting import write_report
 
         settings = {"confidence_level": self.confidence_level, "rng": 0, **settings}
         write_report(self.samples, path, metrics=self.metrics, measured=self.measured(), **settings)

@@ -7,12 +7,14 @@ from importlib import resources
 
 import pytest
 
-from fullrank.report._matplotlib import COLOURS
-from fullrank.report.figures import N_COLOURS
+from fullrank.reporting.figures.draw_matplotlib import COLOURS
+from fullrank.reporting.figures.figure import N_COLOURS
 
 
 def _schemes() -> dict[str, dict[str, str]]:
-    style = resources.files("fullrank.report").joinpath("templates/report.css").read_text("utf-8")
+    style = (
+        resources.files("fullrank.reporting").joinpath("templates/report.css").read_text("utf-8")
+    )
     blocks = re.findall(r":root[^{]*\{([^}]*)\}", style)
     return {
         name: dict(re.findall(r"(--\w+): (#[0-9a-f]{6})", block))

@@ -8,63 +8,68 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullrank.report import _text
-from fullrank.report._axes import ends, log_ticks, tick_text
-from fullrank.report.figures import Axis
+from fullrank.reporting import escaping
+from fullrank.reporting.figures.axes import ends, log_ticks, tick_text
+from fullrank.reporting.figures.figure import Axis
 
 
 def test_what_cannot_be_printed_is_shown_as_such() -> None:
-    assert _text.clean(" a\x00b\u202ec\ud800 \n d ") == r"a\x00b\u202ec\ud800 d"
-    assert _text.clean("模型 ü 🎬 <b>") == "模型 ü 🎬 <b>"
+    assert escaping.clean(" a\x00b\u202ec\ud800 \n d ") == r"a\x00b\u202ec\ud800 d"
+    assert escaping.clean("模型 ü 🎬 <b>") == "模型 ü 🎬 <b>"
 
 
 @given(st.text())
 def test_clean_text_can_be_written_and_is_one_line(text: str) -> None:
-    found = _text.clean(text)
+    found = escaping.clean(text)
     assert len(found.encode("utf-8").decode("utf-8").splitlines()) <= 1
-    assert found == _text.clean(found)
+    assert found == escaping.clean(found)
 
 
 @given(st.text())
 def test_json_in_a_script_says_the_same_and_cannot_end_it(text: str) -> None:
-    found = _text.script_json({"name": text})
+    found = escaping.script_json({"name": text})
     assert not set(found) & set("<>&\u2028\u2029")
     assert json.loads(found) == {"name": text}
 
 
 def test_json_has_no_nan() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
-        _text.script_json([float("nan")])
+        escaping.script_json([float("nan")])
 
 
 @given(st.text())
 def test_plotly_finds_no_markup(text: str) -> None:
-    found = _text.figure_text(text)
+    found = escaping.figure_text(text)
     assert "<" not in found
     assert ">" not in found
     assert found.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&") == text
 
 
 def test_numbers_have_the_digits_of_their_errors() -> None:
-    assert _text.digits_for(0.0123) == 3
-    assert _text.digits_for(0.3) == 2
-    assert _text.digits_for(1e-9) == 6
-    assert _text.digits_for(None) == _text.digits_for(float("nan")) == _text.digits_for(0.0) == 4
-    assert _text.number(0.12345, 3) == "0.123"
-    assert _text.number(None) == _text.number(float("nan")) == "–"
+    assert escaping.digits_for(0.0123) == 3
+    assert escaping.digits_for(0.3) == 2
+    assert escaping.digits_for(1e-9) == 6
+    assert (
+        escaping.digits_for(None)
+        == escaping.digits_for(float("nan"))
+        == escaping.digits_for(0.0)
+        == 4
+    )
+    assert escaping.number(0.12345, 3) == "0.123"
+    assert escaping.number(None) == escaping.number(float("nan")) == "–"
 
 
 def test_no_probability_is_called_certain() -> None:
-    assert [_text.percent(p) for p in (0.0, 0.005, 0.5, 0.95, 0.999, 1.0)] == [
+    assert [escaping.percent(p) for p in (0.0, 0.005, 0.5, 0.95, 0.999, 1.0)] == [
         "under 1 %", "under 1 %", "50 %", "95 %", "over 99 %", "over 99 %",
     ]  # fmt: skip
 
 
 def test_lists_and_long_names() -> None:
-    assert _text.among(["a"]) == "a"
-    assert _text.among(["a", "b", "c"]) == "a, b and c"
-    assert _text.short("a" * 28) == "a" * 28
-    assert _text.short("a" * 29) == "a" * 27 + "…"
+    assert escaping.among(["a"]) == "a"
+    assert escaping.among(["a", "b", "c"]) == "a, b and c"
+    assert escaping.short("a" * 28) == "a" * 28
+    assert escaping.short("a" * 29) == "a" * 27 + "…"
 
 
 def test_ticks_of_log_axes() -> None:

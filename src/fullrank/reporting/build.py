@@ -20,13 +20,13 @@ from fullrank.inference import Comparison, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.metrics import Metric, parse_all
 from fullrank.ranking import ExactRanks
-from fullrank.report._compared import comparison_figures
-from fullrank.report._ranks import blind_figure, efficiency_figure, rank_figure
-from fullrank.report._recall import recall_figures
-from fullrank.report._text import clean, short
-from fullrank.report._words import summary
-from fullrank.report.measurement import Measurement, described, measure, n_items, unique
-from fullrank.report.result import Report
+from fullrank.reporting.escaping import clean, short
+from fullrank.reporting.figures.comparison import comparison_figures
+from fullrank.reporting.figures.ranks import blind_figure, efficiency_figure, rank_figure
+from fullrank.reporting.figures.recall import recall_figures
+from fullrank.reporting.measurement import Measurement, described, measure, n_items, unique
+from fullrank.reporting.result import Report
+from fullrank.reporting.summary import summary
 from fullrank.samples import RankSample
 
 _LONGEST = 80  # characters of a name

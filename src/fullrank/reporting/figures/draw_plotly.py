@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from fullrank.report._axes import all_x, all_y, ends, log_ticks
-from fullrank.report._text import figure_text, percent, short
-from fullrank.report.figures import EXACT, N_COLOURS, NAIVE, Axis, Figure, Numbers, Series
+from fullrank.reporting.escaping import figure_text, percent, short
+from fullrank.reporting.figures.axes import all_x, all_y, ends, log_ticks
+from fullrank.reporting.figures.figure import EXACT, N_COLOURS, NAIVE, Axis, Figure, Numbers, Series
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

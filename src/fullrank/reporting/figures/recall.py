@@ -4,9 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from fullrank.report._text import among, number
-from fullrank.report.figures import EXACT, NAIVE, Axis, Figure, Numbers, Series, dash_of, numbers
-from fullrank.report.measurement import Measurement, Value
+from fullrank.reporting.escaping import among, number
+from fullrank.reporting.figures.figure import (
+    EXACT,
+    NAIVE,
+    Axis,
+    Figure,
+    Numbers,
+    Series,
+    dash_of,
+    numbers,
+)
+from fullrank.reporting.measurement import Measurement, Value
 
 _K = "cut-off K (log scale)"
 _NEAR = 10  # the curves are compared up to this many times the largest K asked for

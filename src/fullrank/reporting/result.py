@@ -11,9 +11,9 @@ from fullrank._lib import checks, extras, tabular
 from fullrank._lib.files import PathLike, replacing
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
-from fullrank.report._text import digits_for, number
-from fullrank.report.figures import Figure
-from fullrank.report.measurement import Measurement, Value
+from fullrank.reporting.escaping import digits_for, number
+from fullrank.reporting.figures.figure import Figure
+from fullrank.reporting.measurement import Measurement, Value
 
 FORMATS = ("png", "svg", "pdf")
 
@@ -45,7 +45,7 @@ class Report(tabular.Tabular):
 
     def to_html(self) -> str:
         """The page: one file that needs nothing else, scripts included (about 5 MB)."""
-        from fullrank.report._page import render
+        from fullrank.reporting.page import render
 
         return render(self)
 
@@ -56,7 +56,7 @@ class Report(tabular.Tabular):
 
     def plot(self, figure: str, ax: Any = None) -> Any:
         """Draw one of the figures with matplotlib. Returns the axes."""
-        from fullrank.report._matplotlib import draw
+        from fullrank.reporting.figures.draw_matplotlib import draw
 
         checks.choice("figure", figure, tuple(self.figures))
         return draw(self.figures[figure], ax)

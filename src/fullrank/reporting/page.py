@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from fullrank import __version__
 from fullrank._lib import extras
-from fullrank.report._compared import comparison_table
-from fullrank.report._plotly import spec
-from fullrank.report._text import script_json
-from fullrank.report.measurement import described
+from fullrank.reporting.escaping import script_json
+from fullrank.reporting.figures.comparison import comparison_table
+from fullrank.reporting.figures.draw_plotly import spec
+from fullrank.reporting.measurement import described
 
 if TYPE_CHECKING:
-    from fullrank.report.result import Report
+    from fullrank.reporting.result import Report
 
 _SECTIONS = {  # in the contents, and as a heading
     "summary": ("Summary", "Summary"),
@@ -83,7 +83,7 @@ def _unbroken(text: str) -> str:
 
 
 def _read(name: str) -> str:
-    folder = resources.files("fullrank.report").joinpath("templates")
+    folder = resources.files("fullrank.reporting").joinpath("templates")
     return folder.joinpath(name).read_text(encoding="utf-8").replace("\r", "")
 
 

@@ -9,9 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from fullrank.ranking import sampling_efficiency
-from fullrank.report._text import among, number
-from fullrank.report.figures import EXACT, Axis, Figure, Series, dash_of, numbers
-from fullrank.report.measurement import Measurement, distribution_of
+from fullrank.reporting.escaping import among, number
+from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_of, numbers
+from fullrank.reporting.measurement import Measurement, distribution_of
 from fullrank.samples import RankDistribution, RankSample
 
 _SPREAD = 1.5  # from the first model's whisker to the last one's, as a ratio of K

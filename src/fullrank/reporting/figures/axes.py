@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from fullrank.report.figures import Axis, Figure, Numbers
+from fullrank.reporting.figures.figure import Axis, Figure, Numbers
 
 
 def ends(axis: Axis, values: Iterable[Numbers]) -> tuple[float, float]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from fullrank.inference import Comparison
 from fullrank.inference.comparison.result import decimals, shown_p
-from fullrank.report._text import among, percent, short
-from fullrank.report.figures import Axis, Figure, Series, numbers
+from fullrank.reporting.escaping import among, percent, short
+from fullrank.reporting.figures.figure import Axis, Figure, Series, numbers
 
 
 def leader(comparison: Comparison, column: int) -> int:
