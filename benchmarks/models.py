@@ -37,7 +37,7 @@ from fullrank._lib import threads
 from fullrank.data import Interactions
 from fullrank.data.sets.datasets import load_split
 from fullrank.models import EASE, ItemKNN
-from fullrank.models._gram import gram
+from fullrank.models.item_item.gram import gram
 
 REGULARIZATION = 1500.0
 EASE_LIMIT = 1.3

@@ -33,9 +33,9 @@ from _workers import Steps, begin
 import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
-from fullrank.models.cdae import CDAE
-from fullrank.models.multi_vae import MultiDAE, MultiVAE
-from fullrank.models.neumf import NeuMF
+from fullrank.models.neural.cdae import CDAE
+from fullrank.models.neural.multi_vae import MultiDAE, MultiVAE
+from fullrank.models.neural.neumf import NeuMF
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 TUNED_BY = METRICS[0]

@@ -24,7 +24,7 @@ import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
 from fullrank.models import EASE, LRR, MF, SLIM, ItemKNN, Popularity, PureSVD
-from fullrank.models._spectrum import SpectralModel, Spectrum, spectrum
+from fullrank.models.low_rank.spectrum import SpectralModel, Spectrum, spectrum
 
 NEEDS = ("ml-1m",)
 NAMES = tuple(f"{metric}@10" for metric in METRICS)

@@ -7,7 +7,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from fullrank.models._learners import gather_cuda, gather_kernels  # noqa: E402
+from fullrank.models.neural.learners import gather_cuda, gather_kernels  # noqa: E402
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -18,7 +18,7 @@ import pytest
 
 from fullrank.data import simulate
 from fullrank.models import LRR, LambdaSearch
-from fullrank.models._spectrum import spectrum
+from fullrank.models.low_rank.spectrum import spectrum
 from fullrank.ranking import rank
 
 ROOT = Path(__file__).parents[2]

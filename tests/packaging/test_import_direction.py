@@ -126,7 +126,7 @@ def test_a_breach_is_seen(statement: str, package: str) -> None:
         ("from ..data import Interactions", "fullrank.ranking"),
         ("from fullrank import _checks, errors", "fullrank.data"),
         ("from fullrank.errors import InputError", "fullrank._lib.checks"),
-        ("from fullrank import __version__, cli, report", "fullrank.cli"),
+        ("from fullrank import __version__, cli, reporting", "fullrank.cli"),
         ("import numpy as np", "fullrank.data"),
     ],
 )

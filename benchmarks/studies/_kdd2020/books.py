@@ -15,7 +15,7 @@ from _exact import Ranks, keep
 import fullrank
 from fullrank.data.sets import datasets
 from fullrank.errors import InputError
-from fullrank.models.neumf import NeuMF
+from fullrank.models.neural.neumf import NeuMF
 
 NAME = "book-crossing"
 BOOKS_OF_USER, USERS_OF_BOOK = 10, 2

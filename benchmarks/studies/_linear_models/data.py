@@ -20,7 +20,7 @@ import fullrank
 from fullrank.data import Interactions, Split
 from fullrank.data.sets import datasets
 from fullrank.errors import InputError
-from fullrank.models._spectrum import Spectrum, spectrum
+from fullrank.models.low_rank.spectrum import Spectrum, spectrum
 
 # Recall as the published code has it: over min(K, number of targets)
 METRICS = {"Recall@20": "capped_recall@20", "Recall@50": "capped_recall@50", "NDCG@100": "ndcg@100"}

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fullrank.data import Interactions
-from fullrank.models._bpr import Descent, descend, load_torch
-from fullrank.models._spectrum import Spectrum
+from fullrank.models.low_rank.bpr import Descent, descend, load_torch
+from fullrank.models.low_rank.spectrum import Spectrum
 from fullrank.scorers import FactorScorer
 
 SEARCH_RANGE = 0.125  # c / λ: 1000 of 8000 on ML-20M and 5000 of 40,000 on Netflix

@@ -16,8 +16,8 @@ from _ranks.data import World
 from _ranks.settings import METRICS, NEURAL
 from fullrank.data import Interactions
 from fullrank.models import EASE, IALS, ItemKNN
-from fullrank.models.multi_vae import MultiVAE
-from fullrank.models.neumf import NeuMF
+from fullrank.models.neural.multi_vae import MultiVAE
+from fullrank.models.neural.neumf import NeuMF
 
 KINDS: dict[str, Any] = {
     "EASE": EASE, "itemKNN": ItemKNN, "iALS": IALS, "MultiVAE": MultiVAE, "NeuMF": NeuMF,

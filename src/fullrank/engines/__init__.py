@@ -2,7 +2,7 @@
 
 An engine calls a function on every part of some work and gives the results as they finish. It
 knows nothing of ranking, and a function that depends on nothing but its arguments gives the same
-results on all of them.
+results on all of them. Beside the flow: imports `_lib`; evaluation and cli may import it.
 
 >>> import operator
 >>> from fullrank.engines import Serial

@@ -14,8 +14,8 @@ from typing import Any, Self
 
 from fullrank._lib import checks
 from fullrank._lib import threads as _threads
-from fullrank.engines._shared import Handle, Published, opened
 from fullrank.engines.protocol import Part, Result, Shared
+from fullrank.engines.shared import Handle, Published, opened
 from fullrank.errors import FullrankError
 
 _AHEAD = 2  # parts given out for each worker: one at work and one to go on with

@@ -17,7 +17,7 @@ from fullrank.data import Split
 from fullrank.errors import InputError
 from fullrank.evaluation import memory
 from fullrank.evaluation.runs import RunFolder
-from fullrank.models._base import Saved
+from fullrank.models.base import Saved
 from fullrank.scorers import as_scorer
 from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.user_files import UserFactors

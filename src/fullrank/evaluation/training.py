@@ -15,7 +15,7 @@ from fullrank.errors import InputError
 from fullrank.evaluation import memory
 from fullrank.evaluation.scorers import make_model
 from fullrank.metrics import parse_all
-from fullrank.models._neural import NeuralModel
+from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.ranking import rank
 
 _NONE = "none"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.losses._scores import (
+from fullrank.losses.scores import (
     clean,
     load_torch,
     log_mean_exp,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fullrank.losses._scores import clean, log_one_plus_exp, reduced
+from fullrank.losses.scores import clean, log_one_plus_exp, reduced
 
 if TYPE_CHECKING:
     from torch import Tensor

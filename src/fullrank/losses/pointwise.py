@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fullrank.losses._scores import clean, reduced, setting, share
+from fullrank.losses.scores import clean, reduced, setting, share
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.losses._scores import load_torch, setting
 from fullrank.losses.listwise import (
     debiased_info_nce,
     info_nce,
@@ -20,6 +19,7 @@ from fullrank.losses.listwise import (
 )
 from fullrank.losses.pairwise import bpr
 from fullrank.losses.pointwise import ccl, debiased_ccl, debiased_mse, mse
+from fullrank.losses.scores import load_torch, setting
 
 if TYPE_CHECKING:
     from torch import Tensor

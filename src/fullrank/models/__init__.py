@@ -1,30 +1,33 @@
-"""Models: settings in, `fit(interactions)`, and a scorer out; `save` and `load` keep them."""
+"""Models: settings in, `fit(interactions)`, and a scorer out; `save` and `load` keep them.
+
+Beside the flow: imports `losses` and `_lib` to `ranking`; evaluation, testing and cli may import it.
+"""
 
 from collections.abc import Mapping
 
-from fullrank.models._base import Model
-from fullrank.models._loop.history import History
-from fullrank.models._saving import load
-from fullrank.models.cdae import CDAE
-from fullrank.models.debiased_ease import DebiasedEASE
-from fullrank.models.debiased_ials import DebiasedIALS
-from fullrank.models.dlae import DLAE
-from fullrank.models.ease import EASE
-from fullrank.models.edlae import EDLAE
-from fullrank.models.edlae_low_rank import LowRankEDLAE
-from fullrank.models.embedding_mf import EmbeddingMF
+from fullrank.models.base import Model
 from fullrank.models.grid_search import GridSearch, grid_search
-from fullrank.models.ials import IALS
-from fullrank.models.item_knn import ItemKNN
-from fullrank.models.lightgcn import LightGCN
-from fullrank.models.lrr import LRR
-from fullrank.models.mf import MF
-from fullrank.models.multi_vae import MultiDAE, MultiVAE
-from fullrank.models.nearby import HeadTail, LambdaSearch, Sparsified
-from fullrank.models.neumf import NeuMF
+from fullrank.models.item_item.debiased_ease import DebiasedEASE
+from fullrank.models.item_item.dlae import DLAE
+from fullrank.models.item_item.ease import EASE
+from fullrank.models.item_item.edlae import EDLAE
+from fullrank.models.item_item.item_knn import ItemKNN
+from fullrank.models.item_item.slim import SLIM
+from fullrank.models.low_rank.debiased_ials import DebiasedIALS
+from fullrank.models.low_rank.edlae_low_rank import LowRankEDLAE
+from fullrank.models.low_rank.ials import IALS
+from fullrank.models.low_rank.lrr import LRR
+from fullrank.models.low_rank.mf import MF
+from fullrank.models.low_rank.nearby import HeadTail, LambdaSearch, Sparsified
+from fullrank.models.low_rank.pure_svd import PureSVD
+from fullrank.models.neural.cdae import CDAE
+from fullrank.models.neural.embedding_mf import EmbeddingMF
+from fullrank.models.neural.lightgcn import LightGCN
+from fullrank.models.neural.multi_vae import MultiDAE, MultiVAE
+from fullrank.models.neural.neumf import NeuMF
 from fullrank.models.popularity import Popularity
-from fullrank.models.pure_svd import PureSVD
-from fullrank.models.slim import SLIM
+from fullrank.models.saving import load
+from fullrank.models.training.history import History
 
 MODELS: Mapping[str, type[Model]] = {
     "popularity": Popularity,

@@ -19,8 +19,8 @@ from fullrank._lib.progress import Progress, reporter
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
-from fullrank.models._base import Model, to_learn_from, to_score_from
-from fullrank.models._spectrum import SpectralModel, spectrum
+from fullrank.models.base import Model, to_learn_from, to_score_from
+from fullrank.models.low_rank.spectrum import SpectralModel, spectrum
 
 
 def grid_search(

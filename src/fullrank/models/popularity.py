@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
-from fullrank.models._base import Saved, history_for, learned, to_learn_from
+from fullrank.models.base import Saved, history_for, learned, to_learn_from
 
 if TYPE_CHECKING:
     from fullrank.scorers import FactorScorer

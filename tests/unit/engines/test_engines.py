@@ -14,7 +14,7 @@ import pytest
 
 from fullrank._lib import mapped_arrays
 from fullrank.engines import ENGINES, Engine, Processes, Ray, Serial, make_engine
-from fullrank.engines._shared import Published, opened
+from fullrank.engines.shared import Published, opened
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 

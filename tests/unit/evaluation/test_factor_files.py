@@ -14,7 +14,7 @@ from safetensors.numpy import save_file
 
 from fullrank._lib import memory
 from fullrank.data import Interactions, Split
-from fullrank.engines._shared import Published
+from fullrank.engines.shared import Published
 from fullrank.errors import InputError
 from fullrank.evaluation import evaluate
 from fullrank.scorers import FactorFiles, FactorScorer

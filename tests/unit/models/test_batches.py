@@ -7,8 +7,8 @@ import pytest
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError
-from fullrank.models._loop.batches import Histories, Pairs
-from fullrank.models._loop.negatives import Draws, alias_table
+from fullrank.models.training.batches import Histories, Pairs
+from fullrank.models.training.negative_draws import Draws, alias_table
 
 DATA = simulate(n_users=50, n_items=30, mean_interactions=10)
 

@@ -7,8 +7,8 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import CDAE, load
-from fullrank.models._loop.batches import Histories
-from fullrank.models.cdae import CDAELearner
+from fullrank.models.neural.cdae import CDAELearner
+from fullrank.models.training.batches import Histories
 from fullrank.ranking import rank
 
 SMALL = {"n_factors": 6, "epochs": 5, "batch_size": 64, "learning_rate": 0.02}

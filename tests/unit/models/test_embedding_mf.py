@@ -9,7 +9,7 @@ from fullrank.data import Interactions, Split, load, simulate
 from fullrank.errors import DataWarning, InputError
 from fullrank.losses import LOSSES, positive_share
 from fullrank.models import EmbeddingMF, LightGCN, NeuMF, Popularity
-from fullrank.models._loop.batches import PairBatch
+from fullrank.models.training.batches import PairBatch
 from fullrank.ranking import rank
 
 pytestmark = pytest.mark.usefixtures("torch")

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from fullrank.models._learners import gather
+from fullrank.models.neural.learners import gather
 
 pytestmark = pytest.mark.usefixtures("torch")
 

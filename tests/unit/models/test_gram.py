@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
 
-from fullrank.models._gram import gram
+from fullrank.models.item_item.gram import gram
 
 
 @pytest.mark.parametrize(("n_rows", "n_columns"), [(50, 7), (9, 100), (200, 65), (3, 1)])

@@ -9,7 +9,7 @@ import pytest
 from fullrank.data import Split, simulate
 from fullrank.errors import InputError
 from fullrank.models import EASE, IALS, LRR, MF, GridSearch, Popularity, grid_search
-from fullrank.models import _spectrum as spectral
+from fullrank.models.low_rank import spectrum as spectral
 from fullrank.ranking import rank
 
 GRID = {"n_factors": [3, 12], "regularization": [5.0, 500.0]}

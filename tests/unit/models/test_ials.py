@@ -4,7 +4,8 @@ import pytest
 from fullrank._lib import threads
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError, NotFittedError
-from fullrank.models import IALS, DebiasedIALS, Popularity, _alternating
+from fullrank.models import IALS, DebiasedIALS, Popularity
+from fullrank.models.low_rank import alternating
 from fullrank.ranking import rank
 
 
@@ -23,7 +24,7 @@ def dense(data: Interactions) -> np.ndarray:
 
 
 def best_rows(
-    seen: np.ndarray, other: np.ndarray, loss: _alternating.Loss, penalty: np.ndarray
+    seen: np.ndarray, other: np.ndarray, loss: alternating.Loss, penalty: np.ndarray
 ) -> np.ndarray:
     """Every row by its own normal equations, in double precision."""
     every = other.T @ other
@@ -53,7 +54,7 @@ def test_users_solve_their_normal_equations() -> None:
     model = IALS(n_factors=6, regularization=0.02, unobserved_weight=0.3).fit(data)
     h = model.item_factors_.astype(np.float64)
     penalty = 0.02 * (dense(data).sum(1) + 0.3 * 30)
-    expected = best_rows(dense(data), h, _alternating.Loss(unobserved=0.3), penalty)
+    expected = best_rows(dense(data), h, alternating.Loss(unobserved=0.3), penalty)
     np.testing.assert_allclose(
         model.user_factors_, expected, rtol=0, atol=2e-5 * np.abs(expected).max()
     )
@@ -81,9 +82,9 @@ def test_few_steps_reach_what_exact_solutions_reach() -> None:
     data = simulate(n_users=150, n_items=90, mean_interactions=15)
     model = IALS(n_factors=8, regularization=0.01, unobserved_weight=0.1, epochs=60).fit(data)
     users, items = model._sides(data)
-    start = _alternating.start(users, items, 8, seed=0, crew=in_line)
+    start = alternating.start(users, items, 8, seed=0, crew=in_line)
     w, h = best_alternation(data, model, start, 60)
-    exact = _alternating.objective(
+    exact = alternating.objective(
         data, w.astype(np.float32), h.astype(np.float32), users, items, model._loss()
     )
     assert model.objective() == pytest.approx(exact, rel=1e-4)
@@ -206,15 +207,15 @@ def test_theorem_2_over_both_sides() -> None:
         unobserved_weight=PLAIN_ALPHA,
         frequency_scaling=0.0,
     )
-    start = _alternating.start(*plain._sides(data), 5, seed=0, crew=in_line)
+    start = alternating.start(*plain._sides(data), 5, seed=0, crew=in_line)
     scale = np.float32(1 / np.sqrt(1 - ALPHA))
     scores = []
     for one, first in ((model, start * scale), (plain, start)):
         users, items = one._sides(data)
-        h = _alternating.alternate(
+        h = alternating.alternate(
             users, items, first, one._loss(), epochs=4, steps=40, crew=in_line
         )
-        w = _alternating.solve(users, h, one._loss(), crew=in_line)
+        w = alternating.solve(users, h, one._loss(), crew=in_line)
         scores.append(w.astype(np.float64) @ h.T)
     np.testing.assert_allclose((1 - ALPHA) * scores[0], scores[1], rtol=0, atol=1e-5)
     assert np.abs(scores[1]).max() > 0.5
@@ -225,11 +226,11 @@ def test_theorem_2_with_frequencies_holds_for_equal_penalties() -> None:
     data = random_data(50, 30, 0.2, seed=2)
     model = debiased(frequency_scaling=1.0, epochs=2).fit(data)
     penalty = model._penalty(data.user_counts(), data.n_items) / ((1 - ALPHA) * WEIGHT)
-    rows = _alternating.Rows(
+    rows = alternating.Rows(
         indptr=data.indptr, indices=data.indices, penalty=penalty.astype(np.float32)
     )
-    loss = _alternating.Loss(unobserved=PLAIN_ALPHA)
-    plain = _alternating.solve(rows, model.item_factors_, loss, crew=in_line)
+    loss = alternating.Loss(unobserved=PLAIN_ALPHA)
+    plain = alternating.solve(rows, model.item_factors_, loss, crew=in_line)
     np.testing.assert_allclose(model.user_factors_, plain / (1 - ALPHA), rtol=0, atol=3e-6)
 
 

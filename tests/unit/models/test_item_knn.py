@@ -3,7 +3,8 @@ import pytest
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError
-from fullrank.models import ItemKNN, item_knn
+from fullrank.models import ItemKNN
+from fullrank.models.item_item import item_knn
 
 DATA = simulate(n_users=150, n_items=90, mean_interactions=14)
 

@@ -7,8 +7,8 @@ import pytest
 from fullrank.data import Interactions, Split
 from fullrank.errors import InputError
 from fullrank.models import LightGCN
-from fullrank.models._learners.graph import adjacency
-from fullrank.models._loop.batches import PairBatch
+from fullrank.models.neural.learners.graph import adjacency
+from fullrank.models.training.batches import PairBatch
 from fullrank.ranking import rank
 
 pytestmark = pytest.mark.usefixtures("torch")

@@ -8,8 +8,8 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import MultiDAE, MultiVAE, load
-from fullrank.models._learners.multinomial import MultinomialLearner, divergence
-from fullrank.models._loop.batches import Histories
+from fullrank.models.neural.learners.multinomial import MultinomialLearner, divergence
+from fullrank.models.training.batches import Histories
 from fullrank.ranking import rank
 
 KINDS = [MultiDAE, MultiVAE]
@@ -101,7 +101,7 @@ def test_what_goes_in_has_gaps_and_what_comes_out_is_the_whole_history(
 
 
 def test_inputs_are_dropped_and_keep_their_mean(torch: ModuleType) -> None:
-    from fullrank.models._learners.autoencoder import corrupted
+    from fullrank.models.neural.learners.autoencoder import corrupted
 
     ones = torch.ones(400, 50)
     found = corrupted(torch, ones, 0.8, torch.Generator().manual_seed(0))

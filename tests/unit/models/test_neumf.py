@@ -8,10 +8,10 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import NeuMF, load
-from fullrank.models._learners import layers
-from fullrank.models._learners.pair_scorer import PairScorer
-from fullrank.models._loop.batches import PairBatch
-from fullrank.models.neumf import PARTS, NeuMFLearner
+from fullrank.models.neural.learners import layers
+from fullrank.models.neural.learners.pair_scorer import PairScorer
+from fullrank.models.neural.neumf import PARTS, NeuMFLearner
+from fullrank.models.training.batches import PairBatch
 from fullrank.ranking import rank, sample_ranks
 from fullrank.scorers import FactorScorer, TorchScorer
 

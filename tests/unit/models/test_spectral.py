@@ -5,8 +5,9 @@ import pytest
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError
-from fullrank.models import LRR, MF, PureSVD, _spectrum
-from fullrank.models._spectrum import SpectralModel, spectrum
+from fullrank.models import LRR, MF, PureSVD
+from fullrank.models.low_rank import spectrum as _spectrum
+from fullrank.models.low_rank.spectrum import SpectralModel, spectrum
 
 TALL = simulate(n_users=120, n_items=60, mean_interactions=14)
 WIDE = simulate(n_users=40, n_items=90, mean_interactions=14)

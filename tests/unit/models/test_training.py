@@ -16,11 +16,11 @@ from safetensors.numpy import save_file
 from fullrank.data import Interactions, Split
 from fullrank.errors import InputError, MissingExtraError
 from fullrank.models import EmbeddingMF, LightGCN, NeuMF, load
-from fullrank.models._loop import epochs, graphs, row_steps
-from fullrank.models._loop.adam import Adam
-from fullrank.models._loop.history import History
-from fullrank.models._loop.progress import clock
-from fullrank.models._loop.run import Run
+from fullrank.models.training import epochs, graphs, row_steps
+from fullrank.models.training.adam import Adam
+from fullrank.models.training.history import History
+from fullrank.models.training.progress_line import clock
+from fullrank.models.training.state import Run
 from fullrank.ranking import rank
 
 pytestmark = pytest.mark.usefixtures("torch")
@@ -141,7 +141,8 @@ def test_the_rate_is_halved_on_a_plateau_down_to_its_floor(
     """Epoch 2 is the best; two more halve the rate, again and again."""
     values = iter([0.1, 0.3, 0.2, 0.3, 0.1, 0.25, 0.2, 0.1, 0.1, 0.1])
     monkeypatch.setattr(
-        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: next(values)
+        "fullrank.models.training.validation.Validation.__call__",
+        lambda self, learner: next(values),
     )
     model = small(epochs=50, learning_rate=0.04, min_learning_rate=0.01, patience=2)
     history = model.fit(split.train, valid=split.test).history_
@@ -215,7 +216,8 @@ def test_the_best_epoch_before_an_interruption_is_kept(
 ) -> None:
     values = iter([0.1, 0.3, 0.2, 0.2, 0.1])
     monkeypatch.setattr(
-        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: next(values)
+        "fullrank.models.training.validation.Validation.__call__",
+        lambda self, learner: next(values),
     )
     path = tmp_path / "run.safetensors"
     for last in (after(3), None):
@@ -490,7 +492,7 @@ def test_progress_ends_where_training_stops_early(
     split: Split, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "fullrank.models._loop.validation.Validation.__call__", lambda self, learner: 0.5
+        "fullrank.models.training.validation.Validation.__call__", lambda self, learner: 0.5
     )
     calls: list[tuple[int, int]] = []
     model = small(epochs=30, patience=1, min_learning_rate=0.01)

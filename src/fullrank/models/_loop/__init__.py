@@ -1,1 +1,0 @@
-"""The one training loop of the models that learn by gradients."""

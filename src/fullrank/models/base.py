@@ -1,0 +1,198 @@
+"""What every model offers: settings, `fit`, a scorer, and a file to be kept in."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank._lib import files
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DataWarning, InputError, NotFittedError
+
+if TYPE_CHECKING:
+    from fullrank.scorers import ItemItemScorer
+
+
+class Model(Protocol):
+    """Settings in, scorer out."""
+
+    def fit(self, interactions: Interactions) -> Self:
+        """Learn from the interactions; returns the model itself."""
+        ...
+
+    def scorer(self) -> Any:
+        """What ranking needs: scores of users against items."""
+        ...
+
+
+class Saved:
+    """A model of this library: a dataclass whose fields tell settings from what is learned.
+
+    Fields that `__init__` takes are settings. Those it does not take end in `_`, are learned by
+    `fit` and say their shape with :func:`learned`; `interactions_` is what `fit` was given.
+    """
+
+    interactions_: Interactions
+
+    def fit(self, interactions: Interactions) -> Self:
+        raise NotImplementedError
+
+    def scorer(self) -> Any:
+        raise NotImplementedError
+
+    def save(self, path: files.PathLike) -> None:
+        """Write the fitted model to a safetensors file, whole or not at all.
+
+        The file holds the settings, what was learned, the ids and the training interactions
+        (with their values, without their times): everything that :func:`fullrank.models.load`
+        needs to score alike. Nothing in it is executed on loading.
+
+        Parameters
+        ----------
+        path : path
+            Usually ending in ``.safetensors``; a file that is there is replaced.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from fullrank import models
+        >>> from fullrank.data import simulate
+        >>> model = models.EASE(regularization=100).fit(simulate(n_items=200))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "ease.safetensors")
+        ...     model.save(path)
+        ...     models.load(path)
+        EASE(regularization=100.0)
+        """
+        from fullrank.models.saving import save
+
+        save(self, path)
+
+
+class ItemItemModel(Saved):
+    """A model that scores a history by weights between items, whoever's history it is."""
+
+    weights_: Any
+
+    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
+        """Histories × weights, of the users learned from or of others."""
+        from fullrank.scorers import ItemItemScorer
+
+        return ItemItemScorer(history_for(self, history), self.weights_)
+
+
+def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mapping[str, Any]:
+    """The metadata of a learned field, against which a file is checked when it is loaded.
+
+    Parameters
+    ----------
+    *shape : str
+        One word for each dimension: "users", "items", or any other, such as "factors", which
+        then stands for the same number in all fields of the model. Without any, a plain number.
+    dtype : data type
+    sparse : bool
+        A SciPy `csr_array` (rows sorted, nothing stored twice) instead of an array.
+    """
+    return {"shape": shape, "dtype": np.dtype(dtype), "sparse": sparse}
+
+
+def to_learn_from(interactions: Interactions) -> Interactions:
+    """The argument of `fit`, which is easily mistaken for a split or a matrix."""
+    if not isinstance(interactions, Interactions):
+        raise InputError(
+            f"`interactions` must be Interactions, not {type(interactions).__name__}. "
+            f"Of a split, give the training part."
+        )
+    return interactions
+
+
+def fitted(model: Any) -> None:
+    """Raise unless `fit` has been called."""
+    if not hasattr(model, "interactions_"):
+        name = type(model).__name__
+        raise NotFittedError(f"{name} has learned nothing yet; call `fit(interactions)` first.")
+
+
+def history_for(model: Saved, history: Interactions | None) -> Interactions:
+    """The histories to score: those that were learned from, or others over the same items.
+
+    Scores of new users need no training where they follow from the user's items alone.
+    """
+    fitted(model)
+    if history is None:
+        return model.interactions_
+    return to_score_from(history, model.interactions_.item_ids)
+
+
+def to_score_from(
+    history: Interactions, known: NDArray[Any], name: str = "history"
+) -> Interactions:
+    """The argument of that name, which must be over the items `known`."""
+    if not isinstance(history, Interactions):
+        raise InputError(
+            f"`{name}` must be Interactions or None, not {type(history).__name__}. "
+            f"Of a split, give the part to score from."
+        )
+    if history.n_items != known.size:
+        raise InputError(
+            f"`{name}` must have the {known.size} items that the model was fitted on, not "
+            f"{history.n_items}. Give `item_ids` when making it."
+        )
+    # element by element: an array of text and one of numbers compare as a whole
+    different = np.array(history.item_ids != known)
+    if different.any():
+        at = int(np.argmax(different)) if different.ndim else 0
+        raise InputError(
+            f"`{name}` must have the model's items in the same order; item {at} is "
+            f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
+        )
+    return history
+
+
+def rows_of(
+    model: Saved, users: Interactions | None, *, by_items: bool = False
+) -> NDArray[np.int64] | None:
+    """Rows of users among those learned from, by their ids; None for all of them as they are.
+
+    For models that have a vector for each user and none for others; `by_items` says that the
+    model can do without, as far as the user's items tell.
+    """
+    fitted(model)
+    if users is None:
+        return None
+    known = model.interactions_.user_ids
+    asked = to_score_from(users, model.interactions_.item_ids, "users").user_ids
+    rows: NDArray[np.int64] | None = None
+    if not np.array_equal(asked, known):
+        order = np.argsort(known)
+        at = np.searchsorted(known, asked, sorter=order).clip(max=known.size - 1)
+        rows = order[at]
+        strange = np.array(known[rows] != asked)
+        if strange.any():
+            first = asked[int(np.argmax(strange))] if strange.ndim else asked[0]
+            raise InputError(
+                f"`users` must be users that {type(model).__name__} was fitted on; "
+                f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
+                "some of their items, or take a model that scores by items alone."
+            )
+    if not by_items:
+        _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)
+    return rows
+
+
+def _warn_of_the_untrained(model: Saved, users: Interactions, rows: Any) -> None:
+    """In a strong split the people who are tested are there, but with nothing to learn from."""
+    untrained = (model.interactions_.user_counts()[rows] == 0) & (users.user_counts() > 0)
+    if untrained.any():
+        warnings.warn(
+            f"{int(untrained.sum())} of {users.n_users} users have items that "
+            f"{type(model).__name__} did not learn from, and no others, the first being "
+            f"{users.user_ids[int(np.argmax(untrained))]}: their scores are random. Train on some "
+            "of their items, or take a model that scores by items alone.",
+            DataWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,4 @@
+"""Low-rank models: iALS, MF, PureSVD, LRR, low-rank EDLAE, and nearby models.
+
+Part of `models`: imports what models may import.
+"""

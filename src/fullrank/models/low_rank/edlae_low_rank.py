@@ -1,0 +1,155 @@
+"""EDLAE of low rank: an autoencoder with a narrow middle that may not copy, by ADMM."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank._lib import checks
+from fullrank.data.interactions import Interactions
+from fullrank.models.base import Saved, fitted, history_for, learned, to_learn_from
+from fullrank.models.item_item import dropout as _dropout
+
+if TYPE_CHECKING:
+    from fullrank.scorers import ItemItemScorer
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(kw_only=True, eq=False)
+class LowRankEDLAE(Saved):
+    """EDLAE whose weights are a product of two narrow matrices, but for a diagonal of zeros.
+
+    Every interaction counts 1. Fitting inverts an n_items × n_items matrix once (12 bytes per pair
+    of items at its peak, then 4) and multiplies it by n_items × n_factors in every epoch. What is
+    learned takes 8 bytes per item and factor; a scorer makes the weights, 4 bytes per pair of
+    items.
+
+    Parameters
+    ----------
+    n_factors : int
+        At most the number of items. Hundreds to thousands are usual.
+    dropout : float
+        p in [0, 1), the share of the inputs that is dropped.
+    regularization : float
+        λ ≥ 0, a penalty for all items alike.
+    coupling : float
+        ω > 0, how firmly ADMM holds the diagonal; it changes the path, and hardly the end.
+    epochs : int
+    seed : int
+        Of the random start.
+
+    Attributes
+    ----------
+    encoder_, decoder_ : float32 arrays, shape (n_items, n_factors)
+        U and V: the weights are UVᵀ with zeros on the diagonal.
+
+    Notes
+    -----
+    With W = UVᵀ − diag(UVᵀ), ‖X − XW‖² + ‖Λ^½W‖² is made small, Λ = p/(1 − p)·diag(XᵀX) + λI (003,
+    equation 108). The updates are those of appendix A.4.2, equation 111, at β = diag(UVᵀ) and the
+    multipliers γ. Taken literally they end where the loss with Λ + Ω in the place of Λ is
+    stationary, because the term that holds the diagonal, with weight Ω = Λ + ωI, reaches all of
+    UVᵀ; so they are run here with Λ and Ω that sum to the Λ asked for, and end where the loss asked
+    for is stationary. It has several such points.
+
+    References
+    ----------
+    H. Steck, "Autoencoders that don't overfit towards the identity", NeurIPS 2020.
+
+    Examples
+    --------
+    >>> from fullrank.data import simulate
+    >>> data = simulate(n_users=200, n_items=40, mean_interactions=10)
+    >>> model = LowRankEDLAE(n_factors=5).fit(data)
+    >>> model.encoder_.shape, float(abs(model.weights().diagonal()).max())
+    ((40, 5), 0.0)
+    """
+
+    n_factors: int = 200
+    dropout: float = 0.5
+    regularization: float = 0.0
+    coupling: float = 100.0
+    epochs: int = 50
+    seed: int = 0
+    encoder_: NDArray[np.float32] = field(
+        init=False, repr=False, metadata=learned("items", "factors")
+    )
+    decoder_: NDArray[np.float32] = field(
+        init=False, repr=False, metadata=learned("items", "factors")
+    )
+    interactions_: Interactions = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
+        settings = _dropout.check_settings(self.dropout, self.regularization)
+        self.dropout, self.regularization = settings
+        self.coupling = checks.positive("coupling", self.coupling)
+        self.epochs = checks.integer("epochs", self.epochs, low=1)
+        self.seed = checks.integer("seed", self.seed, low=0)
+
+    def fit(self, interactions: Interactions) -> Self:
+        """Alternate between encoder, decoder and diagonal."""
+        data = to_learn_from(interactions)
+        diagonal = _dropout.penalties(data, self.dropout, self.regularization)
+        encoder, decoder = _admm(self, data, diagonal)
+        self.encoder_ = encoder.astype(np.float32)
+        self.decoder_ = decoder.astype(np.float32)
+        self.interactions_ = data
+        return self
+
+    def weights(self) -> NDArray[np.float32]:
+        """UVᵀ with zeros on the diagonal, shape (n_items, n_items)."""
+        fitted(self)
+        weights = self.encoder_ @ self.decoder_.T
+        np.fill_diagonal(weights, 0.0)
+        return weights
+
+    def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
+        """Histories × weights, of the users learned from or of others."""
+        from fullrank.scorers import ItemItemScorer
+
+        return ItemItemScorer(history_for(self, history), self.weights())
+
+
+def _admm(model: LowRankEDLAE, data: Interactions, penalty: Floats) -> tuple[Floats, Floats]:
+    """U and V of equation 111, its Λ and Ω being (Λ − ω)/2 and (Λ + ω)/2 of the Λ asked for."""
+    inverse = _symmetric(_dropout.inverse(data, penalty), data.n_items)
+    matrix = data.matrix(np.float64)
+    columns = matrix.T.tocsr()
+    counts = data.item_counts().astype(np.float64)
+    omega = (penalty + model.coupling) / 2
+    generator = np.random.default_rng(model.seed)
+    v = generator.standard_normal((data.n_items, min(model.n_factors, data.n_items)))
+    beta, gamma = np.zeros(data.n_items), np.zeros(data.n_items)
+    for _ in range(model.epochs):
+        left, right = 1.0 + beta, omega * (beta - gamma)
+        # (XᵀX + Λ)⁻¹(XᵀX·D₁ + D₂)V with XᵀX = (XᵀX + Λ) − Λ: one product with the inverse
+        part = ((right - penalty * left)[:, None] * v).astype(np.float32)
+        u = _divided(left[:, None] * v + inverse @ part, v.T @ v)
+        gram_u = columns @ (matrix @ u)
+        v = _divided(
+            left[:, None] * gram_u + right[:, None] * u, u.T @ (gram_u + penalty[:, None] * u)
+        )
+        copied = np.einsum("ik,ik->i", u, v)
+        predicted = np.einsum("ik,ik->i", gram_u, v)
+        beta = (predicted - counts + omega * (copied + gamma)) / (counts + model.coupling)
+        gamma += copied - beta
+    return u, v
+
+
+def _divided(tall: Any, square: Any) -> Floats:
+    """A tall matrix times the inverse, or pseudo-inverse, of a symmetric square one."""
+    from scipy.linalg import pinvh
+
+    return np.asarray(tall @ pinvh(square, check_finite=False), np.float64)
+
+
+def _symmetric(lower: Floats, n_items: int) -> NDArray[np.float32]:
+    whole = np.empty((n_items, n_items), np.float32)
+    for start, stop, rows in _dropout.whole_rows(lower, n_items):
+        whole[start:stop] = rows
+    return whole

@@ -1,0 +1,4 @@
+"""The one training loop of the models trained by gradients (extra `torch`).
+
+Part of `models`: imports what models may import.
+"""

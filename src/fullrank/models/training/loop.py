@@ -1,0 +1,199 @@
+"""The one training loop: Adam, a rate that is halved on a plateau, validation, checkpoints.
+
+What is trained is a :class:`Learner`: tensors by name, a loss of a batch, and a scorer of the
+tensors as they are. What it is trained on is a source of batches (`_batches.Pairs` or
+`_batches.Histories`), which shuffles and draws on the device. Nothing inside an epoch waits for
+the device.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from fullrank.data.interactions import Interactions
+from fullrank.errors import DivergedError, InputError
+from fullrank.models.training import epochs as ways
+from fullrank.models.training.adam import Adam
+from fullrank.models.training.batches import Source
+from fullrank.models.training.checkpoints import Checkpoint
+from fullrank.models.training.state import Run
+from fullrank.models.training.torch_use import load_torch
+
+Validate = Callable[["Learner"], float]
+Announce = Callable[[Run], Any]
+
+
+class Learner(Protocol):
+    """What the loop trains.
+
+    A plain class will do; one around a `torch.nn.Module` returns its `named_parameters()`. Two
+    things are optional. An attribute `capturable = True` says that `loss` does the same operations
+    for every batch of the same size, without looking at values or at the step, so that a GPU may
+    replay them as a graph. A method `value` says that the loss of pairs can do with some rows of
+    the tensors "users" and "items", so that a CPU may leave the others alone (`_row_steps`).
+    """
+
+    def parameters(self) -> dict[str, Any]:
+        """Leaf tensors on the device, float32, that require gradients; the same ones each time."""
+        ...
+
+    def loss(self, batch: Any, generator: Any) -> Any:
+        """The loss of a batch, a scalar tensor: the mean over its pairs or users.
+
+        Every random number, dropout's too, comes from `generator`, a `torch.Generator` on the
+        device, as in ``torch.rand(shape, generator=generator, device=device)``: that is what makes
+        a seed mean something, and a checkpoint resume bit for bit.
+        """
+        ...
+
+    def scorer(self, history: Interactions | None = None) -> Any:
+        """A scorer of the tensors as they are, of the users learned from or of `history`'s."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """How to train.
+
+    Attributes
+    ----------
+    epochs : int
+    learning_rate, min_learning_rate : float
+    patience : int
+        Validations in a row without a gain after which the rate is halved; once it would fall
+        below the least, training stops.
+    weight_decay : float
+        λ of λ/2·‖·‖² over all tensors, whose gradient is added in every step.
+    seed : int
+    device : torch.device
+    rates : learning rates, one for each epoch, instead of all that
+    """
+
+    epochs: int
+    learning_rate: float
+    min_learning_rate: float
+    patience: int
+    weight_decay: float
+    seed: int
+    device: Any
+    rates: Sequence[float] | None = None
+
+
+def train(
+    learner: Learner,
+    source: Source,
+    plan: Plan,
+    *,
+    validate: Validate | None = None,
+    checkpoint: Checkpoint | None = None,
+    announce: Announce | None = None,
+) -> Run:
+    """Change the learner's tensors in place; they end as the best epoch left them.
+
+    Without `validate` every epoch has the same rate, and the last one is what is kept.
+
+    Parameters
+    ----------
+    learner : Learner
+    source : Source
+    plan : Plan
+    validate : function of the learner, optional
+        The higher its value, the better. It must not draw from torch's generators, nor does the
+        course of an epoch depend on whether it is called.
+    checkpoint : Checkpoint, optional
+        Read if its file is there, and written after every epoch.
+    announce : function of the run, optional
+        Called after every epoch.
+
+    Notes
+    -----
+    The random numbers of an epoch depend on the seed and the epoch's number alone, so that a
+    checkpoint needs no states of generators, and an epoch's order does not depend on what was
+    drawn before.
+    """
+    with _on(plan.device):
+        return _train(learner, source, plan, validate, checkpoint, announce)
+
+
+def _train(
+    learner: Learner,
+    source: Source,
+    plan: Plan,
+    validate: Validate | None,
+    checkpoint: Checkpoint | None,
+    announce: Announce | None,
+) -> Run:
+    epochs, floor = plan.epochs, plan.min_learning_rate
+    if plan.rates is not None:
+        epochs, floor = len(plan.rates), 0.0
+    graphs = plan.device.type == "cuda" and getattr(learner, "capturable", False)
+    adam = Adam(learner.parameters(), weight_decay=plan.weight_decay, capturable=graphs)
+    run, best = Run(rate=plan.learning_rate), dict[str, Any]()
+    found = None if checkpoint is None else checkpoint.resume(adam)
+    if found is not None:
+        run, best = found
+        if run.epoch > epochs:
+            raise InputError(
+                f"`epochs` must be at least the {run.epoch} that `checkpoint` has, not {epochs}."
+            )
+    generator = load_torch().Generator(plan.device)
+    one_epoch = ways.way_through(learner, source, adam, generator)
+    while run.epoch < epochs and not run.stopped:
+        if plan.rates is not None:
+            run.rate = plan.rates[run.epoch]
+        adam.set_rate(run.rate)
+        generator.manual_seed(_epoch_seed(plan.seed, run.epoch))
+        start = time.perf_counter()
+        loss = _mean(one_epoch(run), run, source.n_rows)
+        seconds = time.perf_counter() - start
+        _check_finite(adam, run)
+        metric = None if validate is None else validate(learner)
+        run.note(loss=loss, metric=metric, seconds=seconds)
+        if metric is not None and run.judge(metric, plan.patience, floor):
+            best = adam.copies()
+        if checkpoint is not None:
+            checkpoint.write(run, adam, best)
+        if announce is not None:
+            announce(run)
+    adam.restore(best)
+    return run
+
+
+def _on(device: Any) -> AbstractContextManager[Any]:
+    """Kernels of our own go to the current GPU, which may be another one than `device`."""
+    if device.type != "cuda":
+        return nullcontext()
+    return load_torch().cuda.device(device)  # type: ignore[no-any-return]
+
+
+def _mean(total: Any, run: Run, n_rows: int) -> float:
+    """The mean loss of an epoch, for which the device is waited for, once."""
+    mean = float(total) / n_rows
+    if not np.isfinite(mean):
+        raise DivergedError(
+            f"`learning_rate` must keep the loss finite; at {run.rate:g} it became {mean} in epoch "
+            f"{run.epoch + 1}. Try a smaller one."
+        )
+    return mean
+
+
+def _check_finite(adam: Adam, run: Run) -> None:
+    """Raise where the last step of the epoch went too far, which shows in no loss."""
+    tensors = adam.parameters.values()
+    # a sum takes no memory; a finite one has finite parts
+    if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
+        raise DivergedError(
+            f"`learning_rate` must keep what is learned finite; at {run.rate:g} it is not after "
+            f"epoch {run.epoch + 1}. Try a smaller one."
+        )
+
+
+def _epoch_seed(seed: int, epoch: int) -> int:
+    words = np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)
+    return int(words[0] >> np.uint64(1))  # as a signed number

@@ -1,0 +1,93 @@
+"""The validation metric of a training run, by exact ranks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank._lib import checks
+from fullrank.data.interactions import Interactions
+from fullrank.errors import InputError
+from fullrank.models.base import to_score_from
+from fullrank.models.training.checkpoints import fingerprint
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Validation:
+    """Held-out items, ranked by the learner as it is.
+
+    Attributes
+    ----------
+    targets : Interactions, the held-out items
+    history : Interactions or None, what users are scored from who were not learned from
+    exclude : Interactions or None, items that are no candidates
+    metric : str
+    device : where factor models and modules are ranked
+    """
+
+    targets: Interactions
+    history: Interactions | None
+    exclude: Interactions | None
+    metric: str
+    device: str | None
+
+    def __call__(self, learner: Any) -> float:
+        """The metric of the learner as it is."""
+        from fullrank.ranking import rank
+        from fullrank.scorers import FactorScorer
+        from fullrank.scorers.torch_module import TorchScorer
+
+        scorer = learner.scorer() if self.history is None else learner.scorer(self.history)
+        device = self.device if isinstance(scorer, FactorScorer | TorchScorer) else None
+        ranks = rank(scorer, self.targets, exclude=self.exclude, device=device)
+        return ranks.metrics(self.metric)[self.metric]
+
+    def fingerprint(self) -> list[str | None]:
+        """Short texts that differ where what is ranked differs."""
+        return [fingerprint(part) for part in (self.targets, self.history, self.exclude)]
+
+
+def validation(
+    data: Interactions, valid: Any, *, history: Any, exclude: bool, metric: str, device: str | None
+) -> Validation | None:
+    """The arguments of `fit`, checked; None if nothing is to be validated."""
+    seen = checks.flag("exclude", exclude)
+    if valid is None:
+        if history is not None:
+            raise InputError("`valid_history` must come with `valid`, which is not given.")
+        return None
+    if not isinstance(valid, Interactions):
+        raise InputError(
+            f"`valid` must be Interactions or None, not {type(valid).__name__}. Of a split, give "
+            "the validation part."
+        )
+    if history is not None:
+        history = to_score_from(history, data.item_ids, "valid_history")
+    known = data if history is None else history
+    to_score_from(valid, data.item_ids, "valid")
+    if not np.array_equal(valid.user_ids, known.user_ids):
+        whose = "`interactions`" if history is None else "`valid_history`"
+        raise InputError(
+            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users} "
+            f"and they are {known.n_users}. Of a strong split, give `valid_history` as well."
+        )
+    if not valid.n_interactions:
+        raise InputError("`valid` must hold at least one interaction; it is empty.")
+    return Validation(
+        targets=valid,
+        history=history,
+        exclude=known if seen else None,
+        metric=metric,
+        device=device,
+    )
+
+
+def only_learned_users(history: Interactions | None) -> None:
+    """Raise if users are to be scored from a history, for models that have vectors of users."""
+    if history is not None:
+        raise InputError(
+            "`valid_history` must be None for a model that has a vector for each user learned "
+            "from and none for others."
+        )
