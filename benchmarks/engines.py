@@ -40,7 +40,7 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.engines import Engine, Processes, Ray, Serial
 from fullrank.evaluation import evaluate
 from fullrank.evaluation.problem import Problem, rank_shard
-from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.strategy import Strategy
 from fullrank.models import PureSVD
 from fullrank.scorers import FactorScorer, UserFactors, UserFile, write_users
 

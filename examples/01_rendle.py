@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from fullrank import expected_metric, metrics
-from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
+from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
 
 
 def figure_1() -> plt.Figure:

@@ -32,7 +32,7 @@ from _rendle2019.figures import (
 from _rendle2019.page import page, share_of_draws
 from _study import run, spread
 
-from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example
+from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example
 from fullrank.samples import simulate
 
 PAPER = "002"

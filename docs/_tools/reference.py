@@ -151,7 +151,7 @@ the traceback follows."""
 
 def commands() -> dict[str, Any]:
     """Every command and the function behind it."""
-    from fullrank.cli._app import app
+    from fullrank.cli.app import app
 
     return {one.name: one.callback for one in app.registered_commands}
 

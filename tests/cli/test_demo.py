@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fullrank import demo
-from fullrank.cli import _app
+from fullrank.cli import app, demonstration
 from fullrank.engines import Processes
 
 pytestmark = pytest.mark.slow
@@ -20,16 +19,16 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
-def result() -> demo.Demo:
-    return demo.run(engine=Processes())
+def result() -> demonstration.Demo:
+    return demonstration.run(engine=Processes())
 
 
 @pytest.fixture(scope="module")
-def printed(result: demo.Demo) -> str:
+def printed(result: demonstration.Demo) -> str:
     pytest.importorskip("rich")
     from rich.console import Console
 
-    from fullrank.cli.demo import show
+    from fullrank.cli.commands.demo import show
 
     console = Console(width=80, color_system=None, highlight=False)
     with console.capture() as capture:
@@ -56,13 +55,13 @@ def test_nothing_is_cut_off_at_eighty_columns(printed: str) -> None:
     assert not any("…" in line for line in tables)
 
 
-def test_wrong_winner_on_paper(result: demo.Demo) -> None:
+def test_wrong_winner_on_paper(result: demonstration.Demo) -> None:
     ap = {row.model: row for row in result.example if row.metric == "ap"}
     assert max(ap, key=lambda name: ap[name].exact) == "C"
     assert max(ap, key=lambda name: ap[name].naive) == "A"
 
 
-def test_correction_comes_closer_than_the_naive_value(result: demo.Demo) -> None:
+def test_correction_comes_closer_than_the_naive_value(result: demonstration.Demo) -> None:
     assert not result.simulated
     for row in result.models:
         assert row.corrected is not None
@@ -71,22 +70,22 @@ def test_correction_comes_closer_than_the_naive_value(result: demo.Demo) -> None
         assert abs(row.adaptive - row.exact) < 0.05 * abs(row.naive - row.exact)
 
 
-def test_bounds_hold_the_exact_values(result: demo.Demo) -> None:
+def test_bounds_hold_the_exact_values(result: demonstration.Demo) -> None:
     for row in result.models:
         assert row.allowed is not None
         assert row.allowed.low <= row.exact <= row.allowed.high
 
 
-def test_what_is_counted_over_the_draws(result: demo.Demo) -> None:
+def test_what_is_counted_over_the_draws(result: demonstration.Demo) -> None:
     """Against the same draws made one by one."""
-    few = demo.run(n_draws=3)
-    names = list(demo.SETTINGS)
-    split = demo._interactions()[1].split("leave-one-out", rng=0)
-    bench = {name: demo._Bench(name, split) for name in names}
+    few = demonstration.run(n_draws=3)
+    names = list(demonstration.SETTINGS)
+    split = demonstration._interactions()[1].split("leave-one-out", rng=0)
+    bench = {name: demonstration._Bench(name, split) for name in names}
     values = np.array(
         [[bench[name].fixed(seed).naive("ndcg@10") for name in names] for seed in range(3)]
     )
-    judged = few.draws[demo.METRICS.index("ndcg@10")]
+    judged = few.draws[demonstration.METRICS.index("ndcg@10")]
     exact = {row.model: row.exact for row in few.models if row.metric == "ndcg@10"}
     assert judged.best == max(exact, key=exact.__getitem__)
     hits = [names[int(np.argmax(one))] == judged.best for one in values]
@@ -102,19 +101,19 @@ def test_what_is_counted_over_the_draws(result: demo.Demo) -> None:
     assert few.models == result.models
 
 
-def test_json(result: demo.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_json(result: demonstration.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     testing = pytest.importorskip("typer.testing")
-    monkeypatch.setattr(demo, "run", lambda **_: result)
+    monkeypatch.setattr(demonstration, "run", lambda **_: result)
     report = tmp_path / "report.html"
-    done = testing.CliRunner().invoke(_app.app, ["demo", "--json", "--report", str(report)])
+    done = testing.CliRunner().invoke(app.app, ["demo", "--json", "--report", str(report)])
     assert done.exit_code == 0
     content = json.loads(done.stdout)
     assert content["format"] == 1
     assert len(content["models"]) == len(result.models)
-    assert content["draws"][0]["winner"].keys() == set(demo.STRATEGIES)
+    assert content["draws"][0]["winner"].keys() == set(demonstration.STRATEGIES)
     assert report.read_text(encoding="utf-8").startswith("<!")
 
 
 def test_bad_seed() -> None:
-    with pytest.raises(demo.InputError, match=r"^`seed` must be at least 0, not -1\.$"):
-        demo.run(seed=-1)
+    with pytest.raises(demonstration.InputError, match=r"^`seed` must be at least 0, not -1\.$"):
+        demonstration.run(seed=-1)

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("pyarrow")
 typer = pytest.importorskip("typer")
 
-from fullrank.cli import _app  # noqa: E402 (it needs typer)
+from fullrank.cli import app  # noqa: E402 (it needs typer)
 
 SIZES = ("--sample-size", "10", "--n-items", "50")
 READERS = {
@@ -151,7 +151,7 @@ def test_a_file_that_may_not_be_read(
     told(fullrank(*words, *SIZES), r"`path` must be readable; .*ranks\.csv is not\.")
 
 
-COMMANDS = sorted(command.name or "" for command in _app.app.registered_commands)
+COMMANDS = sorted(command.name or "" for command in app.app.registered_commands)
 
 
 def test_every_command_is_looked_at() -> None:

@@ -29,7 +29,7 @@ STAGES = (
     "inference",
     "reporting",
 )
-ABOVE_ALL = ("cli", "demo", "engines", "evaluation", "testing", "__main__")
+ABOVE_ALL = ("cli", "engines", "evaluation", "testing", "__main__")
 SOURCE = Path(fullrank.__file__).parent
 
 

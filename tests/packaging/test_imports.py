@@ -73,7 +73,7 @@ def test_the_probe_sees_a_heavy_module() -> None:
 
 def test_the_command_line_loads_nothing_heavy_before_a_command_runs() -> None:
     pytest.importorskip("typer")
-    assert loaded_by("import fullrank.cli._app; tell(heavy())") == []
+    assert loaded_by("import fullrank.cli.app; tell(heavy())") == []
 
 
 @pytest.mark.parametrize("name", fullrank.__all__)

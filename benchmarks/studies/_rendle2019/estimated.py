@@ -14,7 +14,7 @@ from _study import spread
 from _workers import in_processes
 
 from _rendle2019.figures import TOP_METRICS, best, exact_of
-from fullrank.demo import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
+from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
 from fullrank.estimators import mle, smoothed
 from fullrank.inference import bounds
 from fullrank.samples import RankSample, simulate

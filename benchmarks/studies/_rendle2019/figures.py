@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from fullrank import expected_metric, metrics
-from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
+from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
 from fullrank.samples import collapse
 
 SIZES = (2, 11, 101, 1_001)  # Figure 3: candidates, the target among them

@@ -1,4 +1,7 @@
-"""The ``fullrank`` command: one file per command, no logic of its own."""
+"""The ``fullrank`` command: its options and messages; the commands are in `commands`.
+
+Above all other folders: may import any of them; none imports it.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ def main() -> int:
     try:
         for module in ("typer", "rich"):
             extras.load(module, extra="cli", purpose="The fullrank command")
-        from fullrank.cli import _app
+        from fullrank.cli import app
 
-        code = _app.run()
+        code = app.run()
         sys.stdout.flush()
     except KeyboardInterrupt:
         return 130

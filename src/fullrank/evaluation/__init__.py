@@ -1,11 +1,14 @@
-"""Evaluation: data × models × a strategy, from scores to a comparison, and runs that go on."""
+"""The whole job: data × models × a strategy, shard by shard, into a folder that resumes.
+
+Above the flow: imports `_lib` to `reporting`, `models` and `engines`; cli may import it.
+"""
 
 from fullrank.data.sets.sources import load_interactions, load_split
+from fullrank.evaluation.evaluate import evaluate
+from fullrank.evaluation.model_sources import make_model
 from fullrank.evaluation.result import Evaluation
-from fullrank.evaluation.running import evaluate
-from fullrank.evaluation.scorers import make_model
-from fullrank.evaluation.strategies import Strategy
-from fullrank.evaluation.training import train_model
+from fullrank.evaluation.strategy import Strategy
+from fullrank.evaluation.train import train_model
 
 __all__ = [
     "Evaluation",

@@ -7,7 +7,7 @@ from typing import Any
 from fullrank._lib import rng
 from fullrank.data.shards import ShardedTargets
 from fullrank.errors import InputError
-from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.strategy import Strategy
 from fullrank.inference import plan
 from fullrank.inference.planning.plan import _candidates
 

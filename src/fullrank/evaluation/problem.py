@@ -14,7 +14,7 @@ import numpy as np
 
 from fullrank._lib.device import on_gpu
 from fullrank.data.shards import Shard
-from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.strategy import Strategy
 from fullrank.samples import RankSample
 
 _SHARDS = 64  # as many as this, where the sizes below allow it

@@ -75,7 +75,7 @@ class Evaluation(tabular.Tabular):
 
         The folder is made; one that holds anything but an evaluation is refused.
         """
-        from fullrank.evaluation.runs import RunFolder
+        from fullrank.evaluation.run_folder import RunFolder
 
         with RunFolder(folder) as run:
             run.publish(self, report=report)

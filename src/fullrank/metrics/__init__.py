@@ -1,4 +1,6 @@
-"""Ranking metrics: from text, on ranks, per target, per user.
+"""What is averaged: metrics from text, on ranks, per target, per user.
+
+Imports `_lib`; every folder to its right may import it.
 
 >>> from fullrank import metrics
 >>> metrics.evaluate([1, 4, 30], ["recall@10", "ndcg@10"], n_items=100)

@@ -1,6 +1,6 @@
 """Models: settings in, `fit(interactions)`, and a scorer out; `save` and `load` keep them.
 
-Beside the flow: imports `losses` and `_lib` to `ranking`; evaluation, testing and cli may import it.
+Beside the flow: imports `losses` and `_lib` to `ranking`; evaluation, testing and cli import it.
 """
 
 from collections.abc import Mapping

@@ -251,7 +251,7 @@ def test_absurd_sizes_are_refused_with_the_number() -> None:
 
 
 def test_every_model_says_what_it_needs() -> None:
-    from fullrank.evaluation.memory import NEEDS
+    from fullrank.evaluation.fit_memory import NEEDS
     from fullrank.models import MODELS
 
     assert set(NEEDS) == set(MODELS.values())

@@ -16,8 +16,8 @@ from fullrank.data import Split
 from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
 from fullrank.evaluation import Evaluation, evaluate
-from fullrank.evaluation.manifests import file_names
-from fullrank.evaluation.runs import RunFolder, _locked
+from fullrank.evaluation.manifest import file_names
+from fullrank.evaluation.run_folder import RunFolder, _locked
 
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
@@ -287,13 +287,13 @@ def test_stopped_in_the_pilot_with_another_model(
     split: Split, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, model: str
 ) -> None:
     """The model that was fitted for the pilot is never taken for another one."""
-    from fullrank.evaluation import work
+    from fullrank.evaluation import schedule
 
     def stopped(*_: Any, **__: Any) -> None:
         raise StoppedError
 
     out, settings = tmp_path / "run", {**SETTINGS, "strategy": "budget:5000"}
-    monkeypatch.setattr(work, "settled_strategy", stopped)
+    monkeypatch.setattr(schedule, "settled_strategy", stopped)
     with pytest.raises(StoppedError):
         evaluate({"m": "ease"}, split, out=out, **settings)
     monkeypatch.undo()

@@ -9,7 +9,7 @@ import pytest
 from fullrank.data.sets.listing import details, every, no_download
 from fullrank.errors import InputError
 from fullrank.evaluation import load_interactions, load_split
-from fullrank.evaluation.training import train_model
+from fullrank.evaluation.train import train_model
 
 CSV = "user,item\n" + "\n".join(f"{u},{i}" for u in range(6) for i in range(u, u + 4)) + "\n"
 

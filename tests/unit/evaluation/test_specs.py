@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from fullrank._lib.specs import Spec, parse_spec
+from fullrank.cli.option_values import engine_of, given_models, pairs_of
 from fullrank.errors import InputError
 from fullrank.evaluation import Strategy, make_model
-from fullrank.evaluation.choices import engine_of, given_models, pairs_of
-from fullrank.evaluation.scorers import named
+from fullrank.evaluation.model_sources import named
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from fullrank import models
 from fullrank.errors import DataWarning
-from fullrank.evaluation.training import train_model
+from fullrank.evaluation.train import train_model
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import InputError
-from fullrank.evaluation.memory import check_fit
+from fullrank.evaluation.fit_memory import check_fit
 from fullrank.models import CDAE, EmbeddingMF, LightGCN, MultiDAE, MultiVAE, NeuMF
 
 MODELS = (CDAE, EmbeddingMF, LightGCN, MultiDAE, MultiVAE, NeuMF)

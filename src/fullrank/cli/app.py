@@ -1,4 +1,4 @@
-"""The typer application: every module beside this one without a leading ``_`` is a command.
+"""The typer application: every module of `commands` is a command.
 
 A command module holds a function of its own name and may say with ``PANEL`` under which heading
 ``fullrank --help`` lists it. It imports typer at the top and everything heavier inside functions.
@@ -12,7 +12,8 @@ from typing import Annotated
 
 import typer
 
-from fullrank import __version__, cli
+from fullrank import __version__
+from fullrank.cli import commands
 
 app = typer.Typer(
     help="What would this recommender score if every item in the catalogue had been ranked?",
@@ -48,9 +49,8 @@ def _options(
     """Hold the options that belong to no single command."""
 
 
-for _module in pkgutil.iter_modules(cli.__path__):
-    if not _module.name.startswith("_"):
-        _command = importlib.import_module(f"fullrank.cli.{_module.name}")
-        app.command(
-            _module.name.replace("_", "-"), rich_help_panel=getattr(_command, "PANEL", None)
-        )(getattr(_command, _module.name))
+for _module in pkgutil.iter_modules(commands.__path__):
+    _command = importlib.import_module(f"fullrank.cli.commands.{_module.name}")
+    app.command(_module.name.replace("_", "-"), rich_help_panel=getattr(_command, "PANEL", None))(
+        getattr(_command, _module.name)
+    )

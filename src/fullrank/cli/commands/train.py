@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli.evaluate import Columns, Download
+from fullrank.cli import common
+from fullrank.cli.commands.evaluate import Columns, Download
 
-PANEL = _common.HAVE_MODELS
+PANEL = common.HAVE_MODELS
 
 
 def train(
@@ -28,11 +28,11 @@ def train(
             "everything."
         ),
     ] = "auto",
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     column: Columns = None,
     download: Download = False,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Train a model on the training part of a split and save it for `fullrank evaluate`.
 
@@ -40,11 +40,11 @@ def train(
 
     Example: fullrank train ml-latest-small --model ease:regularization=200 --out ease.safetensors
     """
-    from fullrank.evaluation.choices import pairs_of
-    from fullrank.evaluation.training import train_model
+    from fullrank.cli.option_values import pairs_of
+    from fullrank.evaluation.train import train_model
 
-    _common.writable(out, "--out")
-    with _common.progress(f"reading {data}") as show:
+    common.writable(out, "--out")
+    with common.progress(f"reading {data}") as show:
         found = train_model(
             data,
             model,
@@ -57,6 +57,6 @@ def train(
             rng=seed,
         )
     if as_json:
-        _common.say_json(found.to_dict())
+        common.say_json(found.to_dict())
     else:
-        _common.say(str(found))
+        common.say(str(found))

@@ -13,9 +13,9 @@ from fullrank._lib.rng import RandomState
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.result import Evaluation
-from fullrank.evaluation.runs import RunFolder
-from fullrank.evaluation.strategies import Strategy
-from fullrank.evaluation.work import make_work
+from fullrank.evaluation.run_folder import RunFolder
+from fullrank.evaluation.schedule import make_work
+from fullrank.evaluation.strategy import Strategy
 from fullrank.inference.estimation.estimate import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
 

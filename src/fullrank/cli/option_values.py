@@ -8,7 +8,7 @@ from typing import Any
 from fullrank._lib.specs import parse_spec
 from fullrank.engines import Engine, make_engine
 from fullrank.errors import InputError
-from fullrank.evaluation.scorers import named
+from fullrank.evaluation.model_sources import named
 from fullrank.scorers.factor_files import FactorFiles
 
 _MAIN = {"serial": "threads", "processes": "workers", "ray": "address"}

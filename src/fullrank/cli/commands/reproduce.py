@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
+from fullrank.cli import common
 
-PANEL = _common.NEW_HERE
+PANEL = common.NEW_HERE
 
 
 def reproduce(
@@ -40,7 +40,7 @@ def reproduce(
     seed: Annotated[
         int, typer.Option(min=0, help="Changes nothing here: the studies fix their seeds.")
     ] = 0,
-    as_json: _common.AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """List the studies that the papers' figures and ours come from, or run one.
 
@@ -63,7 +63,7 @@ def reproduce(
         groups = studies.grouped()
         listed = [one for group in groups.values() for one in group]
         if as_json:
-            _common.say_json(
+            common.say_json(
                 {
                     "format": 1,
                     "studies": {one.name: one.about for one in listed},
@@ -77,7 +77,7 @@ def reproduce(
             "\n".join([heading, *(f"  {one.name:<{width}}  {one.about}" for one in group)])
             for heading, group in groups.items()
         ]
-        _common.say("\n\n".join(lines))
+        common.say("\n\n".join(lines))
         return
     wanted = studies.get(study)
     if not quick and not own:  # with options of its own a study may need other data
@@ -88,6 +88,6 @@ def reproduce(
     if ran.code:
         raise typer.Exit(ran.code)
     if as_json:
-        _common.say_json({"format": 1, "study": study, "files": [str(path) for path in ran.files]})
+        common.say_json({"format": 1, "study": study, "files": [str(path) for path in ran.files]})
     elif ran.files:
-        _common.say("\n".join(f"Written to {path}." for path in ran.files))
+        common.say("\n".join(f"Written to {path}." for path in ran.files))

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
+from fullrank.cli import common
 
-PANEL = _common.HAVE_MODELS
+PANEL = common.HAVE_MODELS
 
 Columns = Annotated[
     list[str] | None,
@@ -60,7 +60,7 @@ def evaluate(
         Path | None,
         typer.Option(help="Folder for ranks, results and report; a stopped run goes on there."),
     ] = None,
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     split: Split = "auto",
     column: Columns = None,
     keep_seen: Annotated[
@@ -78,22 +78,22 @@ def evaluate(
     ] = None,
     download: Download = False,
     report: Annotated[bool, typer.Option(help="Whether --out gets a report.")] = True,
-    level: _common.Level = 0.95,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    level: common.Level = 0.95,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Rank held-out items with models, estimate their metrics, and compare them.
 
     Example: fullrank evaluate ml-latest-small --model ease --model item-knn --out run
     """
     from fullrank import evaluation
+    from fullrank.cli.option_values import engine_of, given_models, pairs_of
     from fullrank.errors import InputError
-    from fullrank.evaluation.choices import engine_of, given_models, pairs_of
     from fullrank.inference.estimation.estimate import METRICS
 
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
-    with _common.progress(f"reading {data}") as show:
+    with common.progress(f"reading {data}") as show:
         loaded = evaluation.load_split(
             data,
             split=split,
@@ -115,12 +115,12 @@ def evaluate(
         report=report,
         name=data,
         confidence_level=level,
-        progress=_common.progress,
+        progress=common.progress,
         rng=seed,
     )
     if as_json:
-        _common.say_json(found.to_dict())
+        common.say_json(found.to_dict())
         return
-    _common.say(str(found))
+    common.say(str(found))
     if out is not None:
-        _common.say(f"Written to {out}.")
+        common.say(f"Written to {out}.")

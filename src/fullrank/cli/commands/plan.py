@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, takes_ranks, whole_number
+from fullrank.cli import common
+from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.samples import RankSample
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 SHAPE = 0.35
 _ASSUMED = (
     "No pilot: Recall@K = (K/N)^{:g} is assumed (EASE has 0.38 on MovieLens-1M and Pinterest, 0.34 "
@@ -72,9 +72,9 @@ def plan(
     target: Annotated[
         str, typer.Option("--target", help="users: the metric of these; or the population.")
     ] = "users",
-    level: _common.Level = 0.95,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    level: common.Level = 0.95,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Plan a measurement: users, items and cost for a wanted precision, by design.
 
@@ -95,7 +95,7 @@ def plan(
         if not samples:
             raise InputError("`--users` must be given without a pilot.")
         n_users = samples[0].n_users or samples[0].n_targets
-    with _common.progress("designs") as designs:
+    with common.progress("designs") as designs:
         result = make_plan(
             metric,
             n_items=None if samples else whole_number("--n-items", reading.n_items),
@@ -112,9 +112,9 @@ def plan(
             progress=designs,
         )
     if as_json:
-        _common.say_json(result.to_dict() | {"assumed": assumed})
+        common.say_json(result.to_dict() | {"assumed": assumed})
     else:
-        _common.say("\n".join([*assumed, *([""] if assumed else []), str(result)]))
+        common.say("\n".join([*assumed, *([""] if assumed else []), str(result)]))
 
 
 def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSample], list[str]]:

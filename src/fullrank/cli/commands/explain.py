@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, takes_ranks, whole_number
+from fullrank.cli import common
+from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
 from fullrank.errors import InputError
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 
 
 @takes_ranks
 def explain(
     reading: Reading,
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     ranks: Annotated[
         Path | None,
         typer.Option(
@@ -27,8 +27,8 @@ def explain(
             readable=False,  # said in our own words
         ),
     ] = None,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Explain what metrics among sampled candidates stand for in the full catalogue.
 
@@ -64,8 +64,8 @@ def explain(
             one.to_dict() | ({"model": model} if model else {}) for model, one in found.items()
         ]
         content = models[0] if len(models) == 1 else {"format": 1, "models": models}
-        _common.say_json(content | {"assumed": list(notes)})
+        common.say_json(content | {"assumed": list(notes)})
         return
     many = len(found) > 1
     blocks = [f"{model}: {one}" if many else str(one) for model, one in found.items()]
-    _common.say("\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]))
+    common.say("\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]))

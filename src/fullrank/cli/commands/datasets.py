@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
+from fullrank.cli import common
 
-PANEL = _common.HAVE_MODELS
+PANEL = common.HAVE_MODELS
 
 
 def datasets(
@@ -16,8 +16,8 @@ def datasets(
     download: Annotated[
         bool, typer.Option("--download", help="Fetch it into the cache; mind its licence.")
     ] = False,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """List the data sets, or tell all about one: its size, licence, citation, and summary.
 
@@ -29,13 +29,13 @@ def datasets(
         listing.no_download(download)
         listed = listing.every()
         if as_json:
-            _common.say_json(listed.to_dict())
+            common.say_json(listed.to_dict())
         else:
-            _common.say(str(listed))
+            common.say(str(listed))
         return
-    with _common.progress(name) as show:
+    with common.progress(name) as show:
         told = listing.details(name, download=download, progress=show)
     if as_json:
-        _common.say_json(told.to_dict())
+        common.say_json(told.to_dict())
     else:
-        _common.say(str(told))
+        common.say(str(told))

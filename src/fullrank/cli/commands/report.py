@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, read_models, takes_ranks
+from fullrank.cli import common
+from fullrank.cli.rank_options import Reading, read_models, takes_ranks
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 
 
 @takes_ranks
@@ -25,11 +25,11 @@ def report(
     ],
     reading: Reading,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("report.html"),
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     title: Annotated[str | None, typer.Option(help="Its title.")] = None,
-    level: _common.Level = 0.95,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    level: common.Level = 0.95,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Write a report of one run or several, or of ranks from anywhere: one file, no network.
 
@@ -38,7 +38,7 @@ def report(
     from fullrank.evaluation.result import told_by
     from fullrank.reporting import write_report
 
-    _common.writable(out, "--out")
+    common.writable(out, "--out")
     found = read_models(reading, files, seed=seed)
     measured, metrics = told_by(files)
     wanted = metric or metrics
@@ -53,6 +53,6 @@ def report(
         **settings,
     )
     if as_json:
-        _common.say_json(made.to_dict())
+        common.say_json(made.to_dict())
     else:
-        _common.say("\n".join([f"Written to {out}.", *found.notes]))
+        common.say("\n".join([f"Written to {out}.", *found.notes]))

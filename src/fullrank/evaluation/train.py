@@ -12,8 +12,8 @@ from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
 from fullrank.data.sets.sources import load_interactions, load_split
 from fullrank.errors import InputError
-from fullrank.evaluation import memory
-from fullrank.evaluation.scorers import make_model
+from fullrank.evaluation import fit_memory
+from fullrank.evaluation.model_sources import make_model
 from fullrank.metrics import parse_all
 from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.ranking import rank
@@ -105,7 +105,7 @@ def train_model(
     else:
         parts = load_split(data, split=split, rng=rng, **how)  # type: ignore[arg-type]
         learn = parts.train
-    memory.check_fit(model, fitted, learn)
+    fit_memory.check_fit(model, fitted, learn)
     start = time.perf_counter()
     if isinstance(fitted, NeuralModel):
         fitted.fit(learn, progress=progress, **_validation(fitted, parts))

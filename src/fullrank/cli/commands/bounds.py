@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli._ranks import RanksFile, Reading, described, takes_ranks
+from fullrank.cli import common
+from fullrank.cli.rank_options import RanksFile, Reading, described, takes_ranks
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 
 
 @takes_ranks
 def bounds(
     ranks: RanksFile,
     reading: Reading,
-    metric: _common.Metrics = None,
-    level: _common.Level = 0.95,
+    metric: common.Metrics = None,
+    level: common.Level = 0.95,
     target: Annotated[
         str,
         typer.Option("--target", help="population: for all users like these; or users: for these."),
@@ -31,8 +31,8 @@ def bounds(
     until: Annotated[
         int | None, typer.Option("--until", help="The last rank for which the shape is assumed.")
     ] = None,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Bound the metrics of the full catalogue: the least and the most that the ranks allow.
 
@@ -56,9 +56,9 @@ def bounds(
     if as_json:
         models = [{"model": model} | one.to_dict() for model, one in results.items()]
         rest = models[0] if len(models) == 1 else {"kind": "Bounds", "models": models}
-        _common.say_json({"format": 1} | rest | {"assumed": list(found.notes)})
+        common.say_json({"format": 1} | rest | {"assumed": list(found.notes)})
         return
     blocks = []
     for model, one in results.items():
         blocks.append(f"{model}: {one}" if len(results) > 1 else str(one))
-    _common.say("\n".join([*described(found.samples), *found.notes, "", "\n\n".join(blocks)]))
+    common.say("\n".join([*described(found.samples), *found.notes, "", "\n\n".join(blocks)]))

@@ -8,44 +8,44 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullrank.cli import _common
+from fullrank.cli import common
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from fullrank.demo import Demo, Draws, Row
+    from fullrank.cli.demonstration import Demo, Draws, Row
     from fullrank.inference import Interval
 
-PANEL = _common.NEW_HERE
+PANEL = common.NEW_HERE
 
 
 def demo(
-    seed: _common.Seed = 0,
+    seed: common.Seed = 0,
     report: Annotated[
         Path, typer.Option("--report", help="Where to write the report.", metavar="FILE")
     ] = Path("report.html"),
-    as_json: _common.AsJson = False,
+    as_json: common.AsJson = False,
 ) -> None:
     """Show on paper and on five trained models how far sampled metrics are from exact ones.
 
     Example: fullrank demo --report out/report.html
     """
-    from fullrank.demo import run
+    from fullrank.cli.demonstration import run
     from fullrank.engines import Processes
 
-    _common.writable(report, "--report")
-    with _common.progress("Sampling 100 times") as progress:
+    common.writable(report, "--report")
+    with common.progress("Sampling 100 times") as progress:
         result = run(seed=seed, engine=Processes(), progress=progress)
     missing = _write(result, report)
     if as_json:
-        _common.say_json(result.to_dict() | {"report": None if missing else str(report)})
+        common.say_json(result.to_dict() | {"report": None if missing else str(report)})
         return
     from rich.console import Console
 
     screen = Console(highlight=False)
     show(result, Console(highlight=False, width=max(80, min(screen.width, 100))))
-    _common.say(f"\n{missing}" if missing else f"\nThe same as pictures: {report}")
+    common.say(f"\n{missing}" if missing else f"\nThe same as pictures: {report}")
 
 
 def _write(result: Demo, report: Path) -> str | None:
@@ -141,7 +141,7 @@ def _models(rows: Iterable[Row], sample_size: int) -> Table:
 
 
 def _draws(found: Iterable[Draws], sample_size: int) -> Table:
-    from fullrank.demo import STRATEGIES
+    from fullrank.cli.demonstration import STRATEGIES
 
     table = _table("", f"among {sample_size}", *STRATEGIES[1:])
     for one in found:

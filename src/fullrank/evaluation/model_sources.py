@@ -15,8 +15,8 @@ from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank._lib.specs import parse_spec
 from fullrank.data import Split
 from fullrank.errors import InputError
-from fullrank.evaluation import memory
-from fullrank.evaluation.runs import RunFolder
+from fullrank.evaluation import fit_memory
+from fullrank.evaluation.run_folder import RunFolder
 from fullrank.models.base import Saved
 from fullrank.scorers import as_scorer
 from fullrank.scorers.factor_files import FactorFiles
@@ -144,7 +144,7 @@ def _fitted(name: str, model: Any, split: Split) -> Entry:
             f"`models` must be of our own kinds or fitted; {name}, a {type(model).__name__}, is "
             "neither."
         )
-    memory.check_fit(name, model, split.train)
+    fit_memory.check_fit(name, model, split.train)
 
     def scorer(keeper: Keeper | None) -> Any:
         kept = None if keeper is None else keeper.folder.kept_model(keeper.model)

@@ -20,11 +20,11 @@ from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
+from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
 from fullrank.evaluation.problem import Problem, added, rank_shard, usual_size
 from fullrank.evaluation.result import Evaluation
-from fullrank.evaluation.runs import RunFolder
-from fullrank.evaluation.scorers import Entry, Keeper, make_entries
-from fullrank.evaluation.strategies import Strategy
+from fullrank.evaluation.run_folder import RunFolder
+from fullrank.evaluation.strategy import Strategy
 from fullrank.samples import RankSample
 from fullrank.scorers import as_scorer
 from fullrank.scorers.user_files import UserFactors, UserFile

@@ -24,14 +24,7 @@ from typing import Any, Self
 from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.errors import FullrankWarning, InputError, MissingExtraError, WriteError
-from fullrank.evaluation.manifests import (
-    RANKS,
-    as_json,
-    asked_of,
-    check_same,
-    file_names,
-    manifest,
-)
+from fullrank.evaluation.manifest import RANKS, as_json, asked_of, check_same, file_names, manifest
 from fullrank.evaluation.result import (
     FORMAT,
     MANIFEST,

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from fullrank.cli import _common
-from fullrank.cli._ranks import Reading, read_models, takes_ranks
+from fullrank.cli import common
+from fullrank.cli.rank_options import Reading, read_models, takes_ranks
 from fullrank.errors import InputError
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 
 
 @takes_ranks
@@ -26,7 +26,7 @@ def compare(
         ),
     ],
     reading: Reading,
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     test: Annotated[
         str,
         typer.Option("--test", help="t, z, bootstrap, randomization, sign or wilcoxon."),
@@ -46,9 +46,9 @@ def compare(
             "--paired/--unpaired", help="Take the users as the same; as they are named, if unsaid."
         ),
     ] = None,
-    level: _common.Level = 0.95,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    level: common.Level = 0.95,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Compare models on the same users: differences, tests, and the probability of being best.
 
@@ -81,6 +81,6 @@ def compare(
         rng=seed,
     )
     if as_json:
-        _common.say_json(result.to_dict() | {"assumed": list(found.notes)})
+        common.say_json(result.to_dict() | {"assumed": list(found.notes)})
     else:
-        _common.say("\n".join([str(result), *found.notes]))
+        common.say("\n".join([str(result), *found.notes]))

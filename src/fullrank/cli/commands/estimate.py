@@ -9,29 +9,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullrank import __version__
-from fullrank.cli import _common
-from fullrank.cli._ranks import RanksFile, Reading, described, takes_ranks
+from fullrank.cli import common
+from fullrank.cli.rank_options import RanksFile, Reading, described, takes_ranks
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.inference import Bounds, Estimate
     from fullrank.samples.read_ranks import Ranks
 
-PANEL = _common.HAVE_RANKS
+PANEL = common.HAVE_RANKS
 
 
 @takes_ranks
 def estimate(
     ranks: RanksFile,
     reading: Reading,
-    metric: _common.Metrics = None,
+    metric: common.Metrics = None,
     method: Annotated[
         str, typer.Option("--method", help="auto, or an estimator's name, such as MLE or BV_MES.")
     ] = "auto",
     bounds: Annotated[
         bool, typer.Option("--bounds", help="Add what the sample allows, assuming nothing.")
     ] = False,
-    level: _common.Level = 0.95,
+    level: common.Level = 0.95,
     target: Annotated[
         str,
         typer.Option(
@@ -48,8 +48,8 @@ def estimate(
             "--report", help="Write a page to look at.", metavar="FILE.html", readable=False
         ),
     ] = None,
-    seed: _common.Seed = 0,
-    as_json: _common.AsJson = False,
+    seed: common.Seed = 0,
+    as_json: common.AsJson = False,
 ) -> None:
     """Estimate the metrics of the full catalogue from ranks among sampled candidates.
 
@@ -61,7 +61,7 @@ def estimate(
 
     A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
     """
-    _common.writable(report, "--report")
+    common.writable(report, "--report")
     if report is not None and report.exists() and ranks.exists() and report.samefile(ranks):
         raise InputError(f"`--report` must not take the place of the ranks in {ranks}.")
     from fullrank.inference import bounds as bound
@@ -71,7 +71,7 @@ def estimate(
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
     found = reading.read(ranks, seed=seed)
-    with _common.progress("refits") as refits:
+    with common.progress("refits") as refits:
         estimates = {
             model: fit(
                 sample,
@@ -96,11 +96,11 @@ def estimate(
         said = _intervals_of_report(target, procedure)
         _write(report, ranks, reading, found, metrics, method, level, seed, said)
     if as_json:
-        _common.say_json(_content(estimates, allowed, found.notes))
+        common.say_json(_content(estimates, allowed, found.notes))
     else:
-        _common.say("\n".join(_page(estimates, allowed, found.notes, reading, ranks)))
+        common.say("\n".join(_page(estimates, allowed, found.notes, reading, ranks)))
         if report is not None:
-            _common.say(f"\nReport: {report}")
+            common.say(f"\nReport: {report}")
 
 
 def _write(
