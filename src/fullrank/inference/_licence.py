@@ -92,7 +92,7 @@ def curves(
 
 
 def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tuple[str, ...]:
-    """What a comparison of sampled metrics is worth (002; 001, Theorem 2.1)."""
+    """What a comparison of sampled metrics is worth (Rendle 2019; Li et al. 2020, Theorem 2.1)."""
     sample = aligned.results[0]
     if sample.exhausted:
         return ("Every item was drawn: the sampled metrics are the exact ones.",)

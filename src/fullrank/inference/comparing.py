@@ -256,7 +256,7 @@ def _two_samples(
     hits = all(((x == 0.0) | (x == 1.0)).all() for x in values)
     if (
         test == "z" and hits and not any(bias) and all((w == w[0]).all() for w in weights)
-    ):  # 003, equation 53
+    ):  # Li, dissertation, equation 53
         (a, m), (b, n) = ((float(x.sum()), x.size) for x in values)
         return two_proportions(a, m, b, n, confidence_level=confidence)
     moments = [mean_and_covariance(x[:, None], w) for x, w in zip(values, weights, strict=True)]

@@ -1,4 +1,4 @@
-"""The mean of a metric over sampled users, with its interval (003, section 2.7.1)."""
+"""The mean of a metric over sampled users, with its interval (Li, dissertation, section 2.7.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many users a wanted margin needs (003, equations 50-52 and 56)."""
+"""How many users a wanted margin needs (Li, dissertation, equations 50-52 and 56)."""
 
 from __future__ import annotations
 

@@ -39,8 +39,9 @@ def grid_search(
     """Fit a model with every combination of settings and rank the targets with each.
 
     PureSVD, MF and LRR are fitted from one decomposition of the interactions, whatever their
-    regularisation and number of factors (003, Algorithm 2): a combination then costs little more
-    than its ranking. Other models are fitted one by one. One model is in memory at a time.
+    regularisation and number of factors (Li, dissertation, Algorithm 2): a combination then costs
+    little more than its ranking. Other models are fitted one by one. One model is in memory at a
+    time.
 
     Parameters
     ----------
