@@ -132,7 +132,7 @@ def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chos
 def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
     """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
 
-    EM stopped early leans on its uniform start by many of its own standard errors there.
+    Early-stopped EM depends on its uniform start by many of its own standard errors there.
     """
     fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
     return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen

@@ -1,4 +1,4 @@
-"""Evaluation: data × models × a strategy, from scores to a comparison, and runs that go on."""
+"""Evaluation: data × models × a strategy, from scores to a comparison, in runs that resume."""
 
 from __future__ import annotations
 

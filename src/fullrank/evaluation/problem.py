@@ -32,7 +32,7 @@ class Shard(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Items that are no candidates: those of user row u are indices[indptr[u]:indptr[u + 1]]."""
+    """Items that are not candidates: those of user row u are indices[indptr[u]:indptr[u + 1]]."""
 
     indptr: Ints
     indices: NDArray[np.int32]
@@ -121,7 +121,7 @@ def rank_shard(problem: Problem, shard: Shard) -> RankSample:
 def usual_size(n_users: int, device: str | None = None) -> int:
     """Users in a shard: some 64 shards, none of them tiny or huge.
 
-    A GPU gets the items anew for every shard, so that it is given fewer and larger ones.
+    A GPU gets the items again for every shard, so it is given fewer and larger ones.
     """
     if on_gpu(device):
         return max(_LEAST, -(-n_users // _GPU_SHARDS))

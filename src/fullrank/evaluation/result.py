@@ -265,7 +265,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def known(content: Any) -> Any:
-    """The same without NaN and infinity, which JSON has not."""
+    """The content without NaN and infinity, which JSON cannot represent."""
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, Mapping):

@@ -1,4 +1,4 @@
-"""What a sampled metric stands for: the catalogue's cut-off, and what ranks look like."""
+"""What a sampled metric means: the catalogue's cut-off, and what ranks look like."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Explanation(_tables.Tabular):
     Attributes
     ----------
     metrics : names
-    sample_size, n_items, replacement : of the sample, the target counted
-    resolution : how many ranks of the catalogue rank 1 stands for, about: N / n
+    sample_size, n_items, replacement : of the sample; both sizes include the target
+    resolution : how many ranks of the catalogue rank 1 covers, about N / n
     stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
     true_rank : ranks R that the table shows
     exact, expected : metric to its value for a target of each rank, in the catalogue and on
         average among the candidates
-    needed : metric to the candidates of which the first stands for no more than the top K
+    needed : metric to the number of candidates at which rank 1 covers no more than the top K
     sampled : metric to its value in the sample that was given; None without one
     """
 
@@ -148,20 +148,20 @@ def explain(
     n_items: int | None = None,
     replacement: bool | None = None,
 ) -> Explanation:
-    """Say what metrics of ranks among sampled candidates stand for in the catalogue.
+    """Say what metrics of ranks among sampled candidates mean in the catalogue.
 
     Parameters
     ----------
     sample : ranks, to which the mapping function beta@a is fitted; optional
     metrics : names such as ``"hr@10"``, computed among the candidates
-    sample_size, n_items : without a sample: candidates, and items they are drawn from, the target
-        counted in both
-    replacement : without a sample: whether an item can be drawn twice; if left out, True is
-        assumed, or False where all items are candidates
+    sample_size, n_items : without a sample: candidates, and items they are drawn from, both
+        including the target
+    replacement : without a sample: whether an item can be drawn twice; default: True,
+        or False where all items are candidates
 
     Notes
     -----
-    Only the hit rate (with one target, recall) at k has a cut-off that it stands for: SHR@k ≈
+    Only the hit rate (with one target, recall) at k has a corresponding cut-off: SHR@k ≈
     HR@f(k) with the mapping functions of Li et al. 2020. For other metrics there is the mean of
     the sampled metric at each true rank (Rendle 2019).
 

@@ -246,7 +246,7 @@ def debiased_info_nce(
 def mine(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tensor:
     """MINE, the mutual information neural estimator: InfoNCE without the positive below the line.
 
-    A positive that stands above all negatives still learns, for the loss has no lower end.
+    A positive above all negatives still learns, for the loss has no lower end.
 
     Parameters
     ----------

@@ -54,8 +54,8 @@ def descend(
 ) -> None:
     """Change torch `parameters` in place; `difference(histories, wanted, others)` uses them.
 
-    Histories are a dense float32 tensor of a batch of users × items; the score of the wanted item
-    less that of the other one is asked for, for each.
+    Histories are a dense float32 tensor of a batch of users × items; returned is, for each,
+    the score of the wanted item less that of the other one.
     """
     torch = load_torch()
     optimizer = torch.optim.Adam(list(parameters), lr=how.learning_rate)

@@ -1,4 +1,4 @@
-"""Figures of true ranks, of what a sample cannot tell, and of what its levels cost."""
+"""Figures of true ranks, of what a sample cannot show, and of what its levels cost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rank_figure(models: Sequence[Measurement]) -> Figure | None:
 
 
 def blind_figure(models: Sequence[Measurement]) -> Figure | None:
-    """Recall that the sample allows at some K, over the stretch that it cannot tell apart."""
+    """Bounds on recall at some K, over the stretch of ranks that the sample cannot tell apart."""
     bounded = [(place, model) for place, model in enumerate(models) if model.bounds is not None]
     if not bounded:
         return None
@@ -159,7 +159,7 @@ def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
         name="efficiency",
         section="efficiency",
         title="Items drawn for each target settled",
-        reading="An adaptive sample goes on with the targets still at the top. Where the curve "
+        reading="An adaptive sample draws more for the targets still at the top. Where the curve "
         "rises, one more settled target costs more items than before.",
         alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
         x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),

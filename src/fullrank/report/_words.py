@@ -1,4 +1,4 @@
-"""The summary: what was measured, who wins, how sure that is, what the sample could not tell."""
+"""The summary: what was measured, who wins, how sure that is, what the sample cannot show."""
 
 from __future__ import annotations
 
