@@ -106,8 +106,9 @@ WORDS = (
     Word(r"users there are", "number of users"),
     Word(r"(?:shards|parts|samples) add(?=[.,;|]|$)|it adds(?=[:;.)]|$)", "can be added"),
     Word(r"asked about", "evaluated, held out"),
-    Word(r"(?:items?|targets?|candidates?|files?|estimators?|bytes|[kMG]B|fits?)"
-         r" an? (?:user|model|file|item|thread|target|level)(?! (?:has|had|is|was|in|can|may))",
+    Word(r"(?:items?|targets?|candidates?|files?|estimators?|bytes|[kMG]B)"
+         r" an? (?:user|model|file|item|thread|target|level)"
+         r"(?! (?:has|had|is|was|in|can|could|may))",
          "per user, per item"),
     # -- Defaults, arguments, errors
     Word(r"nothing (?:else )?is (?:said|asked)|if unsaid|unless said|as said|nobody said|said here",
@@ -213,6 +214,8 @@ _MARKDOWN = re.compile(
     re.VERBOSE | re.MULTILINE | re.DOTALL,
 )
 
+_TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
+
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
     """The text with each match blanked, so that all else keeps its place."""
@@ -306,8 +309,7 @@ def python_texts(path: Path) -> Iterator[Text]:
 def page_texts(path: Path) -> Iterator[Text]:
     """The prose of a Markdown page, a template or the site's contents, as one text."""
     text = path.read_text("utf-8")
-    if path.suffix == ".md":
-        text = _without(_MARKDOWN, text)
+    text = _without(_TEMPLATE if path.suffix == ".html" else _MARKDOWN, text)
     yield Text(path, text, 1, text.split("\n"))
 
 
