@@ -72,7 +72,7 @@ WORDS = (
     Word(r"as (?:it|they) stands?", "as it is, unchanged"),
     Word(r"lean(?:s|ing)? on", "depends on"),
     Word(r"(?:target|itself) (?:is )?counted", "including the target"),
-    Word(r"licen[cs](?:ed|es)", "valid (a licence is for data and code)"),
+    Word(r"licensed|licenses", "valid (a licence is for data and code)"),
     # "blind spot" is the term of Li et al. (2023) and stays
     Word(r"blind(?! spot|-spot)", "not identified by the sample"),
     Word(r"several targets", "multi-target, or more than one target"),
