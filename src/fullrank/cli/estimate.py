@@ -228,7 +228,7 @@ def _lines(one: Estimate, allowed: Bounds | None) -> Iterator[str]:
     if allowed is not None and allowed.contradicted is not None:
         yield f"▲ {str(allowed).splitlines()[-1]}"
     for name, stands in _stands_for(one).items():
-        yield f"Your {name} among {stands['sample_size']:,} stands for about {stands['text']}."
+        yield f"Your {name} among {stands['sample_size']:,} corresponds to about {stands['text']}."
     yield f"Estimated by {one.method}: {one.reason}."
     blind = one.diagnosis.blind
     for place, note in enumerate(one.diagnosis.lines()):

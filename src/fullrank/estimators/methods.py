@@ -179,14 +179,15 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     names = {name.lower(): name for name in ("auto", *METHODS)}
     name = names.get(method.lower(), method) if isinstance(method, str) else method
     if _checks.choice("method", name, tuple(names.values())) != "auto":
-        return name, "as asked for"
+        return name, "as requested"
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
     if sample.design.adaptive:
-        return "smoothed", "an adaptive sample, smoothed as far as its own likelihood asks"
+        return "smoothed", "adaptive sample; smoothing chosen by marginal likelihood"
     if resolution(sample) <= FINE:
-        return "smoothed", "a sample fine enough to be smoothed as far as its likelihood asks"
-    return "MLE", f"rank 1 stands for {resolution(sample):,.0f} ranks: EM stopped early risks least"
+        return "smoothed", "fine enough sample; smoothing chosen by marginal likelihood"
+    covers = f"rank 1 covers about {resolution(sample):,.0f} ranks"
+    return "MLE", f"coarse sample ({covers}): early-stopped EM is the safest choice"
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:

@@ -129,7 +129,10 @@ def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[s
         why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is unreliable.")
     leans = method.startswith(ROUGH) or _looks_at_the_top(metric, 2.0 * ranks)
     if method not in HONEST and ranks > BLIND and leans:
-        why.append("blind spot: the estimate leans on its start by more than its error says.")
+        why.append(
+            "blind spot: the estimate depends on its starting values more than its standard error "
+            "shows."
+        )
     return why
 
 
@@ -180,8 +183,8 @@ def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str
         return []
     ranks = round(resolution(sample))
     says = (
-        f"{share:.0%} of the targets are at rank 1 of their sample, which stands for ranks "
-        f"1–{ranks:,}: below K = {ranks:,} the estimate leans on smoothness "
+        f"{share:.0%} of the targets are at rank 1 of their sample, which could be any of "
+        f"ranks 1–{ranks:,}: below K = {ranks:,} the estimate depends on the smoothness assumption "
         f"({', '.join(below)})."
     )
     return [says]

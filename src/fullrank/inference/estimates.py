@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")
-_APPROXIMATE = "Even with every item sampled this method would not give the exact metrics."
+_APPROXIMATE = "This estimator stays biased even when every item is sampled."
 _OF = {"population": "all users like these", "users": "these users"}
 
 

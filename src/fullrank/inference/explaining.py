@@ -91,7 +91,7 @@ class Explanation(_tables.Tabular):
             shown = [f"{kind}@{round(place):,}" for place in places.values()]
             width = max(map(len, shown))
             now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
-            lines.append(f"{name} among {self.sample_size:,}{now} stands for about")
+            lines.append(f"{name} among {self.sample_size:,}{now} corresponds to about")
             lines += [
                 f"  {one:<{width}}  {how}: {why}"
                 for one, how, why in zip(shown, places, self._why[name], strict=True)
@@ -104,7 +104,7 @@ class Explanation(_tables.Tabular):
     def _title(self) -> str:
         how = "with" if self.replacement else "without"
         return (
-            f"A target ranked among {self.sample_size:,} candidates, itself counted, drawn from "
+            f"A target ranked among {self.sample_size:,} candidates, including itself, drawn from "
             f"{self.n_items:,} items ({how} replacement)"
         )
 
@@ -130,13 +130,14 @@ class Explanation(_tables.Tabular):
     def _advice(self) -> list[str]:
         n, ranks = self.sample_size, round(self.resolution)
         if ranks <= 1:
-            return [f"Rank 1 of {n:,} stands for rank 1 of the catalogue."]
-        lines = [f"Rank 1 of {n:,} stands for about the first {ranks:,} ranks: they look alike."]
+            return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
+        lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
         if n == 2:
             lines.append("With one item drawn a metric is AUC under another name, or a constant.")
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
             names = ", ".join(name for name, one in self.needed.items() if one == size)
-            lines.append(f"To see {names}: about {size:,} candidates a user, or adaptive sampling.")
+            larger = f"about {size:,} candidates per user"
+            lines.append(f"To see {names}: {larger}, or adaptive sampling.")
         return lines
 
 

@@ -439,7 +439,7 @@ def _why_not(
     users: int,
 ) -> str:
     if np.isfinite(goal.budget):
-        return f"not even {_LEAST} users can be paid for"
+        return f"the budget covers fewer than {_LEAST} users"
     if abs(bias) >= goal.margin and candidate.largest is not None:
-        return f"biased: rank 1 stands for {truth.n_items / candidate.largest:,.0f} ranks"
+        return f"biased: rank 1 covers {truth.n_items / candidate.largest:,.0f} ranks"
     return f"all {users:,} users are not enough"

@@ -104,17 +104,17 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
     exact = " Strokes: exact values." if black else ""
     seen = (
-        f"Rank 1 of the sample stands for about {ranks} ranks of the catalogue (shaded)."
+        f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
         if blind > 1.5
         else "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
     )
     return Figure(
         name="blind-spot",
         section="blind",
-        title="What the sample allows",
+        title="Bounds without assumptions",
         reading=f"Whiskers: every recall@K that fits the sample, all at once at {100 * level:g} %, "
         f"with no assumption on the ranks. Points: the estimates.{exact} {seen}",
-        alternative=f"Whiskers of the recall that the sample allows at several K. {seen}",
+        alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
         series=(*series, *black),

@@ -72,7 +72,7 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Candidates are taken to be drawn with replacement.',)
+    ('Assuming sampling with replacement.',)
     """
     table = _pieces.open_table(_files.existing(path))
     wanted = _wanted(table, columns or {}, tuple(leave_out))
@@ -173,8 +173,9 @@ def assumed_replacement(
             "candidates were drawn. Are the two exchanged?"
         )
     if (size == items).any():
-        return False, ("Candidates are taken to be drawn without replacement: some were all.",)
-    return True, ("Candidates are taken to be drawn with replacement.",)
+        why = "some samples contain the whole catalogue"
+        return False, (f"Assuming sampling without replacement: {why}.",)
+    return True, ("Assuming sampling with replacement.",)
 
 
 def _wanted(
