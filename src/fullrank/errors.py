@@ -31,7 +31,7 @@ class MissingExtraError(FullrankError, ImportError):
 
 
 class NotFittedError(FullrankError, RuntimeError):
-    """A model was asked for something before `fit`."""
+    """A model was used before `fit`."""
 
 
 class FullrankWarning(UserWarning):

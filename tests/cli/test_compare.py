@@ -61,7 +61,7 @@ def test_files(fullrank: Any, tmp_path: Path) -> None:
     assert done.code == 0
     assert "ease − ials  recall@50  +" in done.out
     assert "P(best) 1.00" in done.out
-    assert done.out.endswith("Candidates are taken to be drawn with replacement.\n")
+    assert done.out.endswith("Assuming sampling with replacement.\n")
 
 
 def test_options(fullrank: Any, run: Path) -> None:

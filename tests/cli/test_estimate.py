@@ -57,7 +57,7 @@ def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> No
     assert content["metrics"][0]["naive"] == pytest.approx(sample.naive("recall@10"))
     assert content["metrics"][1]["naive"] is None  # everything is in the top 500 of 100
     assert content["model"] == "ranks"
-    assert content["assumed"] == ["Candidates are taken to be drawn with replacement."]
+    assert content["assumed"] == ["Assuming sampling with replacement."]
 
 
 def test_json_of_several_models(fullrank: Any, tmp_path: Path, sample: RankSample) -> None:
@@ -76,14 +76,14 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     lines = done.out.splitlines()
     assert lines[0].startswith("fullrank ")
     assert "800 targets ranked among 100 of 5,000 items (with replacement" in lines[0]
-    assert lines[1] == "Candidates are taken to be drawn with replacement."
+    assert lines[1] == "Assuming sampling with replacement."
     assert "what the sample allows" in lines[3]
     assert lines[4].startswith("recall@10 ")
     assert lines[4].endswith("▲")
     assert lines[5].split()[1] == "–"
     assert not lines[5].endswith("▲")
     assert any(
-        line.startswith("Your recall@10 among 100 stands for about recall@") for line in lines
+        line.startswith("Your recall@10 among 100 corresponds to about recall@") for line in lines
     )
     assert any(line.startswith("▲ ") and "rank 1" in line for line in lines)
     assert lines[-1].endswith(f"--users 800 --pilot {ranks} --sample-size 100 --n-items 5_000")

@@ -32,7 +32,7 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
     assert done.out.startswith("a: A target ranked among 100")
     content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
-    assumed = "Candidates are taken to be drawn with replacement."
+    assumed = "Assuming sampling with replacement."
     assert done.out.endswith(f"\n\n{assumed}\n")
     assert content["assumed"] == [assumed]
 

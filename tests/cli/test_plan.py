@@ -105,7 +105,7 @@ def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) ->
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))
     words = ("plan", "--pilot", path, "--n-items", "2_000", "--margin", "20%", "--try", "exact")
     told = [
-        "Candidates are taken to be drawn with replacement.",
+        "Assuming sampling with replacement.",
         "Adaptive design, levels 25, 50, 100: rank 1 occurs only at the largest of the sample "
         "sizes.",
     ]

@@ -38,7 +38,7 @@ def test_a_report_of_a_run(
     page = out.read_text("utf-8")
     assert "<b>bold</b>" not in page
     assert "&lt;b&gt;bold&lt;/b&gt;" in page
-    assert "toy: 60 users asked about" in page
+    assert "toy: 60 evaluated users" in page
     content = json.loads(fullrank("report", run, "--out", out, "--json").out)
     assert content["format"] == 1
 

@@ -78,7 +78,7 @@ def test_a_wrong_option_is_named() -> None:
 
 def test_a_fault_of_ours_is_one_sentence_with_its_traceback_on_request() -> None:
     pytest.importorskip("typer")
-    sentence = "fullrank failed: ZeroDivisionError: division by zero. This is a fault of ours"
+    sentence = "fullrank failed: ZeroDivisionError: division by zero. This is a bug in fullrank"
     done = python(WITH_COMMAND.format(body="1 / 0"), "probe")
     assert done.stderr.startswith(sentence)
     assert done.stderr.count("\n") == 1

@@ -108,7 +108,7 @@ def test_adaptive_samples_have_no_naive_metric_but_costs(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, levels=[25, 50, 100, 400], rng=0)
     report = build_report({"mine": sample}, **ONE)
     assert "naive" not in report.columns()
-    assert "stands for about 5 ranks, fewer than the cut-off" in " ".join(report.summary)
+    assert "covers about 5 ranks, fewer than the cut-off" in " ".join(report.summary)
     assert [one.name for one in report.figures["recall"].series] == ["mine"]
     costs = report.figures["efficiency"]
     assert costs.rows[0][:2] == ("mine", "25")
@@ -150,7 +150,7 @@ def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
     assert report.comparison is None
     assert "winner" not in report.figures
     assert "counts alone" in report.notes[0]
-    assert "cannot be said" in report.summary[1]
+    assert "cannot be tested" in report.summary[1]
 
 
 def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:

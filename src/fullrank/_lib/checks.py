@@ -24,7 +24,7 @@ LARGEST = 1e150  # of real numbers: their squares and the sums of those are stil
 
 
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
-    """A whole number, given as any type that stands for one."""
+    """A whole number, given as any type that can hold one."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -79,7 +79,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[Any]:
-    """A one-dimensional array of numbers; a scalar stands for `size` equal ones."""
+    """A one-dimensional array of numbers; a scalar is repeated `size` times."""
     array = as_array(name, value)
     if array.dtype.kind not in "iuf":
         hint = " Text must be parsed first." if array.dtype.kind in "OUS" else ""
@@ -214,7 +214,7 @@ def reject(
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only copy: what a result holds nobody else can change."""
+    """A read-only copy, so that a result cannot be changed from outside."""
     array = np.array(array)
     array.setflags(write=False)
     return array

@@ -45,9 +45,9 @@ def _on_stderr(label: str) -> Iterator[Progress]:
 class Clock:
     """The time left, from how fast the last reports came.
 
-    What was done before the first report, as by a run that was stopped, tells nothing of the
+    What was done before the first report, as by an interrupted run, does not show the
     speed; nor does the time to the second one, in which workers start and kernels are compiled.
-    Workers that started together end their first parts together too, so nothing is said before
+    Workers that started together end their first parts together too, so there is no forecast before
     half of that time has passed once more.
     """
 
@@ -58,7 +58,7 @@ class Clock:
         self._reports: deque[tuple[float, int]] = deque(maxlen=_REPORTS)
 
     def left(self, done: int, total: int) -> float | None:
-        """Seconds, or None where nothing can be said yet.
+        """Seconds, or None where there is no forecast yet.
 
         Examples
         --------

@@ -51,7 +51,7 @@ def open_device(device: Any) -> tuple[Any, Any]:
 
 
 def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
-    """Kernels are launched on the current GPU, which need not be the one that was asked for."""
+    """Kernels are launched on the current GPU, which need not be the requested one."""
     found: AbstractContextManager[Any] = (
         torch.cuda.device(device) if device.type == "cuda" else nullcontext()
     )
@@ -59,7 +59,7 @@ def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
 
 
 def free_memory(torch: Any, device: Any) -> int:
-    """Bytes that can be had on the device, those included that torch keeps for later."""
+    """Bytes available on the device, including those that torch keeps for later."""
     if device.type != "cuda":
         return memory.limit()
     kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

@@ -20,7 +20,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
     """A temporary path beside `path` that takes its place when the block succeeds.
 
     Where `path` is a symbolic link, the link is replaced and what it points to is left alone: a
-    link that somebody else has put there cannot send the content to another place. Links among
+    link that another program has put there cannot send the content to another place. Links among
     the folders above are followed. What the system does not let be written, as on a full disk, is
     a WriteError, and nothing is left behind.
     """
@@ -84,7 +84,7 @@ def _reachable(shown: str) -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be had, as the end of a sentence."""
+    """Why a file could not be opened, as the end of a sentence."""
     return getattr(error, "strerror", None) or because(error)
 
 

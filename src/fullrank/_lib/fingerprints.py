@@ -1,4 +1,4 @@
-"""Fingerprints: whether a run that goes on is given what it was begun with."""
+"""Fingerprints: whether a run is resumed with what it was started with."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def fingerprint(*things: Any) -> str:
     """Thirty-two hexadecimal digits that change with any number in the things.
 
     Arrays are read as they lie, objects by their class and attributes, functions by their code and
-    what it refers to in their own module. What cannot be looked into is like nothing else, itself
-    at another time included: a run with it does not go on, for it could go on with something else.
+    what it refers to in their own module. An object that cannot be inspected gets a random
+    fingerprint, so a run with it cannot be resumed.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def fingerprint(*things: Any) -> str:
 
 
 def file_fingerprint(path: Path) -> str:
-    """The same of a file's bytes."""
+    """The fingerprint of a file's bytes."""
     sink = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
         while piece := file.read(_PIECE):

@@ -15,7 +15,7 @@ Mark = tuple[int, int, int]
 
 
 class FileArray(np.memmap):
-    """A mapped array that is as its file was when it was opened: nobody writes to it."""
+    """A mapped array that is as its file was when it was opened: it is never written to."""
 
     mark: Mark | None = None
 

@@ -1,4 +1,4 @@
-"""Memory: asked for by the number before it is taken, and refused where there is not as much."""
+"""Memory: checked before it is allocated, and refused with the number where there is too little."""
 
 from __future__ import annotations
 

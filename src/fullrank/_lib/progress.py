@@ -1,4 +1,4 @@
-"""Progress: silent unless asked for."""
+"""Progress: silent by default."""
 
 from __future__ import annotations
 

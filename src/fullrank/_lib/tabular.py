@@ -28,7 +28,7 @@ class Tabular:
         return pa.Table.from_pylist(self._records())
 
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """Return the table as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def to_markdown(self) -> str:

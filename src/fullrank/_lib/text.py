@@ -25,7 +25,7 @@ def printable(text: object) -> str:
 
 
 def because(error: BaseException) -> str:
-    """What an error of another library says, as the end of a sentence of ours."""
+    """What an error of another library says, as the end of one of our sentences."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     said = printable(lines[0]).rstrip(". ")
     return said if len(said) <= _QUOTED else f"{said[: _QUOTED - 1]}…"

@@ -1,7 +1,7 @@
 """Python threads over blocks of work, with BLAS held to one thread each.
 
 Threads inside BLAS and threads around it fight for the same cores, and numba's own parallel
-layer beside OpenBLAS is slower than either, so the parallelism is here and nowhere else.
+layer beside OpenBLAS is slower than either, so this module holds all of the parallelism.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Crew = Callable[[Callable[[Any], Any], Sequence[Any]], None]
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """The number of threads: as many as there are cores for None and -1, else what was asked for.
+    """The number of threads: as many as there are cores for None and -1, else `n_jobs`.
 
     >>> n_threads(3), n_threads(-1) == n_threads(None)
     (3, True)

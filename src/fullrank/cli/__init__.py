@@ -14,16 +14,16 @@ from fullrank._lib import extras
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 _OURS = """\
-fullrank failed: {kind}{text}. This is a fault of ours: please report it with what \
+fullrank failed: {kind}{text}. This is a bug in fullrank: please report it with what \
 FULLRANK_TRACEBACK=1 shows."""
 
 
 def main() -> int:
     """Run the command line and give the exit code.
 
-    0 for success; 2 for what the caller can put right (a wrong option, an
+    0 for success; 2 for what the caller can fix (a wrong option, an
     :class:`~fullrank.errors.InputError`, a missing extra); 1 for a run that failed (a download, a
-    full disk, a fault of ours, or a reader of the output that went away); 130 for Ctrl-C. Errors
+    full disk, a bug in fullrank, or a reader of the output that went away); 130 for Ctrl-C. Errors
     are one sentence on stderr; with FULLRANK_TRACEBACK=1 in the environment the traceback follows.
     """
     for stream in (sys.stdout, sys.stderr):

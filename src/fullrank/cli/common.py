@@ -36,7 +36,7 @@ def say(text: str) -> None:
 
 
 def say_json(content: Mapping[str, Any]) -> None:
-    """Print one JSON object; NaN, which JSON has not, would be an error here."""
+    """Print one JSON object; NaN, which JSON cannot represent, is an error here."""
     typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
 
 

@@ -150,8 +150,8 @@ def run(
     Parameters
     ----------
     seed : of the split and of the draws
-    n_draws : how often the samples are drawn anew
-    engine : who draws; this process if left out
+    n_draws : how often the samples are drawn
+    engine : who draws; default: this process
     progress : a function of (done, total)
 
     Examples

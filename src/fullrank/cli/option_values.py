@@ -1,4 +1,4 @@
-"""What the command line's options stand for."""
+"""What the command line's options mean."""
 
 from __future__ import annotations
 

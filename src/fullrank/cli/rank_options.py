@@ -48,13 +48,17 @@ class Reading:
 
     sample_size: Annotated[
         str | None,
-        _option("--sample-size", "Candidates, the target counted; or its column.", metavar="N"),
+        _option(
+            "--sample-size",
+            "Candidates per target, including the target: a number or a column.",
+            metavar="N",
+        ),
     ] = None
     n_items: Annotated[
         str | None,
         _option(
             "--n-items",
-            "Items a target could be ranked among, itself counted; or its column.",
+            "Items that candidates are drawn from, including the target: a number or a column.",
             metavar="N",
         ),
     ] = None
@@ -62,7 +66,7 @@ class Reading:
         bool | None,
         _option(
             "--replacement/--no-replacement",
-            "Whether an item could be drawn twice for a target; with, if nothing is said.",
+            "Whether an item could be drawn twice for a target. Default: with replacement.",
         ),
     ] = None
     design: Annotated[
@@ -77,11 +81,13 @@ class Reading:
     levels: Annotated[
         str | None,
         _option(
-            "--levels", "Of an adaptive design: 25,50,100; else the sizes found.", metavar="N,N"
+            "--levels",
+            "Sizes of an adaptive design, such as 25,50,100. Default: those in the file.",
+            metavar="N,N",
         ),
     ] = None
     stop_rank: Annotated[
-        int, _option("--stop-rank", "An adaptive design goes on up to this rank.", metavar="R")
+        int, _option("--stop-rank", "Keep sampling while the rank is at most R.", metavar="R")
     ] = 1
     negatives: Annotated[
         str,
@@ -112,17 +118,22 @@ class Reading:
         ),
     ] = "random"
     rank_column: Annotated[
-        str | None, _option("--rank-column", "If not rank.", _FILE, metavar="NAME")
+        str | None,
+        _option("--rank-column", "Name of the rank column. Default: rank.", _FILE, metavar="NAME"),
     ] = None
     model_column: Annotated[
-        str | None, _option("--model-column", "If not model.", _FILE, metavar="NAME")
+        str | None,
+        _option(
+            "--model-column", "Name of the model column. Default: model.", _FILE, metavar="NAME"
+        ),
     ] = None
     user_column: Annotated[
-        str | None, _option("--user-column", "If not user.", _FILE, metavar="NAME")
+        str | None,
+        _option("--user-column", "Name of the user column. Default: user.", _FILE, metavar="NAME"),
     ] = None
     leave_out: Annotated[
         list[str] | None,
-        _option("--leave-out", "A column to read as if it were not there.", _FILE, metavar="NAME"),
+        _option("--leave-out", "Ignore this column.", _FILE, metavar="NAME"),
     ] = None
 
     def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:

@@ -133,7 +133,7 @@ class Interactions:
 
         The frame hands its columns over through the Arrow PyCapsule protocol
         (``__arrow_c_stream__`` or ``__arrow_c_array__``), so that any library that speaks it will
-        do and none of them is imported here. Columns that are not named are not looked at; a split
+        do and none of them is imported here. Columns that are not named are ignored; a split
         column is read by :func:`read_split`.
 
         Parameters
@@ -222,7 +222,7 @@ class Interactions:
     ) -> Self:
         """Interactions from a Parquet file; the arguments are those of :meth:`from_frame`.
 
-        A split column is not looked at: :func:`read_split` reads it.
+        A split column is ignored: :func:`read_split` reads it.
 
         Examples
         --------
@@ -396,8 +396,8 @@ class Interactions:
         """Without the users and items that have too few interactions, and their rows.
 
         Each round drops items with fewer than `users_per_item` users and then users with fewer
-        than `items_per_user` of what is left; that may leave other items short, so rounds go on
-        until nothing changes, or for as many as asked for. ``k_core(items_per_user=1,
+        than `items_per_user` of what is left; that may leave other items short, so rounds continue
+        until nothing changes, or as often as `rounds` says. ``k_core(items_per_user=1,
         users_per_item=1)`` only drops the rows of users and items without any interaction.
 
         Parameters

@@ -21,7 +21,7 @@ class Shard(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Items that are no candidates: those of user row u are indices[indptr[u]:indptr[u + 1]]."""
+    """Items that are not candidates: those of user row u are indices[indptr[u]:indptr[u + 1]]."""
 
     indptr: Ints
     indices: NDArray[np.int32]

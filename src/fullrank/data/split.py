@@ -1,4 +1,4 @@
-"""A split: what a model may learn from, what it is asked about, and how they were parted."""
+"""A split: what a model may learn from, what is held out, and how they were separated."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def read_split(
 ) -> Split:
     """Read a split from a column that says train, valid or test.
 
-    All parts share the users and items of the whole. A DataWarning tells of pairs that are in
-    two parts, where a model would be asked about what it has learned from.
+    All parts share the users and items of the whole. A DataWarning names pairs that are in
+    two parts, where a model would be evaluated on what it has learned from.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def read_split(
         column says 'train', 'test' and perhaps 'valid'; of a split by users also 'fold_in' and
         perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'.
     user_ids, item_ids : array_like, optional
-        All ids there are. Give `item_ids` where the catalogue holds items that nobody in the
+        All ids there are. Give `item_ids` where the catalogue holds items that no user in the
         file has touched: they are ranked too.
     valid : float
         Where the source has no validation part: the share of each user's training interactions,

@@ -111,7 +111,7 @@ def ratio(
         part before it.
     per : {"user", "all"}
         A share of each user's interactions, or of all of them together. ``per="all", by="last"``
-        cuts at two moments, the same for everybody, so that nothing is learned from the future;
+        cuts at two moments, the same for every user, so that nothing is learned from the future;
         what happened at the moment of a cut all goes to the later part.
     rng : None, int, SeedSequence or Generator
         For `by="random"`. The test items are the same with and without a validation part.

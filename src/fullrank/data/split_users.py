@@ -32,9 +32,9 @@ def strong(
     """Hold out users: strong generalisation.
 
     A model learns from the training users alone. Of each held-out user it is then shown a share
-    `fold_in` of the interactions, which are `split.fold_in`, and asked about the rest, which are
+    `fold_in` of the interactions, which are `split.fold_in`, and evaluated on the rest, which are
     `split.test`. Every part has the rows of all users, so that ``ItemItemScorer(split.fold_in,
-    weights)`` scores the test users as it stands.
+    weights)`` scores the test users unchanged.
 
     Parameters
     ----------
@@ -46,13 +46,13 @@ def strong(
     fold_in : float
         The share of a held-out user's interactions that is shown; the rest is rounded down.
     by : {"random", "last"}
-        Which are asked about: any of them, or the latest by timestamp.
+        Which are held out: any of them, or the latest by timestamp.
     items : {"train", "all"}
         "train" makes the catalogue of the items that training users have and drops the others
         (`n_dropped` interactions of held-out users go with them), as the published protocol does;
         "all" keeps the catalogue.
     min_interactions : int
-        Held-out users with fewer have all they did folded in and nothing asked about; `n_skipped`
+        Held-out users with fewer have all they did folded in and nothing held out; `n_skipped`
         counts those among the test users.
     rng : None, int, SeedSequence or Generator
 

@@ -1,4 +1,4 @@
-"""Samples of users: simple or stratified, with the weights that make them stand for everybody."""
+"""Samples of users: simple or stratified, with the weights that make them represent all users."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class UserSample:
     Attributes
     ----------
     user_rows : the users
-    weight : for each, how many users of the population it stands for; they sum to `n_users`
+    weight : for each, how many users of the population it represents; they sum to `n_users`
     n_users : the number of users in the population
     stratum, strata : the stratum number of each user and the labels of the strata, or None
     stratum_sizes : users of the population in each stratum, or None

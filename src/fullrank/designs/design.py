@@ -27,9 +27,9 @@ class Design:
     Parameters
     ----------
     replacement : whether an item can be drawn twice for the same target
-    levels : sample sizes of an adaptive design, increasing, the target counted; None for a
+    levels : sample sizes of an adaptive design, increasing, including the target; None for a
         fixed design, in which each target's size was known before its candidates were seen
-    stop_rank : an adaptive design goes on to the next level while the rank is at most this
+    stop_rank : an adaptive design continues to the next level while the rank is at most this
     pool : "all" items, or the items "unseen" by the user
     ties : which rank a target gets among candidates of equal score
     shared_draws : whether users were given the same candidates, so that their ranks are not
@@ -38,7 +38,7 @@ class Design:
     Notes
     -----
     An adaptive outcome (r, n_j) has the probability ``c_j(r) P(r | R)`` with a factor free
-    of R: given that r - 1 of the n_j - 1 draws stand above the target, in random order,
+    of R: given that r - 1 of the n_j - 1 draws rank above the target, in random order,
     c_j(r) is the probability that no earlier level stopped (`continuation`).
     """
 
@@ -97,7 +97,7 @@ class Design:
 
         A chain over levels: of the x = r - 1 items above the target among n_j - 1 draws, y
         fell into the first n_{j-1} - 1 with a hypergeometric probability, and the design
-        went on only if y < stop_rank:
+        continued only if y < stop_rank:
 
             c_0 = 1,   c_j(x + 1) = sum over y < stop_rank of
                        Hypergeometric(y; n_j - 1, x, n_{j-1} - 1) c_{j-1}(y + 1)
@@ -138,7 +138,7 @@ class Design:
     ) -> Floats:
         """P(outcome | R), averaged over each bin: shape (n_bins, number of outcomes).
 
-        `n_items` is the pool of each outcome (or of all): the items that could stand above
+        `n_items` is the pool of each outcome (or of all): the items that could rank above
         the target, and the target.
         """
         r, n, pool = _outcomes(rank, sample_size, n_items)

@@ -1,4 +1,4 @@
-"""Keyed item draws: which items stand beside a target depends on nothing but seed and user.
+"""Keyed item draws: which items a target is ranked among depends on nothing but seed and user.
 
 Every random word is a word of Philox-4x32-10, a function of a key and a counter:
 
@@ -53,8 +53,8 @@ POOLS = ("all", "unseen")
 def seed_key(rng: RandomState = None) -> int:
     """The 64-bit key of the draws.
 
-    A whole number below 2^64 is its own key, for ever. A larger one and a SeedSequence give the
-    first 64-bit word of numpy's SeedSequence, a Generator gives (and spends) its next one, and
+    A whole number below 2^64 is its own key, in every version. A larger one and a SeedSequence give
+    the first 64-bit word of numpy's SeedSequence, a Generator gives (and spends) its next one, and
     None gives one from the operating system.
 
     Examples

@@ -46,7 +46,7 @@ class Negatives:
     target_rows : array (k,), optional
         The item row of the target that a row was drawn for. Without it a row serves every target
         of its user.
-    replacement, pool : how they were drawn, or None where nobody said
+    replacement, pool : how they were drawn, or None where it is not known
     seed : the key of the draw where it is ours
     """
 
@@ -223,7 +223,7 @@ class Negatives:
         replacement: bool | None = None,
         pool: str | None = None,
     ) -> Declared:
-        """How `drawn` came about: as said here, in the file, or inferred with a warning."""
+        """How `drawn` came about: as given here or in the file, or inferred with a warning."""
         replacement = self._agreed("replacement", replacement)
         pool = self._agreed("pool", pool)
         _check_rows(drawn, targets, n_items, items)

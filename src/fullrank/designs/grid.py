@@ -111,7 +111,7 @@ class RankGrid:
     def averages(self, metric: Metric, *, n_targets: int = 1, offset: int = 0) -> Floats:
         """The mean gain of `metric` over the ranks of each bin.
 
-        With several targets the grid is over R' = 1 + z, z the non-targets above, and the
+        For multi-target users the grid is over R' = 1 + z, z the non-targets above, and the
         gain is that of rank R' + offset (`Metric.gains`) in a catalogue of as many items
         more as there are other targets.
         """

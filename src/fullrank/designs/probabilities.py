@@ -1,7 +1,7 @@
 """The sampling kernel P(r | R): how a sample of candidates shows a target of rank R.
 
 Of n candidates one is the target; the other n - 1 are drawn uniformly from the N - 1
-other items. The number r - 1 of those that stand above a target of rank R is
+other items. The number r - 1 of those that rank above a target of rank R is
 
     Binomial(n - 1, (R - 1)/(N - 1))           with replacement
     Hypergeometric(N - 1, R - 1, n - 1)        without
@@ -58,8 +58,8 @@ def kernel(
     Parameters
     ----------
     true_ranks : ranks R in 1..n_items
-    ranks : sampled ranks r in 1..sample_size; all of them if left out
-    sample_size : candidates n, the target counted
+    ranks : sampled ranks r in 1..sample_size; default: all of them
+    sample_size : candidates n, including the target
     n_items : catalogue size N
     replacement : whether the other candidates were drawn with replacement
 

@@ -26,7 +26,7 @@ class Processes:
     """Worker processes, started fresh (spawn), each with one thread.
 
     The arrays of `shared` lie once in shared memory, whatever the number of workers. A worker that
-    dies, for want of memory say, is replaced and its parts are done again; after three deaths
+    dies, e.g. out of memory, is replaced and its parts are retried; after three deaths
     without a result the run fails. Workers end with the process that started them, even if it is
     killed.
 
@@ -125,8 +125,8 @@ class Processes:
 
 
 _DIED = (
-    "Worker processes died {} times without a result between: they may have been killed for want "
-    "of memory, or the script lacks `if __name__ == '__main__':` around what it does."
+    "Worker processes died {} times without a result between: they may have run out of "
+    "memory, or the script lacks `if __name__ == '__main__':` around what it does."
 )
 _held: list[Any] = []  # of a worker: the limit on its threads
 _last: tuple[Handle, Any] | None = None  # of a worker: the object it opened last

@@ -19,8 +19,8 @@ class Ray:
     """Tasks on a Ray cluster.
 
     `shared` goes into the object store once, and every node keeps one copy of its arrays for all
-    of its workers. Parts are given out as results come in, so that the driver holds no more than
-    a few at a time. Tasks of a worker or a node that dies are done again elsewhere.
+    of its workers. Parts are distributed as results come in, so that the driver holds no more than
+    a few at a time. Tasks of a worker or a node that dies are retried elsewhere.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Ray:
     cpus, gpus : number
         What each task asks for.
     retries : int
-        How often a task is done again when its worker dies.
+        How often a task is retried when its worker dies.
     runtime_env : mapping, optional
         As Ray takes it, for clusters whose workers have no fullrank installed.
     """

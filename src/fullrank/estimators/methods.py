@@ -133,7 +133,7 @@ def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chos
 def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
     """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
 
-    EM stopped early leans on its uniform start by many of its own standard errors there.
+    Early-stopped EM depends on its uniform start by many of its own standard errors there.
     """
     fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
     return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen
@@ -180,14 +180,15 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     names = {name.lower(): name for name in ("auto", *METHODS)}
     name = names.get(method.lower(), method) if isinstance(method, str) else method
     if checks.choice("method", name, tuple(names.values())) != "auto":
-        return name, "as asked for"
+        return name, "as requested"
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
     if sample.design.adaptive:
-        return "smoothed", "an adaptive sample, smoothed as far as its own likelihood asks"
+        return "smoothed", "adaptive sample; smoothing chosen by marginal likelihood"
     if resolution(sample) <= FINE:
-        return "smoothed", "a sample fine enough to be smoothed as far as its likelihood asks"
-    return "MLE", f"rank 1 stands for {resolution(sample):,.0f} ranks: EM stopped early risks least"
+        return "smoothed", "fine enough sample; smoothing chosen by marginal likelihood"
+    covers = f"rank 1 covers about {resolution(sample):,.0f} ranks"
+    return "MLE", f"coarse sample ({covers}): early-stopped EM is the safest choice"
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Several targets per user: one fit for each number of other targets above, and weighting.
+"""Multi-target users: one fit for each number of other targets above, and weighting.
 
 All targets are scored, so the number o of other targets above each is known; only z, the
 non-targets above it, is sampled, and R = 1 + o + z. Offset and rank depend on each other, so

@@ -67,7 +67,7 @@ class Sensitivity:
 
 
 def resolution(sample: RankSample) -> float:
-    """How many ranks of the catalogue rank 1 stands for, about: N / n.
+    """How many ranks of the catalogue rank 1 covers, about N / n.
 
     Of an adaptive design at its last level; of fixed sizes that differ, for half of the targets
     at least.
@@ -106,7 +106,7 @@ def default_grid(sample: RankSample, grid: RankGrid | None) -> RankGrid:
 def observed_system(sample: RankSample, grid: RankGrid | None = None) -> System:
     """Columns for the outcomes that were observed, up to a factor free of the rank.
 
-    The likelihood does not feel the factor c_j(r) of an adaptive design, and it can be too
+    The likelihood is not affected by the factor c_j(r) of an adaptive design, and it can be too
     small for a float: the columns hold the kernel of each outcome's own size.
     """
     return _kept(_observed_system, sample, grid)

@@ -43,21 +43,21 @@ def evaluate(
     Parameters
     ----------
     models : mapping from names to models
-        Each a model of ours that is not fitted yet (it learns from the split's training part), a
-        fitted one, text such as ``"ease:regularization=500"``, the path of a saved model,
+        Each a model of fullrank that is not fitted yet (it learns from the split's training part),
+        a fitted one, text such as ``"ease:regularization=500"``, the path of a saved model,
         `FactorFiles`, or anything `as_scorer` takes. A list of texts names itself.
     data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
         need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
-    strategy : "exact", "sampled:100", "adaptive", "users:1000" (exact ranks of so many users),
-        "budget:1e7" (what is predicted to be best for so many items scored for each model), or a
+    strategy : "exact", "sampled:100", "adaptive", "users:1000" (exact ranks of that many users),
+        "budget:1e7" (the design predicted to be best for that many scored items per model), or a
         `Strategy`; any takes ``users=``
     metrics : names such as ``"ndcg@10"``
     exclude : Interactions, sparse matrix (users × items) or None
-        Items that are no candidates. "seen" is what a split tells of its users, and nothing where
-        `data` is no split; None ranks everything.
+        Items that are not candidates. "seen" means the items that a split shows of its users, and
+        nothing where `data` is not a split; None ranks everything.
     out : path of a folder, optional
-        Finished shards are kept there, and the ranks, results and report in the end. A run that was
-        stopped goes on when it is started again with the same arguments, and ends with the same
+        Finished shards are kept there, and the ranks, results and report in the end. An
+        interrupted run resumes when it is called with the same arguments, and ends with the same
         numbers; with others it is refused.
     engine : from `fullrank.engines`, which does the ranking; one shard after the other by default,
         with all cores
@@ -65,7 +65,7 @@ def evaluate(
         Where scores are computed and counted (see `rank`): speed, never numbers.
     shard_size : int, optional
         Users in a shard: speed, memory and how much is lost when a run is stopped; never numbers.
-        A run that goes on keeps the size it began with.
+        A resumed run keeps the size it began with.
     keep_rows : bool
         Whether the ranks of single targets are kept. Without, memory does not grow with the number
         of users, and models are not compared user by user.
@@ -123,7 +123,7 @@ def evaluate(
         return work.done(None)
     if rng is None:
         raise InputError(
-            "`rng` must be a seed where `out` is given: a run without one could not go on."
+            "`rng` must be a seed where `out` is given: a run without one could not resume."
         )
     with RunFolder(out) as folder:
         found = folder.finished(work.asked)

@@ -1,4 +1,4 @@
-"""What a run's manifest says, and whether it is the run that is asked for."""
+"""What a run's manifest holds, and whether it is the requested run."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def manifest(
 
 
 def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
-    """What was asked for, out of a manifest."""
+    """The requested settings, out of a manifest."""
     asked = {key: value for key, value in head.items() if key in head.get("asked", ())}
     asked["models"] = [
         {key: value for key, value in one.items() if key not in ("ranks", "checksum")}
@@ -71,7 +71,7 @@ def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    """Refuse to go on with something else, and say what differs."""
+    """Refuse to resume with other settings, and say what differs."""
     then, now = _flat(there), _flat(json.loads(as_json(here)))
     if then.get("models") != now.get("models"):  # of other models the settings tell nothing
         then, now = ({k: v for k, v in one.items() if k[:6] != "model "} for one in (then, now))

@@ -27,9 +27,9 @@ _SAVED = ".safetensors"
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A model to evaluate: its name, what is said of it, and how its scorer is had.
+    """A model to evaluate: its name, its description, and how to obtain its scorer.
 
-    `about` goes into the manifest, and a run that goes on must find it again. `scorer(keeper)`
+    `about` goes into the manifest, and a resumed run must find it again. `scorer(keeper)`
     makes the scorer; a model that is fitted is given to the keeper, if there is one, so that it
     need not be fitted twice.
     """
@@ -47,7 +47,7 @@ class Keeper(NamedTuple):
 
 
 def make_model(text: str) -> Any:
-    """A model of ours from text such as ``"ease:regularization=500"``.
+    """A model of fullrank from text such as ``"ease:regularization=500"``.
 
     Examples
     --------

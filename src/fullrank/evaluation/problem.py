@@ -51,7 +51,7 @@ def rank_shard(problem: Problem, shard: Shard) -> RankSample:
 def usual_size(n_users: int, device: str | None = None) -> int:
     """Users in a shard: some 64 shards, none of them tiny or huge.
 
-    A GPU gets the items anew for every shard, so that it is given fewer and larger ones.
+    A GPU gets the items again for every shard, so it is given fewer and larger ones.
     """
     if on_gpu(device):
         return max(_LEAST, -(-n_users // _GPU_SHARDS))

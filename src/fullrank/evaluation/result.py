@@ -216,10 +216,10 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     if data:
         targets = data.get("n_targets")
         told["data"] = (
-            f"{about.get('name') or 'as given'}: {data.get('n_users')} users asked about, "
+            f"{about.get('name') or 'as given'}: {data.get('n_users')} evaluated users, "
             f"{'their' if targets is None else targets} targets{_of_items(data)}"
         )
-    labels = {"split": "split", "strategy": "strategy", "settled": "which came to"}
+    labels = {"split": "split", "strategy": "strategy", "settled": "resolved strategy"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
     labels |= {"fullrank": "fullrank"}
     for key, label in labels.items():
@@ -266,7 +266,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def known(content: Any) -> Any:
-    """The same without NaN and infinity, which JSON has not."""
+    """The content without NaN and infinity, which JSON cannot represent."""
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, Mapping):

@@ -1,6 +1,6 @@
-"""The folder of a run: what is done is kept, so that a run that was stopped goes on.
+"""The folder of a run: what is done is kept, so that an interrupted run resumes.
 
-While it runs, everything lies in ``unfinished/``: a manifest of what was asked, fitted models, and
+While it runs, everything lies in ``unfinished/``: a manifest of the settings, fitted models, and
 one Parquet file for each finished shard, whose name carries a checksum of its bytes. At the end the
 shards of each model become ``ranks/<model>.parquet``; ``results.json`` and ``report.html`` follow,
 then ``run.json``, which says that all is there, and ``unfinished/`` goes. Every file is written
@@ -100,7 +100,7 @@ class RunFolder:
     # ---- what was asked ----
 
     def finished(self, asked: Mapping[str, Any]) -> Evaluation | None:
-        """The evaluation, if it is there; another than asked for is refused."""
+        """The evaluation, if it is there; one with other settings is refused."""
         if not (self.folder / MANIFEST).is_file():
             return None
         head = read_manifest(self.folder)
@@ -131,7 +131,7 @@ class RunFolder:
         return settled
 
     def settle(self, asked: Mapping[str, Any], settled: Mapping[str, Any] | None) -> None:
-        """Remember what was asked, and what was settled beside it; None where it is still open."""
+        """Remember the settings, and what was derived from them; None where it is still open."""
         content = {"format": FORMAT, "asked": dict(asked), "settled": settled}
         self.put(_ASKED, as_json(content))
 
@@ -160,7 +160,7 @@ class RunFolder:
         self.put(f"{model}-{shard}-{_checksum(content)}.parquet", content)
 
     def keep_model(self, model: int, save: Callable[[Path], None]) -> None:
-        """Keep a fitted model until the end, so that a run that goes on need not fit it again."""
+        """Keep a fitted model until the end, so that a resumed run need not fit it again."""
         temporary = self.work / f"{model}.safetensors.tmp"
         try:
             save(temporary)
@@ -203,7 +203,7 @@ class RunFolder:
             if shard not in there:
                 raise WriteError(
                     f"The run stopped: shard {shard} of model {model} was written and is damaged; "
-                    "start again with the same command to make it anew."
+                    "run the same command again to replace it."
                 )
             yield from_arrow(pq.read_table(pa.BufferReader(there[shard].read_bytes())))
 

@@ -66,7 +66,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "users": Kind("every item for some users, drawn at random", _EXACT, "users"),
     "budget": Kind(
-        "what predicts the least error for so many items scored, after a pilot",
+        "the design of least predicted error for that many scored items, after a pilot",
         {"items": (None, lambda name, value: checks.real(name, value, low=1))},
         "items",
     ),

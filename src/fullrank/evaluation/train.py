@@ -1,4 +1,4 @@
-"""Train a model of ours and keep it in a file."""
+"""Train a model of fullrank and save it in a file."""
 
 from __future__ import annotations
 

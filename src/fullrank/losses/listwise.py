@@ -44,7 +44,8 @@ def softmax(
 
     Notes
     -----
-    ŷ⁺ is the positive's score and t the temperature: log Σ_j exp(ŷ_j/t) − ŷ⁺/t (003, equation 77).
+    ŷ⁺ is the positive's score and t the temperature: log Σ_j exp(ŷ_j/t) − ŷ⁺/t (Li, dissertation,
+    equation 77).
 
     Examples
     --------
@@ -92,8 +93,8 @@ def sampled_softmax(
 
     Notes
     -----
-    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t)/p(j))] (003, equation 78), λ the negative
-    weight.
+    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t)/p(j))] (Li, dissertation, equation 78), λ the
+    negative weight.
 
     Examples
     --------
@@ -156,7 +157,8 @@ def info_nce(
 
     Notes
     -----
-    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t))] (003, equation 80, where λ = n).
+    −log [e^(ŷ⁺/t) / (e^(ŷ⁺/t) + λ·(1/n)·Σ_j e^(ŷ_j/t))] (Li, dissertation, equation 80,
+    where λ = n).
 
     Examples
     --------
@@ -210,8 +212,8 @@ def debiased_info_nce(
 
     Notes
     -----
-    The mean over negatives in `info_nce` becomes max{[(1/n)·Σ_j e^(ŷ_j/t) −
-    τ⁺·(1/m)·Σ_k e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (003, equation 83). Rows at the lower end learn
+    The mean over negatives in `info_nce` becomes max{[(1/n)·Σ_j e^(ŷ_j/t) − τ⁺·(1/m)·Σ_k
+    e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (Li, dissertation, equation 83). Rows at the lower end learn
     from the positive alone, and with `-math.inf` not at all.
 
     References
@@ -244,7 +246,7 @@ def debiased_info_nce(
 def mine(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tensor:
     """MINE, the mutual information neural estimator: InfoNCE without the positive below the line.
 
-    A positive that stands above all negatives still learns, for the loss has no lower end.
+    A positive above all negatives still learns, for the loss has no lower end.
 
     Parameters
     ----------
@@ -258,7 +260,7 @@ def mine(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Ten
 
     Notes
     -----
-    log Σ_j exp(ŷ_j) − ŷ⁺ (003, equation 86).
+    log Σ_j exp(ŷ_j) − ŷ⁺ (Li, dissertation, equation 86).
 
     References
     ----------
@@ -301,9 +303,9 @@ def mine_plus(
 
     Notes
     -----
-    λ·log Σ_j exp(ŷ_j/t) − ŷ⁺/t (003, equation 92; Table 19 has t = 0.4 and λ = 1.2 for Gowalla).
-    With λ ≠ 1 it is not the differences of scores alone that count, so that scores without an
-    upper or lower end, such as dot products, make it run away.
+    λ·log Σ_j exp(ŷ_j/t) − ŷ⁺/t (Li, dissertation, equation 92; its Table 19 has t = 0.4 and λ = 1.2
+    for Gowalla). With λ ≠ 1 it is not the differences of scores alone that count, so that scores
+    without an upper or lower end, such as dot products, make it run away.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def bpr(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tens
 
     Notes
     -----
-    Σ_j log(1 + exp(ŷ_j − ŷ⁺)) = −Σ_j log σ(ŷ⁺ − ŷ_j) (003, equation 89).
+    Σ_j log(1 + exp(ŷ_j − ŷ⁺)) = −Σ_j log σ(ŷ⁺ − ŷ_j) (Li, dissertation, equation 89).
 
     References
     ----------

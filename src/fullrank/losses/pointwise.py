@@ -33,7 +33,7 @@ def mse(
 
     Notes
     -----
-    (1 − ŷ⁺)² + λ·(1/n)·Σ_j ŷ_j² (003, equation 93).
+    (1 − ŷ⁺)² + λ·(1/n)·Σ_j ŷ_j² (Li, dissertation, equation 93).
 
     Examples
     --------
@@ -77,8 +77,8 @@ def debiased_mse(
 
     Notes
     -----
-    (1 − ŷ⁺)² + λ·[(1/n)·Σ_j ŷ_j² − τ⁺·(1/m)·Σ_k ŷ_k²] (003, equations 93 and 98). It can be
-    negative, and with λ·τ⁺ ≥ 1 it has no lower end.
+    (1 − ŷ⁺)² + λ·[(1/n)·Σ_j ŷ_j² − τ⁺·(1/m)·Σ_k ŷ_k²] (Li, dissertation, equations 93 and 98). It
+    can be negative, and with λ·τ⁺ ≥ 1 it has no lower end.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def ccl(
 
     Notes
     -----
-    (1 − ŷ⁺) + w·(1/n)·Σ_j max(0, ŷ_j − ε) (003, equation 94).
+    (1 − ŷ⁺) + w·(1/n)·Σ_j max(0, ŷ_j − ε) (Li, dissertation, equation 94).
 
     References
     ----------
@@ -178,7 +178,8 @@ def debiased_ccl(
 
     Notes
     -----
-    (1 − ŷ⁺) + λ·[(1/n)·Σ_j max(0, ŷ_j − ε) − τ⁺·(1/m)·Σ_k max(0, ŷ_k − ε)] (003, equation 98).
+    (1 − ŷ⁺) + λ·[(1/n)·Σ_j max(0, ŷ_j − ε) − τ⁺·(1/m)·Σ_k max(0, ŷ_k − ε)] (Li, dissertation,
+    equation 98).
 
     Examples
     --------

@@ -112,7 +112,7 @@ def positive_share(
 
     Notes
     -----
-    ((1 + α)·|I⁺| + K)/|I| (003, section 4.2.2, which has one or the other).
+    ((1 + α)·|I⁺| + K)/|I| (Li, dissertation, section 4.2.2, which has one or the other).
 
     Examples
     --------

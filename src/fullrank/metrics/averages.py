@@ -79,9 +79,9 @@ def user_values(
 
 
 def offsets(ranks: ArrayLike, user: ArrayLike) -> NDArray[np.int64]:
-    """For each target the number of other targets of its user that stand above it.
+    """For each target the number of other targets of its user that rank above it.
 
-    Targets of equal rank stand in the order in which they are given.
+    Targets of equal rank keep the order in which they are given.
     """
     rank = checks.reals("ranks", ranks)
     return _offsets(rank, _groups(user, rank.size)[1])

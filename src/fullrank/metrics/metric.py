@@ -236,7 +236,7 @@ def parse(metric: str | Metric) -> Metric:
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """Read one metric or several, each once; a text may hold several, parted by commas."""
+    """Read one metric or several, each once; a text may hold several, separated by commas."""
     if isinstance(metrics, Metric):
         return (metrics,)
     if isinstance(metrics, str):

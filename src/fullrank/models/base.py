@@ -92,7 +92,7 @@ def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mappi
     ----------
     *shape : str
         One word for each dimension: "users", "items", or any other, such as "factors", which
-        then stands for the same number in all fields of the model. Without any, a plain number.
+        then is the same number in all fields of the model. Without any, a plain number.
     dtype : data type
     sparse : bool
         A SciPy `csr_array` (rows sorted, nothing stored twice) instead of an array.

@@ -39,8 +39,9 @@ def grid_search(
     """Fit a model with every combination of settings and rank the targets with each.
 
     PureSVD, MF and LRR are fitted from one decomposition of the interactions, whatever their
-    regularisation and number of factors (003, Algorithm 2): a combination then costs little more
-    than its ranking. Other models are fitted one by one. One model is in memory at a time.
+    regularisation and number of factors (Li, dissertation, Algorithm 2): a combination then costs
+    little more than its ranking. Other models are fitted one by one. One model is in memory at a
+    time.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ def grid_search(
     history : Interactions, optional
         What the users are scored from, such as `split.history`; `interactions` if none is given.
     exclude : Interactions or sparse matrix, optional
-        Items that are no candidates, usually `interactions`; where a `history` is given, it is
+        Items that are not candidates, usually `interactions`; where a `history` is given, it is
         the default.
     n_jobs : int, optional
         Threads of the ranking.
@@ -145,7 +146,7 @@ class GridSearch:
         }
 
     def fit(self, interactions: Interactions) -> Model:
-        """A model with the best settings, fitted anew, usually on all that may be learned from."""
+        """A model with the best settings, fitted again, usually on all training data."""
         return self.model(**self.best_settings).fit(interactions)
 
     def to_dict(self) -> dict[str, Any]:

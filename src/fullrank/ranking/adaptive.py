@@ -55,15 +55,15 @@ def adaptive_ranks(
     """Rank each target among few items, and among more while it is still at the top.
 
     A fixed sample cannot tell the first ranks apart: its best rank covers N/n of them. Here every
-    target is ranked among `start` candidates; one at rank `stop_rank` or better goes on to
+    target is ranked among `start` candidates; one at rank `stop_rank` or better is ranked among
     `growth` times as many, and so on to `limit`. All users at a level are counted together.
 
     Parameters
     ----------
     scorer, targets, exclude, items, pool, ties, weight, n_jobs, batch_size, device, progress, rng :
-        See `sample_ranks`. The rule to go on sees the rank under the same ties.
+        See `sample_ranks`. The stopping rule uses the rank under the same ties.
     start : int
-        Candidates at the first level, the target counted.
+        Candidates at the first level, including the target.
     limit : int, optional
         Candidates at the last level; an eighth of the items by default (at least `start`), the
         middle of the 10 to 15 percent that the paper found. See `recommend_limit`.
@@ -71,7 +71,7 @@ def adaptive_ranks(
         The levels are start, start·growth, start·growth², … (rounded up) below `limit`, and
         `limit`. From a level n to 2n a user draws n more.
     stop_rank : int
-        A target goes on while its rank is at most this.
+        More candidates are drawn while the rank is at most this.
     replacement : bool
         Without replacement (the default) a user who has drawn the whole pool has an exact rank.
 
@@ -82,7 +82,7 @@ def adaptive_ranks(
 
     Notes
     -----
-    Algorithm 1 of Li et al. (AAAI 2023). With several targets for a user each goes on by itself,
+    Algorithm 1 of Li et al. (AAAI 2023). Each target of a multi-target user continues by itself,
     along the same draws. Without replacement a user whose pool ends below a level stops at the
     pool. Users draw the same items as in `sample_ranks` with the same seed.
 

@@ -54,15 +54,15 @@ def rank(
     ----------
     scorer : anything `as_scorer` takes: a scorer, a model, an array of scores, …
     targets : Interactions, or a pair (user_rows, item_rows) of equally long arrays
-        A user that occurs several times has several targets. Each target is ranked among all
-        candidates, the user's other targets included.
+        A user that occurs more than once has more than one target. Each target is ranked among
+        all candidates, the user's other targets included.
     exclude : Interactions or sparse matrix (users × items), optional
-        Items that are no candidates, such as training items. A target stays a target even if it
+        Items that are not candidates, such as training items. A target stays a target even if it
         is in `exclude`.
     items : array of item rows or boolean mask, optional
         The catalogue; all items by default. Targets must be in it.
     ties : {"mean", "best", "worst", "random"}
-        Where a target stands among candidates of exactly its score (`fullrank.ranking.ties`).
+        How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
     precision : {"exact", "fast"}
         "exact": the counts are those of the scores as they are defined (see Notes). "fast": factor
@@ -79,7 +79,7 @@ def rank(
         multiplies twice as fast and leaves more to decide again, which pays for factors of few
         columns or with `precision="fast"`.
     n_jobs : int, optional
-        Threads, -1 for all cores; all by default for scorers of ours, one for foreign ones.
+        Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
         Users scored together. Speed and memory, never exact ranks.
     progress : True for a line on stderr, or a function of (done, total)
@@ -172,7 +172,7 @@ class ExactRanks:
     n_candidates : candidates of the target's user, the target included
     user_rows, item_rows : the targets
     n_targets : targets of the same user
-    offset : other targets of the same user that stand above
+    offset : other targets of the same user that rank above
     weight : of the target's user
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
@@ -252,7 +252,7 @@ class ExactRanks:
         return pyarrow.table(self._columns())
 
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """Return the ranks as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def _columns(self) -> dict[str, NDArray[Any]]:

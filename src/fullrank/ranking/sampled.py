@@ -64,14 +64,14 @@ def sample_ranks(
     A user's items depend on the seed, the user row and the user's pool alone: not on the model,
     on other users, on `batch_size` or `n_jobs`, and the first n of them not on `sample_size`. So
     models ranked with the same `rng` meet the same items. Factor and item-item models score only
-    what was drawn; other scorers are asked for one row of items per user.
+    what was drawn; other scorers are called with one row of items per user.
 
     Parameters
     ----------
     scorer : anything `as_scorer` takes
     targets : Interactions, or a pair (user_rows, item_rows)
-        With several targets for a user, its other targets are never drawn; they are all scored,
-        and the sample records how many of them stand above (`offset`).
+        The other targets of a multi-target user are never drawn; they are all scored, and the
+        sample records how many of them rank above (`offset`).
     exclude : Interactions or sparse matrix (users × items), optional
         Items that count as below every target, such as training items. A target stays a target.
     items : array of item rows or boolean mask, optional
@@ -99,7 +99,7 @@ def sample_ranks(
     weight : array (n_targets,), optional
         The weights of the targets' users, such as those of `sample_users`; recorded.
     n_jobs : int, optional
-        Threads, -1 for all cores; all by default for scorers of ours, one for foreign ones.
+        Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
         Users held at once. Speed and memory, never ranks.
     device : None, "cpu" or "cuda"
@@ -109,7 +109,7 @@ def sample_ranks(
         device's memory, or an `InputError` says so.
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
-        An int gives the same draws for ever (`fullrank.designs.draws.seed_key`).
+        An int gives the same draws in every version (`fullrank.designs.draws.seed_key`).
 
     Returns
     -------
@@ -118,7 +118,7 @@ def sample_ranks(
     Notes
     -----
     Cost: n_users × sample_size scores, whatever the number of items; a sparse item-item matrix is
-    added up whole for each user. Memory beyond the inputs and the result: a few MB a thread, and
+    added up whole for each user. Memory beyond the inputs and the result: a few MB per thread, and
     about 25 MB for item-item models.
 
     Shared draws inflate the variance of anything averaged over users, because users of a block
@@ -259,7 +259,7 @@ def checked_size(name: str, value: Any, setting: Setting, replacement: bool) -> 
 
 
 def draw_counts(pool_sizes: Ints, size: int, replacement: bool) -> Ints:
-    """How many items each user draws for a sample of `size`, the target counted."""
+    """How many items each user draws for a sample of `size`, including the target."""
     if replacement:
         return np.where(pool_sizes > 0, size - 1, 0)
     return np.minimum(pool_sizes, size - 1)
@@ -278,10 +278,10 @@ def count_above(
     shared: int | None = None,
     run: Run,
 ) -> tuple[Ints, NDArray[np.float64]]:
-    """How many of its user's drawn items stand above each target, and the targets' scores.
+    """How many of its user's drawn items rank above each target, and the targets' scores.
 
     The targets of users[g] are targets[starts[g]:starts[g + 1]]; drawn(groups) gives their items.
-    Draws that are excluded stand below where `seen` is set; elsewhere none was drawn.
+    Draws that are excluded rank below where `seen` is set; elsewhere none was drawn.
     """
     if on_gpu(run.device):
         ranking = gpu_ranking(setting, seen=seen, key=key, run=run)
@@ -313,7 +313,7 @@ def count_above(
 
 
 def gpu_ranking(setting: Setting, *, seen: bool, key: int, run: Run) -> Ranking:
-    """The scorer on the device of `run`; draws that are excluded stand below if `seen` is set."""
+    """The scorer on the device of `run`; draws that are excluded rank below if `seen` is set."""
     from fullrank.ranking.cuda.sampled.ranks import Ranking
 
     return Ranking(

@@ -1,8 +1,8 @@
 """Ties: what a target's rank is when other items have its score.
 
 Whatever the policy, no two targets of a user share a place. Of two tied targets the one with the
-lower item row stands first (for "random" the keyed words decide), and the policy says where a
-target stands among the *non-targets* of its score. So rank = 1 + offset + z, with `offset` the
+lower item row comes first (for "random" the keyed words decide), and the policy says where a
+target is placed among the *non-targets* of its score. So rank = 1 + offset + z, with `offset` the
 other targets above it, all different within a user, and z the non-targets above it:
 
 =========  ========================================================================================

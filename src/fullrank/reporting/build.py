@@ -69,7 +69,7 @@ def build_report(
     Notes
     -----
     Parts that do not apply are left out, and `notes` says why where it is not plain: models whose
-    users cannot be paired are not compared, samples of several targets for a user have neither
+    users cannot be paired are not compared, samples of multi-target users have neither
     bounds nor one distribution of ranks. It takes about half a second for each model.
 
     Examples

@@ -34,7 +34,7 @@ def script_json(content: Any) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """A number with so many digits after the point; a dash where there is none."""
+    """A number with that many digits after the point; a dash where there is none."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 

@@ -37,7 +37,7 @@ class Value:
     estimate, low, high, standard_error : on the full catalogue, with its interval
     naive : as it reads among the sampled candidates
     exact : from exact ranks of the same users
-    least, most : what the sample allows (see `fullrank.bounds`)
+    least, most : the bounds (see `fullrank.bounds`)
     warnings : why the interval may miss more often than it says
     """
 
@@ -61,9 +61,9 @@ class Measurement:
     ----------
     name : printable
     given, exact : what was measured, and the exact ranks known beside it
-    values : metric name to Value, the metrics asked for
+    values : metric name to Value, for the requested metrics
     curve : recall at many K
-    whiskers : recall at a few K, with what the sample allows
+    whiskers : recall at a few K, with bounds
     mapped : the sampled curve in global coordinates, (K, recall); empty where there is none
     mapping : the name of its mapping function
     estimate, bounds : where the model was sampled, and where there are any
@@ -94,7 +94,7 @@ class Measurement:
 
     @property
     def resolution(self) -> float:
-        """How many ranks rank 1 of the sample stands for; 1 for exact ranks."""
+        """How many ranks rank 1 of the sample covers; 1 for exact ranks."""
         return self.estimate.resolution if self.sampled and self.estimate is not None else 1.0
 
 

@@ -22,7 +22,7 @@ _SECTIONS = {  # in the contents, and as a heading
     "metrics": ("Metrics", "Metrics"),
     "recall": ("Recall", "Recall at every K"),
     "ranks": ("Ranks", "Where the held-out items stand"),
-    "blind": ("Blind spot", "What the sample could not tell"),
+    "blind": ("Blind spot", "What the sample cannot show"),
     "comparison": ("Comparison", "Which model is best"),
     "efficiency": ("Cost", "What sampling cost"),
     "measured": ("Method", "How it was measured"),

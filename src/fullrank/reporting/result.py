@@ -26,7 +26,7 @@ class Report(tabular.Tabular):
     ----------
     title, summary : in words
     models : a `Measurement` for each, in the order given
-    metrics, confidence_level : as asked for
+    metrics, confidence_level : the settings
     comparison : of the models, where there are several that can be compared
     figures : name to Figure; `plot` draws them
     notes : what else should be known

@@ -1,4 +1,4 @@
-"""The summary: what was measured, who wins, how sure that is, what the sample could not tell."""
+"""The summary: what was measured, who wins, how sure that is, what the sample cannot show."""
 
 from __future__ import annotations
 
@@ -27,9 +27,7 @@ def summary(
     if comparison is not None and metric in comparison.naive_best:
         named = comparison.models.index(comparison.naive_best[metric])
         if named != best:
-            sentences.append(
-                f"The sampled {metric} as it reads would have named {models[named].name}."
-            )
+            sentences.append(f"The naive sampled {metric} would have picked {models[named].name}.")
     sentences += _checked(models, metric, best)
     return tuple(sentences)
 
@@ -100,8 +98,8 @@ def _winner(
     name = models[best].name
     if comparison is None:
         return (
-            f"Over the full catalogue, {name} has the highest {metric}, {shown}; how sure its lead "
-            "is cannot be said."
+            f"Over the full catalogue, {name} has the highest {metric}, {shown}; its lead "
+            "cannot be tested."
         )
     column = comparison.metrics.index(metric)
     chance = percent(float(comparison.p_best[best, column]))
@@ -138,7 +136,7 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
     tail = f": {allowed}" if allowed else "."
     found.append(
         f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "
-        f"items came out first), so this value leans on smoothness{tail}"
+        f"items came out first), so this value depends on the smoothness assumption{tail}"
     )
     return found
 
@@ -148,7 +146,7 @@ def _seen(ranks: float, metric: Metric) -> str:
         return "At its largest size the sample tells rank 1 from the others."
     if metric.k is None:
         return "The first ranks, which look alike in a sample, hardly matter to this metric."
-    return f"Rank 1 of the sample stands for about {ranks:,.0f} ranks, fewer than the cut-off."
+    return f"Rank 1 of the sample covers about {ranks:,.0f} ranks, fewer than the cut-off."
 
 
 def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]:

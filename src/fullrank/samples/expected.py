@@ -27,7 +27,7 @@ def expected_metric(
     ----------
     metric : such as ``"ndcg@10"``, computed among the n candidates
     true_ranks : ranks R in 1..n_items
-    sample_size : candidates n, the target counted
+    sample_size : candidates n, including the target
     n_items : catalogue size N
     replacement : whether the other candidates are drawn with replacement
 

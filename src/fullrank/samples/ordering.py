@@ -27,10 +27,10 @@ class Consistency:
     ----------
     metric, n_items, replacement : what was asked
     exact : the exact values of the first and the second list
-    sample_sizes : the sizes looked at, the target counted
+    sample_sizes : the sizes examined, including the target
     expected : their expected sampled values, shape (2, sizes)
     agrees : whether the order is the exact one, at each size
-    from_size : the size from which on it agrees at every size looked at; None if it does
+    from_size : the size from which on it agrees at every size examined; None if it does
         not agree at the last
     """
 
@@ -45,7 +45,7 @@ class Consistency:
 
     @property
     def consistent(self) -> bool:
-        """Whether the order is right at every size looked at."""
+        """Whether the order is right at every size examined."""
         return bool(self.agrees.all())
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ def consistency(
     metric : such as ``"recall@10"``
     first, second : true ranks of two models on the same targets
     n_items : catalogue size N
-    sample_sizes : candidates n to look at, the target counted; left out, sizes from 2 to N
+    sample_sizes : candidates n to examine, including the target; default: sizes from 2 to N
         on a log scale, and the size at which the order turns right is searched between them
     replacement : whether the candidates are drawn with replacement
 

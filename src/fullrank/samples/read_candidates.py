@@ -1,8 +1,8 @@
 """Ranks from scored candidates that another system wrote: TREC runs, RecBole, NCF, plain tables.
 
-Such a file lists candidates with their scores; which of them are targets is said by a column
-``label`` or by a second file. A target that is not listed has no rank that could be known: the
-list was cut, and its rank lies somewhere beyond.
+Such a file lists candidates with their scores; a column ``label`` or a second file marks the
+targets. A target that is not listed has no rank that could be known: the list was cut, and its rank
+lies somewhere beyond.
 """
 
 from __future__ import annotations
@@ -43,23 +43,23 @@ def read_candidates(
     Parameters
     ----------
     path : a TREC run (``query Q0 document rank score tag``; order is by score, the rank column is
-        not looked at, and several tags are several models); or a CSV, TSV, RecBole ``.inter`` or
+        ignored, and several tags are several models); or a CSV, TSV, RecBole ``.inter`` or
         Parquet table with columns for user, item and score, and perhaps ``label`` and ``model``
     truth : the targets, where no label says so: TREC qrels (``query 0 document relevance``, a
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
     n_items : catalogue size N
-    sample_size : candidates of each target, itself counted; the listed ones if left out. Larger
+    sample_size : candidates of each target, including itself; default: the listed ones. Larger
         than the list where that was cut below every target
     replacement, design, levels, stop_rank : as in `fullrank.samples.read_ranks.read_ranks`
     ties : {"random", "best", "worst"}
-        Where a target stands among candidates of its score
+        How to rank a target among candidates of its score
     rng : of ties="random"
 
     Returns
     -------
     Ranks
-        Users with several targets keep the offsets that their estimate needs.
+        Multi-target users keep the offsets that their estimate needs.
 
     Examples
     --------

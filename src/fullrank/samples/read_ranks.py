@@ -57,12 +57,12 @@ def read_ranks(
     path : a table with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
         ``user``, ``weight``, ``n_targets`` and ``offset``
     sample_size, n_items : where there is no such column: candidates, and items they are drawn
-        from, the target counted in both
-    replacement : whether an item could be drawn twice; if left out, True is assumed, or False
-        where targets were ranked among all items
+        from, both including the target
+    replacement : whether an item could be drawn twice; default: True, or False where targets were
+        ranked among all items
     design : "fixed"; "adaptive"; or "auto": adaptive if rank 1 occurs only at the largest of
         several sample sizes
-    levels, stop_rank : of an adaptive design; the sample sizes that occur, if left out
+    levels, stop_rank : of an adaptive design; default: the sample sizes that occur
     columns : what the file calls a column, as ``{"rank": "position"}``
     leave_out : columns that are to be read as if they were not there
     rows : True to keep the ranks one by one; None to keep counts alone where they say as much:
@@ -72,7 +72,7 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Candidates are taken to be drawn with replacement.',)
+    ('Assuming sampling with replacement.',)
     """
     table = pieces.open_table(files.existing(path))
     wanted = _wanted(table, columns or {}, tuple(leave_out))
@@ -125,7 +125,7 @@ def infer_levels(
 ) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
     """The levels of an adaptive design, None of a fixed one, and how it was told.
 
-    An adaptive design goes on from rank 1, so that it leaves rank 1 only at its largest size (or
+    An adaptive design continues from rank 1, so that it leaves rank 1 only at its largest size (or
     where a user's items were all drawn); a fixed design of several sizes leaves it at any.
 
     Examples
@@ -163,7 +163,7 @@ def infer_levels(
 def assumed_replacement(
     replacement: bool | None, size: Ints, items: Ints
 ) -> tuple[bool, tuple[str, ...]]:
-    """As said; or with replacement, unless some were ranked among all items."""
+    """As given; default: with replacement, unless some targets were ranked among all items."""
     if replacement is not None:
         return replacement, ()
     if (size > items).any():
@@ -173,8 +173,9 @@ def assumed_replacement(
             "candidates were drawn. Are the two exchanged?"
         )
     if (size == items).any():
-        return False, ("Candidates are taken to be drawn without replacement: some were all.",)
-    return True, ("Candidates are taken to be drawn with replacement.",)
+        why = "some samples contain the whole catalogue"
+        return False, (f"Assuming sampling without replacement: {why}.",)
+    return True, ("Assuming sampling with replacement.",)
 
 
 def _wanted(

@@ -62,7 +62,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class RankSample:
-    """Counts of the outcomes (r, n), the design that drew them and, if at hand, the rows.
+    """Counts of the outcomes (r, n), the design that drew them and, if available, the rows.
 
     Made by `from_ranks`, `from_counts` or `read`. Two samples of the same design and
     catalogue add: the sample of two shards is the sum of their samples. Adding a sample
@@ -117,15 +117,15 @@ class RankSample:
 
         Parameters
         ----------
-        rank : whole ranks r in 1..n, the target counted
-        sample_size : candidates n, the target counted; one number, or one for each target
+        rank : whole ranks r in 1..n, where n includes the target
+        sample_size : candidates n, including the target; one number, or one for each target
         n_items : catalogue size N; one number, or one for each target
         replacement, levels, stop_rank, ties, shared_draws : see `Design`
-        pool : "all", or "unseen" where N is each user's own; inferred if left out
-        user : ids, to pair models by user; needed where users have several targets
+        pool : "all", or "unseen" where N is each user's own; inferred by default
+        user : ids, to pair models by user; needed for multi-target users
         weight : weights of the targets' users, not negative
-        n_targets, offset : where users have several targets, their number |T| and how many
-            of the others stand above; `rank` then counts sampled non-targets only
+        n_targets, offset : for multi-target users, the number of targets |T| and how many
+            of the others rank above; `rank` then counts sampled non-targets only
         """
         r = checks.integers("rank", rank, hint=ONE_BASED)
         if r.size == 0:
@@ -268,7 +268,7 @@ class RankSample:
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def without_rows(self) -> RankSample:
-        """The counts alone. Of users with several targets they can be kept, not estimated from."""
+        """The counts alone. Those of multi-target users can be kept, not estimated from."""
         if self.several and self.n_items is None:
             raise InputError(
                 "`rows` must be kept where users have several targets and catalogues of their own: "
@@ -278,7 +278,7 @@ class RankSample:
 
     @property
     def several(self) -> bool:
-        """Whether some user has several targets."""
+        """Whether some user has more than one target."""
         if self.rows is not None:
             return bool((self.rows.n_targets > 1).any())
         return self.n_items is not None and bool((self.pool < self.n_items).any())
@@ -344,7 +344,7 @@ class RankSample:
         return files.to_arrow(self)
 
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """Return the rows, or the counts, as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def plot(self, ax: Any = None) -> Any:

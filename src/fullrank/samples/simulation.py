@@ -34,7 +34,7 @@ def simulate(
     ----------
     true_ranks : ranks R in 1..n_items
     n_items : catalogue size N
-    sample_size : candidates n of a fixed design, the target counted
+    sample_size : candidates n of a fixed design, including the target
     levels, stop_rank : sizes of an adaptive design, instead of `sample_size`
     replacement : whether candidates are drawn with replacement
     user : ids of the users, kept in the rows

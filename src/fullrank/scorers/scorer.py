@@ -107,7 +107,7 @@ class CallableScorer:
     ----------
     function : callable
         Called with a 1-D array of user rows and None, a 1-D or a 2-D array of item rows (see
-        `Scorer`). A function of the users alone is asked for all items, and the wanted ones are
+        `Scorer`). A function of the users alone scores all items, and the wanted ones are
         taken out of its answer.
     n_items : int
     n_users : int, optional
@@ -184,7 +184,7 @@ def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = Non
 
 
 def is_thread_safe(scorer: Scorer) -> bool:
-    """Whether several threads may ask at once: the scorers of ours, and those that say so."""
+    """Whether several threads may call it at once: fullrank's scorers, and those that say so."""
     ours = isinstance(scorer, FactorScorer | ItemItemScorer | ScoreArray)
     return ours or getattr(scorer, "thread_safe", False) is True
 
@@ -257,7 +257,7 @@ def _takes_items(function: Callable[..., Any]) -> bool:
 
 
 def shaped(scores: Any, users: Array, items: Array | None, n_items: int) -> Array:
-    """Float scores of the shape that was asked for."""
+    """Float scores of the requested shape."""
     array = np.asarray(scores)
     width = n_items if items is None else items.shape[-1]
     if array.shape != (users.size, width) or array.dtype.kind not in "biuf":

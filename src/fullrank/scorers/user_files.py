@@ -1,6 +1,6 @@
 """Users in a Parquet file, read shard by shard by whoever ranks them.
 
-So nothing the size of the users passes through the process that gives out the work: it reads the
+So nothing the size of the users passes through the process that distributes the work: it reads the
 file's footer alone. A row group is the smallest shard.
 """
 
@@ -30,7 +30,7 @@ class UserFile:
     """Users with their targets, and perhaps what they have seen and their factors, in Parquet.
 
     Columns: `user`, whole numbers that rise through the file, the user rows that key the draws;
-    `target`, an item row or a list of them; `seen`, a list of item rows that are no candidates
+    `target`, an item row or a list of them; `seen`, a list of item rows that are not candidates
     (optional); and a column of factors, lists of one length, for each model (`UserFactors`).
     Workers must find the file under the same path.
 

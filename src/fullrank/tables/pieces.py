@@ -120,7 +120,7 @@ def numbers(role: str, column: Any, start: int = 0) -> Any:
 
 
 def whole(role: str, column: Any, start: int = 0) -> Any:
-    """The same as int64."""
+    """A column of whole numbers, as int64."""
     values = numbers(role, column, start)
     if values.dtype.kind == "f":
         values = values.astype(np.float64)  # float16 cannot hold 2^63

@@ -39,9 +39,9 @@ TWO = RankSample.from_ranks(
     ("sample", "method", "reason"),
     [
         (FULL, "exact", "every target was ranked among all its items"),
-        (ADAPTIVE, "smoothed", "an adaptive sample"),
-        (SAMPLE, "smoothed", "a sample fine enough"),
-        (COARSE, "MLE", "rank 1 stands for 100 ranks"),
+        (ADAPTIVE, "smoothed", "adaptive sample"),
+        (SAMPLE, "smoothed", "fine enough sample"),
+        (COARSE, "MLE", "coarse sample (rank 1 covers about 100 ranks)"),
     ],
 )
 def test_auto_says_what_it_picked_and_why(sample: RankSample, method: str, reason: str) -> None:

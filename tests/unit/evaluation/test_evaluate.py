@@ -130,7 +130,7 @@ def test_a_budget_picks_a_design(split: Split, scorers: dict[str, Any]) -> None:
     spent = cheap.samples["a"].average_size * cheap.samples["a"].n_targets
     assert spent < 1.3 * 4000
     assert cheap.about["settled"]["name"] in ("sampled", "adaptive", "users")
-    assert "which came to" in cheap.measured()
+    assert "resolved strategy" in cheap.measured()
     rich = evaluate(scorers, split, strategy="budget:1e6", metrics="recall@10")
     assert rich.exact
     with pytest.raises(InputError, match=r"^`strategy` must have a budget that pays for 30 users"):

@@ -445,21 +445,21 @@ def test_what_the_naive_metric_would_have_named() -> None:
     found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
     assert found.best("recall@10") == "C"
     assert found.naive_best == {"recall@10": "A"}
-    assert found.notes[-1] == "Naive sampled recall@10 would have named A."
+    assert found.notes[-1] == "Naive sampled recall@10 would have picked A."
     naive = compare(samples, "recall@10", method="naive", rng=0)
     assert naive.best("recall@10") == "A"
     assert naive.estimate[:, 0] == pytest.approx(
         [one.naive("recall@10") for one in samples.values()]
     )
     assert naive.notes[0].startswith(
-        "Not licensed as it stands: sampled recall@10, from ranks among 100 of 10,000 items, need "
+        "Not a valid comparison: sampled recall@10, from ranks among 100 of 10,000 items, need "
         "not order models as the exact metrics do (Rendle 2019)."
     )
     # the full curves cross at K = 2, far below what 100 of 10,000 items show: sampled they do not
     assert naive.dominance["A", "C"].verdict == "first"
     assert naive.notes[1].startswith("Sampled recall is higher at every k for A over C: where the")
     assert naive.notes[1].endswith("A crossing below about K = 100 cannot be seen.")
-    assert not any("would have named" in note for note in naive.notes)
+    assert not any("would have picked" in note for note in naive.notes)
 
 
 def test_a_crossing_rules_dominance_out() -> None:

@@ -52,11 +52,11 @@ def test_text_and_json() -> None:
     said = explain(metrics=["hr@10", "ndcg@10"], sample_size=100, n_items=26_744)
     text = str(said)
     assert text.startswith(
-        "A target ranked among 100 candidates, itself counted, drawn from 26,744"
+        "A target ranked among 100 candidates, including itself, drawn from 26,744"
     )
     assert "hit_rate@2,432  linear" in text
-    assert "Rank 1 of 100 stands for about the first 267 ranks" in text
-    assert "To see hit_rate@10, ndcg@10: about 2,675 candidates a user" in text
+    assert "Rank 1 of 100 could be any of about the first 267 ranks" in text
+    assert "To see hit_rate@10, ndcg@10: about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
     assert content["metrics"][1]["stands_for"] is None
@@ -66,7 +66,7 @@ def test_text_and_json() -> None:
 def test_samples_of_two_and_of_all() -> None:
     assert "AUC under another name, or a constant." in str(explain(sample_size=2, n_items=100))
     every = explain(metrics="hr@10", sample_size=100, n_items=100, replacement=False)
-    assert "Rank 1 of 100 stands for rank 1" in str(every)
+    assert "Rank 1 of 100 is rank 1" in str(every)
     assert np.allclose(every.expected["hit_rate@10"], every.exact["hit_rate@10"])
 
 

@@ -120,7 +120,7 @@ def test_what_a_blind_sample_cannot_reach_is_told() -> None:
     found = plan("recall@1", shape=0.3, n_items=10**6, n_users=10**6, margin="2%", designs=[100])
     assert found.recommended is None
     assert found.options[0].n_users is None
-    assert "rank 1 stands for 10,000 ranks" in found.options[0].note
+    assert "rank 1 covers 10,000 ranks" in found.options[0].note
     assert json.dumps(found.to_dict())
 
 
@@ -128,7 +128,7 @@ def test_too_few_users_and_too_small_a_budget_are_told() -> None:
     few = plan("recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"])
     assert few.options[0].n_users == 50  # exact ranks of all of them are exact
     poor = plan("recall@20", pilot=PILOT, n_users=500, budget=1000, designs=["exact"])
-    assert poor.options[0].note == "not even 30 users can be paid for"
+    assert poor.options[0].note == "the budget covers fewer than 30 users"
     none = plan(
         "recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"], target="population"
     )

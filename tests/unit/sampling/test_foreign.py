@@ -165,7 +165,7 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     path = csv(tmp_path / "r.csv", "rank\n2\n")
     found = read_ranks(path, **SIZES)
     assert found.samples[""].design.replacement
-    assert found.notes == ("Candidates are taken to be drawn with replacement.",)
+    assert found.notes == ("Assuming sampling with replacement.",)
     said = read_ranks(path, replacement=False, **SIZES)
     assert (said.samples[""].design.replacement, said.notes) == (False, ())
     exact = read_ranks(path, sample_size=50, n_items=50)

@@ -20,7 +20,9 @@ def bounds(
     level: common.Level = 0.95,
     target: Annotated[
         str,
-        typer.Option("--target", help="population: for all users like these; or users: for these."),
+        typer.Option(
+            "--target", help="population: for the population of users; users: for these users only."
+        ),
     ] = "population",
     shape: Annotated[
         str | None,
@@ -37,7 +39,7 @@ def bounds(
     """Bound the metrics of the full catalogue: the least and the most that the ranks allow.
 
     Nothing is assumed but how the candidates were drawn. Wide bounds mean
-    that the sample cannot tell, whatever an estimate says.
+    that the sample is not informative, whatever an estimate says.
 
     Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
     """

@@ -43,7 +43,7 @@ def compare(
     paired: Annotated[
         bool | None,
         typer.Option(
-            "--paired/--unpaired", help="Take the users as the same; as they are named, if unsaid."
+            "--paired/--unpaired", help="Pair models by user. Default: paired when user ids match."
         ),
     ] = None,
     level: common.Level = 0.95,

@@ -1,4 +1,4 @@
-"""``fullrank datasets``: which data sets are known, which are here, and what they are."""
+"""``fullrank datasets``: which data sets are known, which are available locally."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def datasets(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """List the data sets, or tell all about one: its size, licence, citation, and summary.
+    """List the data sets, or show details of one: size, licence, citation and summary.
 
     Example: fullrank datasets ml-latest-small
     """

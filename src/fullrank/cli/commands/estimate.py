@@ -29,13 +29,14 @@ def estimate(
         str, typer.Option("--method", help="auto, or an estimator's name, such as MLE or BV_MES.")
     ] = "auto",
     bounds: Annotated[
-        bool, typer.Option("--bounds", help="Add what the sample allows, assuming nothing.")
+        bool, typer.Option("--bounds", help="Add bounds that assume nothing about the ranks.")
     ] = False,
     level: common.Level = 0.95,
     target: Annotated[
         str,
         typer.Option(
-            "--target", help="population: intervals for all users like these; or users: for these."
+            "--target",
+            help="population: intervals for the population of users; users: for these users only.",
         ),
     ] = "population",
     procedure: Annotated[
@@ -45,7 +46,7 @@ def estimate(
     report: Annotated[
         Path | None,
         typer.Option(
-            "--report", help="Write a page to look at.", metavar="FILE.html", readable=False
+            "--report", help="Also write an HTML report.", metavar="FILE.html", readable=False
         ),
     ] = None,
     seed: common.Seed = 0,
@@ -53,9 +54,9 @@ def estimate(
 ) -> None:
     """Estimate the metrics of the full catalogue from ranks among sampled candidates.
 
-    Naive metrics, corrected ones with intervals, and what the sample cannot
-    tell, for each model in a column model. Where a column user names users
-    more than once, n_targets and offset say how their targets stand.
+    Naive metrics, corrected ones with intervals, and the limits of the
+    sample, for each model in a column model. Where a column user names
+    users more than once, n_targets and offset describe their targets.
 
     Example: fullrank estimate ranks.csv --sample-size 100 --n-items 26744
 
@@ -227,7 +228,7 @@ def _lines(one: Estimate, allowed: Bounds | None) -> Iterator[str]:
     if allowed is not None and allowed.contradicted is not None:
         yield f"▲ {str(allowed).splitlines()[-1]}"
     for name, stands in _stands_for(one).items():
-        yield f"Your {name} among {stands['sample_size']:,} stands for about {stands['text']}."
+        yield f"Your {name} among {stands['sample_size']:,} corresponds to about {stands['text']}."
     yield f"Estimated by {one.method}: {one.reason}."
     blind = one.diagnosis.blind
     for place, note in enumerate(one.diagnosis.lines()):

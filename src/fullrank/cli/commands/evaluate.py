@@ -26,7 +26,9 @@ Split = Annotated[
         "ratio:test=0.2, strong:test=0.1, …"
     ),
 ]
-Download = Annotated[bool, typer.Option("--download", help="Fetch the data set if need be.")]
+Download = Annotated[
+    bool, typer.Option("--download", help="Download the data set if it is missing.")
+]
 
 
 def evaluate(
@@ -52,13 +54,15 @@ def evaluate(
     strategy: Annotated[
         str,
         typer.Option(
-            help="exact; sampled:100; adaptive; users:1000 (exact, of so many users); budget:1e7 "
-            "(the best for so many items scored)."
+            help="exact; sampled:100; adaptive; users:1000 (exact, on 1000 users); budget:1e7 (the "
+            "best design for 1e7 scored items)."
         ),
     ] = "exact",
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for ranks, results and report; a stopped run goes on there."),
+        typer.Option(
+            help="Folder for ranks, results and report; an interrupted run resumes there."
+        ),
     ] = None,
     metric: common.Metrics = None,
     split: Split = "auto",

@@ -1,4 +1,4 @@
-"""``fullrank explain``: what a sampled metric stands for."""
+"""``fullrank explain``: what a sampled metric means."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def explain(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Explain what metrics among sampled candidates stand for in the full catalogue.
+    """Explain what metrics among sampled candidates mean in the full catalogue.
 
     Which K of the catalogue your sampled hit rate at 10 is about; what a
     target of each true rank scores on average; and how many ranks of the
-    catalogue rank 1 of the sample stands for.
+    catalogue rank 1 of the sample covers.
 
     Example: fullrank explain --sample-size 100 --n-items 26744 --metric hr@10
     """

@@ -30,7 +30,7 @@ def plan(
     ] = "ndcg@10",
     users: Annotated[
         str | None,
-        typer.Option("--users", help="Test users there are; those of the pilot if left out."),
+        typer.Option("--users", help="Number of test users. Default: those of the pilot."),
     ] = None,
     margin: Annotated[
         str | None,
@@ -45,7 +45,7 @@ def plan(
         typer.Option("--difference", help="Instead of a margin: the difference of two models."),
     ] = None,
     power: Annotated[
-        float, typer.Option("--power", help="With which the difference is to be found.")
+        float, typer.Option("--power", help="Statistical power for the difference.")
     ] = 0.8,
     pilot: Annotated[
         list[Path] | None,
@@ -65,7 +65,7 @@ def plan(
         typer.Option(
             "--try",
             help="A design to compare: 100 for a fixed size, 25,50,100 for levels, or exact; give "
-            "it again for more. Many of each kind if left out.",
+            "it again for more. Default: many of each kind.",
             metavar="DESIGN",
         ),
     ] = None,

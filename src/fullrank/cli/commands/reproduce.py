@@ -33,7 +33,7 @@ def reproduce(
         Path | None,
         typer.Option(
             "--out",
-            help="Folder for what it finds; what a run keeps to go on from stays in out.",
+            help="Folder for results; what a run needs to resume stays in out.",
             metavar="FOLDER",
         ),
     ] = None,
@@ -46,14 +46,14 @@ def reproduce(
 
     A study writes JSON, Markdown and figures: into docs/reproduction if
     it repeats a paper, else into docs/studies, and with --quick below out.
-    Data sets are looked for in the folder that FULLRANK_DATA names. A run
-    that was stopped goes on where it was. The studies fix their seeds.
+    Data sets are read from the folder that FULLRANK_DATA names. An
+    interrupted run resumes. The studies fix their seeds.
 
-    Who has more of the papers' data sets: linear_models takes ml-20m,
-    netflix and msd along, and kdd2020 book-crossing. "fullrank reproduce
-    ranks -- --data ml-20m" makes ranks of ml-20m, pinterest-20, yelp or
-    book-crossing; aaai2023 and user_sampling take the first three along,
-    kdd2020 the last.
+    If you have more of the papers' data sets: linear_models also uses
+    ml-20m, netflix and msd, and kdd2020 uses book-crossing. "fullrank
+    reproduce ranks -- --data ml-20m" makes ranks of ml-20m, pinterest-20,
+    yelp or book-crossing; aaai2023 and user_sampling also use the first
+    three, kdd2020 the last.
 
     Example: fullrank reproduce aaai2021 --quick
     """

@@ -38,9 +38,9 @@ def data_folder() -> Path | None:
 
 
 def prepared(dataset: Dataset) -> Path | Any | None:
-    """The prepared file in the cache, made now if need be; a table where it cannot be kept.
+    """The prepared file in the cache, made now if it is missing; a table where it cannot be kept.
 
-    It is made anew when there are raw files and they are not those it was made from.
+    It is made again when there are raw files and they are not those it was made from.
     """
     path = folder() / f"{dataset.name}.parquet"
     mark = _mark_in(path)

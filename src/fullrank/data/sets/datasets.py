@@ -30,7 +30,7 @@ _NOTED = re.compile(r"[0-9a-f]{64}  [\w.-]+")
 def load(name: str, *, download: bool = False, progress: Progress = None) -> Interactions:
     """Load a data set by name.
 
-    It is looked for in this order: the prepared file `<name>.parquet` in the folder that the
+    These places are searched in order: the prepared file `<name>.parquet` in the folder that the
     environment variable FULLRANK_DATA names; the publisher's files, unpacked in the folder
     `<name>` or packed, in FULLRANK_DATA and then in the cache. What was read from a publisher's
     files is kept in the cache (FULLRANK_CACHE, or the platform's place for caches), so that the

@@ -1,4 +1,4 @@
-"""The data sets as a user looks for them: which there are, which are here, what is in one."""
+"""The data sets as a user sees them: their names, which are available locally, what is in one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fullrank.errors import InputError
 
 @dataclass(frozen=True)
 class Listing:
-    """All data sets, and which of them are here."""
+    """All data sets, and which of them are available locally."""
 
     here: dict[str, bool]
 
@@ -47,7 +47,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Details:
-    """One data set, with a summary if it is here."""
+    """One data set, with a summary if it is available locally."""
 
     dataset: Dataset
     summary: Summary | None
@@ -95,7 +95,7 @@ def details(
 
 
 def is_here(name: str) -> bool:
-    """Whether a data set can be loaded without fetching anything, as far as names tell."""
+    """Whether a data set can be loaded without a download, judged by file names."""
     dataset = DATASETS[name]
     if dataset.simulated:
         return True

@@ -80,7 +80,7 @@ def counted_lines(name: str, stream: IO[bytes]) -> Table:
 
 
 def netflix(name: str, stream: IO[bytes]) -> Table:
-    """Netflix: a line "film:" stands before lines of user,rating,date."""
+    """Netflix: a line "film:" precedes lines of user,rating,date."""
     import pyarrow as pa
 
     heads: list[tuple[int, str]] = []

@@ -108,7 +108,7 @@ DATASETS: Registry = Registry(
         page="https://grouplens.org/datasets/movielens/",
         licence="GroupLens: research; may be passed on under the same terms",
         citation=_MOVIELENS,
-        by_hand="no: the publisher now gives out a later edition under this name",
+        by_hand="no: the publisher now distributes a later edition under this name",
         formats=("ratings.csv",),
         bundled=True,
     ),

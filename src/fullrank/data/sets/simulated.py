@@ -26,7 +26,7 @@ def simulate(
     Item popularity and user activity are log-normal, and no user has fewer than ten items.
     Each item belongs mostly to one of `n_factors` genres and each user likes a few of them; a
     user's items are drawn one after the other without replacement with chances proportional
-    to popularity × exp(taste). Recall@20 of popularity and of EASE (λ = 100) came to
+    to popularity × exp(taste). Recall@20 of popularity and of EASE (λ = 100) was
     0.06–0.09 and 0.24–0.26 on three random splits; on one of ml-latest-small, after which the
     strength of taste was set, to 0.10 and 0.29.
     The tail is lighter than there: a tenth of the items has 0.37 of the interactions, not 0.60.

@@ -29,7 +29,7 @@ def cls(
     that of the differences of the recall estimates at the ends of the bins (as equation 15 of
     Jin et al. 2021 has it for BV), and its metrics are not those estimated one by one.
 
-    Outcomes of different sizes stand in the order of (r - 1/2)/n, the share of the catalogue
+    Outcomes of different sizes are sorted by (r - 1/2)/n, the share of the catalogue
     that they point to.
     """
     system = possible_system(sample, grid)

@@ -1,6 +1,6 @@
 """Maximum likelihood by EM, plain and converged (Jin et al. 2021; Li et al. 2023).
 
-The likelihood of a sample does not feel the factors c_j of an adaptive design, so that MLE
+The likelihood of a sample is not affected by the factors c_j of an adaptive design, so that MLE
 and adaptive MLE are one algorithm; only the outcomes differ.
 """
 

@@ -50,7 +50,7 @@ def bv(
     Notes
     -----
     The published BV_MLE and BV_MES take their prior from the mean over a hundred repeats,
-    which nobody has who draws one sample: pass such a prior to reproduce them.
+    which is not available from one sample: pass such a prior to reproduce them.
     """
     gamma = checks.real("gamma", gamma, low=0.0, high=1.0)
     system = possible_system(sample, grid)
@@ -89,7 +89,7 @@ def mn(
     """The multinomial estimator: BV whose γ at each rank is 1/(M P(R)).
 
     Its variance term applies Jensen's inequality where it need not and overstates the
-    variance, by a factor of hundreds where P(R) is small; it is here as published.
+    variance, by a factor of hundreds where P(R) is small; it is implemented as published.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which global K a sampled k stands for: SHR@k ≈ HR@f(k) (Li et al. 2020).
+"""Which global K a sampled k corresponds to: SHR@k ≈ HR@f(k) (Li et al. 2020).
 
 Hit rates alone can be mapped, and of fixed designs alone; every other metric needs P(R).
 """
@@ -29,7 +29,7 @@ class Mapping:
     Parameters
     ----------
     kind : "linear" (equation 9), "bound" (13) or "beta" (16-18)
-    sample_size : n, the target counted
+    sample_size : n, including the target
     n_items : N
     a : the parameter of beta@a; 1 is the uniform distribution, 0.5 the paper's choice
 
@@ -78,7 +78,7 @@ class Mapping:
         return np.asarray(last * np.cumsum(terms) ** (1.0 / self.a) + 1.0)
 
     def inverse(self, global_k: ArrayLike) -> Any:
-        """The sampled cut-off that stands for a global one, between whole numbers."""
+        """The sampled cut-off that corresponds to a global one, between whole numbers."""
         wanted = checks.reals("global_k", np.atleast_1d(np.asarray(global_k)), low=1.0)
         values = np.interp(wanted, self.values(), np.arange(1.0, self.sample_size + 1.0))
         return values if np.ndim(global_k) else float(values[0])

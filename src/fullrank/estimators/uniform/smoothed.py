@@ -3,12 +3,12 @@
 EM from the uniform start smooths by stopping early, and how much is an accident of the number
 of steps. Here P(R) ∝ exp(g(x)) with g a cubic spline in x = log(R / (N + 1 - R)): the logarithm
 of the rank near the top, and the other end of the catalogue spread out alike, so that targets
-piled up at the bottom cost the top nothing. The likelihood pays for bending: maximise
+piled up at the bottom cost the top nothing. Curvature is penalised: maximise
 
     M Σ_o P̃(o) log P(o) - λ/2 ∫ exp(-x/2) g''(x)² dx.
 
-The price falls with the square root of the rank: the bulk of the ranks, of which a sample tells
-much, may bend; the few at the top, of which it tells little, follow in a line. Where λ grows
+The penalty falls with the square root of the rank: in the bulk, where a sample is informative, the
+curve may bend; at the top, where it is not, the curve continues in a line. Where λ grows
 without end P(R) is a power of R, the beta distribution of Li et al. 2020. λ itself is chosen
 from the data, by the marginal likelihood of the sample (Laplace's approximation, the
 coefficients θ of the spline being Gaussian with precision λS, I the information):
@@ -121,7 +121,7 @@ def best_penalty(
 
 
 def looser(ranks: float) -> float:
-    """How much smaller the penalty behind an interval is, by what rank 1 stands for."""
+    """How much smaller the penalty behind an interval is, by how many ranks rank 1 covers."""
     return float(np.clip(3000.0 / ranks, 20.0, 300.0))
 
 

@@ -1,9 +1,9 @@
 """What the data cannot rule out: the smallest and largest metric that fit a sample.
 
-A sample can be blind: a hundred candidates out of seventeen thousand cannot tell rank 1 from
-rank 100. All distributions P(R) under which the observed outcomes are likely enough form a
-polytope, and the ends of a metric over it are two linear programs. The events that make the
-region are in `_bounds_events`, the region in `_bounds_region`, what keeps bins honest in
+A sample can be uninformative: a hundred candidates out of seventeen thousand cannot tell rank 1
+from rank 100. All distributions P(R) under which the observed outcomes are likely enough form a
+polytope, and the ends of a metric over it are two linear programs. The events that make the region
+are in `_bounds_events`, the region in `_bounds_region`, what keeps bins honest in
 `_bounds_polytope` and the programs in `_bounds_program`.
 """
 
@@ -57,16 +57,16 @@ def bounds(
     Parameters
     ----------
     sample : a RankSample with one target for each user, of equal weights, the candidates of each
-        user drawn anew
+        user drawn independently
     metrics : names such as ``"ndcg@10"``; the bounds of all of them hold at once
     shape : None; or "decreasing": over the population of users, no rank is likelier than a
         better one. The narrower bounds rest on that, and are for the population alone
-    until : the last rank for which the shape is assumed; all of them if left out
-    target : "population" bounds hold for all users like these and, without a shape, for these
+    until : the last rank for which the shape is assumed; default: all
+    target : "population" bounds hold for the population of users and, without a shape, for these
         users too; "users" bounds hold for these users alone, and are narrower
     confidence_level : of all bounds together, at least 0.5
     n_events : how many events the region rests on, at most
-    grid : bins of ranks; if left out, every rank for itself up to 32,768 items, and as many bins
+    grid : bins of ranks; default: a bin for every rank up to 32,768 items, and as many bins
         beyond. A coarser grid is quicker and gives wider bounds, never narrower ones
 
     Returns
@@ -79,7 +79,7 @@ def bounds(
     Notes
     -----
     The ends are max and min of Σ_R w(R) P(R) subject to l_i ≤ Σ_R P(event_i | R) P(R) ≤ u_i with
-    Clopper-Pearson limits at α/m on m events, which the design and the cut-offs asked for fix
+    Clopper-Pearson limits at α/m on m events, which the design and the requested cut-offs fix
     before the data are seen. Users with catalogues of their own are taken in groups of like
     catalogues, each group with a P(R) of its own (with a shape, all in one), so that ranks may go
     with the size of the catalogue.

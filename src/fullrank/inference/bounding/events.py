@@ -3,7 +3,7 @@
 An event (j, t) says: the target came to level j and stood there at rank t or better. A fixed
 design has one level. Along the draws of a target a better true rank, or a larger catalogue, can
 only lower every sampled rank (couple the draws one by one), so P(event | R, N) falls with R and
-rises with N. That is what lets the ends of a bin of ranks stand for all ranks in it.
+rises with N. That is why the ends of a bin of ranks bound all ranks in it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Events:
     def chosen(
         cls, design: Design, size: int, n_items: int, number: int, cuts: Iterable[int] = ()
     ) -> Events:
-        """At most `number` events, from nothing but the design and the cut-offs asked for.
+        """At most `number` events, from nothing but the design and the requested cut-offs.
 
         In equal steps of probability for a target whose log-rank is uniform: log-spaced
         thresholds of a fixed design, one or two for each level of an adaptive one. The first

@@ -1,4 +1,4 @@
-"""What a bin of ranks allows: the least and the largest chance of each event, and gain.
+"""What a bin of ranks allows: the smallest and largest chance of each event, and gain.
 
 P(event | R) and the gain of a metric fall with R, so that the values at the ends of a bin enclose
 all between. Mass in the bin may take any of them; a polytope on a coarser grid therefore contains

@@ -55,7 +55,7 @@ def clopper_pearson(count: Ints, n_users: int, alpha: float, top: Floats, bottom
 
 
 def chernoff(count: Ints, n_users: int, alpha: float, top: Floats, bottom: Floats) -> Rows:
-    """The same for fixed users."""
+    """Limits on the share of each event, for fixed users."""
     cost = np.log(2.0 * max(count.size, 1) / alpha) / n_users
     s = np.sqrt(2.0 * cost / _SPREAD)
     share = count / n_users

@@ -26,7 +26,7 @@ _NO_DESIGN = (
 class Bounds(tabular.Tabular):
     """The smallest and largest metrics that a sample does not contradict.
 
-    All of them hold at once with probability `confidence_level` or more. They are no estimates,
+    All of them hold at once with probability `confidence_level` or more. They are not estimates,
     and neither is their middle.
 
     Attributes
@@ -34,7 +34,7 @@ class Bounds(tabular.Tabular):
     intervals : metric name to Interval(low, high); NaN where the data contradict what was assumed
     contradicted : None; "shape" where no distribution of the shape fits the data; "design" where
         none fits at all, so that the candidates were not drawn as the sample says
-    confidence_level, target, shape, until : as asked for
+    confidence_level, target, shape, until : the settings
     region : how the confidence region was made
     n_events : how many events it rests on, chosen before the data
     n_bins : bins of ranks that the programs told apart
@@ -61,7 +61,7 @@ class Bounds(tabular.Tabular):
         return self.intervals[parsed.name]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version; None for an end that there is not."""
+        """Plain numbers, with a format version; None for a missing bound."""
         return {
             "format": 1,
             "kind": "Bounds",

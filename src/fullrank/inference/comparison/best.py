@@ -161,8 +161,8 @@ def winner(
     differences that decide, so that a small lead can be a sure one.
 
     The figure is the posterior probability under a flat prior on the true values. It is right on
-    average where these are spread over several standard errors, and too bold among models that
-    are nearly the same, where many a leader leads by luck: with three models and 300 users, spreads
+    average where these are spread over several standard errors, and overconfident among models that
+    are nearly the same, where a lead is often luck: with three models and 300 users, spreads
     of 10, 3, 1 and 0.3 standard errors, the named model was given 95, 86, 71 and 65 % and was the
     best in 96, 82, 62 and 42 %. Nor does it see the bias of an estimator.
 

@@ -79,11 +79,11 @@ def compare(
 
     Notes
     -----
-    A metric of exact ranks is a mean of users' values, and the differences are tested user by
-    user. An estimate from a sample is no mean, but nearly one: of the estimate plus each user's
-    influence on it. These stand for the users' values, so that the same tests serve both, and the
-    interval is for the metric over users like these, from which items were drawn as well. No test
-    sees the bias of an estimator; where samples are coarse read its diagnosis first.
+    A metric of exact ranks is a mean of users' values, and the differences are tested user by user.
+    An estimate from a sample is not a mean, but nearly the mean of the estimate plus each user's
+    influence on it. These take the place of the users' values, so that the same tests serve both,
+    and the interval is for the metric over users like these, from which items were drawn as well.
+    No test sees the bias of an estimator; where samples are coarse read its diagnosis first.
 
     Sampled metrics themselves need not order models as exact ones do (Rendle 2019). If one
     model's recall on the full catalogue is the higher at every K, they do (Li et al. 2020,
@@ -256,7 +256,7 @@ def _two_samples(
     hits = all(((x == 0.0) | (x == 1.0)).all() for x in values)
     if (
         test == "z" and hits and not any(bias) and all((w == w[0]).all() for w in weights)
-    ):  # 003, equation 53
+    ):  # Li, dissertation, equation 53
         (a, m), (b, n) = ((float(x.sum()), x.size) for x in values)
         return two_proportions(a, m, b, n, confidence_level=confidence)
     moments = [mean_and_covariance(x[:, None], w) for x, w in zip(values, weights, strict=True)]

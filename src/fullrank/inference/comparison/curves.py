@@ -1,4 +1,4 @@
-"""Does one recall curve stand above another at every cut-off?
+"""Is one recall curve above another at every cut-off?
 
 Theorem 2.1 of Li et al. (KDD 2020): if the recall of one model on the full catalogue is at least
 that of another at every K, so is its expected sampled recall at every k, for any sample size. A
@@ -7,7 +7,7 @@ sampled metric that falls with the rank is a sum of sampled recalls, so its orde
 The theorem goes from the full curves to the sampled ones. Back it goes only by contradiction:
 sampled curves that cross show that neither full curve dominates, so that the order of the models
 depends on K. Sampled curves that do not cross are what dominance would give, but a crossing below
-the resolution of the sample (rank 1 of n stands for about N/n ranks) cannot be seen.
+the resolution of the sample (rank 1 of n covers about N/n ranks) cannot be seen.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ def dominance(
     -----
     The band is simultaneous over all cut-offs at which ten users or more differ: the quantile of
     the largest |difference| in standard errors when users are weighted by independent normal
-    numbers (the multiplier bootstrap). The head of this module says what the
-    answer licenses.
+    numbers (the multiplier bootstrap). The head of this module says
+    what follows from the answer.
 
     Examples
     --------

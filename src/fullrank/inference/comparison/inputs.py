@@ -79,7 +79,7 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
 
 
 def weight_of(result: Any) -> Floats:
-    """Of each row."""
+    """The weight of each row."""
     kept: Any = result.rows if isinstance(result, RankSample) else result
     return np.asarray(kept.weight)
 

@@ -180,7 +180,7 @@ class Comparison:
         return pa.Table.from_pylist([one.to_dict() for one in self.differences])
 
     def to_frame(self) -> Any:
-        """The same as a pandas DataFrame."""
+        """Return the table as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
     def to_markdown(self) -> str:

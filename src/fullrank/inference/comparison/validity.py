@@ -56,7 +56,7 @@ def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) 
     leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
                for j, m in enumerate(aligned.metrics)}  # fmt: skip
     return [
-        f"Naive sampled {metric} would have named {named}."
+        f"Naive sampled {metric} would have picked {named}."
         for metric, named in naive.items()
         if named != leaders[metric]
     ]
@@ -92,7 +92,7 @@ def curves(
 
 
 def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tuple[str, ...]:
-    """What a comparison of sampled metrics is worth (002; 001, Theorem 2.1)."""
+    """What a comparison of sampled metrics is worth (Rendle 2019; Li et al. 2020, Theorem 2.1)."""
     sample = aligned.results[0]
     if sample.exhausted:
         return ("Every item was drawn: the sampled metrics are the exact ones.",)
@@ -102,7 +102,7 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
         return ("Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",)
     notes = [
         (
-            f"Not licensed as it stands: sampled {', '.join(cut)}, from ranks among {n:,} of "
+            f"Not a valid comparison: sampled {', '.join(cut)}, from ranks among {n:,} of "
             f"{pool:,} items, need not order models as the exact metrics do (Rendle 2019). Leave "
             '`method` at "auto" for the catalogue\'s.'
         )

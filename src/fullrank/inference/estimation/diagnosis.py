@@ -1,4 +1,4 @@
-"""What a sample cannot tell, and where the interval of an estimate should not be trusted."""
+"""What a sample cannot show, and where the interval of an estimate should not be trusted."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Diagnosis:
     Attributes
     ----------
     blind_share : share of the targets at rank 1 of a sample that did not hold all their items
-    resolution : how many ranks of the catalogue rank 1 stands for, about: N / n
+    resolution : how many ranks of the catalogue rank 1 covers, about N / n
     hits : metric name to the estimated number of targets in its top K
     leans : metric name to the distance, in standard errors, between the estimate and the less
         smoothed fit at the centre of the interval; 0 where they are the same
     warnings : metric name to why its interval may miss more often than it says; empty if not
     notes : what else should be known, for all metrics
-    blind : the metrics that look below what rank 1 of the sample stands for
+    blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
     """
 
     blind_share: float
@@ -77,7 +77,7 @@ def diagnose(
     *,
     counts_smoothing: bool = True,
 ) -> Diagnosis:
-    """Look at the sample's size, its resolution, and how far the estimate leans on smoothing."""
+    """Look at the sample's size, its resolution, and how far the estimate depends on smoothing."""
     below = _below(sample, metrics)
     known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
@@ -121,15 +121,18 @@ def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[s
     Parameters
     ----------
     method : name of the estimator behind the interval
-    ranks : how many ranks rank 1 of the sample stands for
+    ranks : how many ranks rank 1 of the sample covers
     hits : targets in the top K
     """
     why = []
     if hits < FEW:
-        why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is only a hint.")
+        why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is unreliable.")
     leans = method.startswith(ROUGH) or _looks_at_the_top(metric, 2.0 * ranks)
     if method not in HONEST and ranks > BLIND and leans:
-        why.append("blind spot: the estimate leans on its start by more than its error says.")
+        why.append(
+            "blind spot: the estimate depends on its starting values more than its standard error "
+            "shows."
+        )
     return why
 
 
@@ -145,7 +148,7 @@ def _flat(sample: RankSample, error: float, hits: float, method: str, target: st
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):
-        return [f"fewer than {FEW:.0f} targets outside the top K; the interval is only a hint."]
+        return [f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable."]
     return []
 
 
@@ -180,8 +183,8 @@ def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str
         return []
     ranks = round(resolution(sample))
     says = (
-        f"{share:.0%} of the targets are at rank 1 of their sample, which stands for ranks "
-        f"1–{ranks:,}: below K = {ranks:,} the estimate leans on smoothness "
+        f"{share:.0%} of the targets are at rank 1 of their sample, which could be any of "
+        f"ranks 1–{ranks:,}: below K = {ranks:,} the estimate depends on the smoothness assumption "
         f"({', '.join(below)})."
     )
     return [says]

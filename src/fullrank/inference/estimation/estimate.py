@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")
-_APPROXIMATE = "Even with every item sampled this method would not give the exact metrics."
+_APPROXIMATE = "This estimator stays biased even when every item is sampled."
 _OF = {"population": "all users like these", "users": "these users"}
 
 
@@ -48,10 +48,10 @@ class Estimate(tabular.Tabular):
     standard_error, confidence_interval : metric name to its standard error and `Interval`; NaN
         where there is no argument for one (`diagnosis.notes` says why)
     confidence_level, target, procedure : of the intervals
-    diagnosis : what the sample cannot tell, and where the interval should not be trusted
+    diagnosis : what the sample cannot show, and where the interval should not be trusted
     naive : metric name to the sampled metric as it is, for contrast; None where there is none
     method, reason : which estimator, and why it was picked
-    distribution : the estimated P(R); None where users have several targets
+    distribution : the estimated P(R); None for multi-target users
     recovers_exact : whether this estimator gives back the exact distribution (of the ranks that
         the grid keeps one by one) from a sample of every item; smoothers do not
     n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
@@ -83,7 +83,7 @@ class Estimate(tabular.Tabular):
 
     @property
     def resolution(self) -> float:
-        """How many ranks of the catalogue rank 1 stands for, about: N / n."""
+        """How many ranks of the catalogue rank 1 covers, about N / n."""
         return self.diagnosis.resolution
 
     def __getitem__(self, metric: str) -> float:
@@ -196,11 +196,11 @@ def estimate(
     sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
-    n_items, sample_size, replacement : for a plain array alone, of a fixed design; drawn with
-        replacement if nothing is said
+    n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
+        with replacement
     grid : rank grid; the default keeps twice the largest K one by one
-    confidence_level : of the intervals; None for none, which saves time where users have several
-        targets
+    confidence_level : of the intervals; None for none, which saves time for multi-target
+        users
     target : {"population", "users"}
         What the intervals are about: the metric over all users like these, or the metric that
         ranking every item for these very users would give
@@ -217,10 +217,10 @@ def estimate(
     least every fiftieth item, and falls back on early-stopped EM where a fixed sample sees
     less: there smoothing wins on average but can lose by much (docs/studies/smoothing.md).
 
-    The interval of a smoothed estimate is that of a less smoothed fit, centre and width:
-    smoothing moves the estimate by more than its spread tells. Where "auto" falls back on EM the
-    interval comes from such a fit too, stretched to hold the estimate. Refits repeat the
-    smoothing and do not see its bias. Measured coverage is in docs/studies/intervals.md.
+    The interval of a smoothed estimate is that of a less smoothed fit, centre and width: smoothing
+    moves the estimate by more than its standard error shows. Where "auto" falls back on EM the
+    interval comes from such a fit too, stretched to hold the estimate. Refits repeat the smoothing
+    and do not see its bias. Measured coverage is in docs/studies/intervals.md.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 To first order an estimate is a mean over users: T̂ moves with the shares of the outcomes, and
 each user holds a share of one. With φ(o) the derivative of T̂ with respect to the share of
-outcome o, centred over the sample, user u stands for the *pseudo-value* T̂ + φ(o_u): their mean
+outcome o, centred over the sample, user u has the *pseudo-value* T̂ + φ(o_u): their mean
 is T̂, their spread is that of the estimate, and differences between models are paired by user.
 Of exact ranks the pseudo-value is the user's own metric.
 """
@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PseudoValues:
-    """What each user stands for in each metric.
+    """The pseudo-value of each user in each metric.
 
     Attributes
     ----------

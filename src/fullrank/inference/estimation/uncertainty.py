@@ -36,8 +36,8 @@ SHARED = (
     "independent, and one sample does not tell how much."
 )
 _SEVERAL = (
-    "No intervals for these users alone where users have several targets: the draws of one user "
-    'are shared by the user\'s targets. target="population" has them.'
+    "No intervals for these users alone where users are multi-target: the draws of one user "
+    'are shared by the user\'s targets. Use target="population".'
 )
 _OWN = (
     "No interval of {} for these users alone where users have catalogues of their own. "

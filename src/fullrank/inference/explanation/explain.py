@@ -1,4 +1,4 @@
-"""What a sampled metric stands for: the catalogue's cut-off, and what ranks look like."""
+"""What a sampled metric means: the catalogue's cut-off, and what ranks look like."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ class Explanation(tabular.Tabular):
     Attributes
     ----------
     metrics : names
-    sample_size, n_items, replacement : of the sample, the target counted
-    resolution : how many ranks of the catalogue rank 1 stands for, about: N / n
+    sample_size, n_items, replacement : of the sample; both sizes include the target
+    resolution : how many ranks of the catalogue rank 1 covers, about N / n
     stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
     true_rank : ranks R that the table shows
     exact, expected : metric to its value for a target of each rank, in the catalogue and on
         average among the candidates
-    needed : metric to the candidates of which the first stands for no more than the top K
+    needed : metric to the number of candidates at which rank 1 covers no more than the top K
     sampled : metric to its value in the sample that was given; None without one
     """
 
@@ -90,7 +90,7 @@ class Explanation(tabular.Tabular):
             shown = [f"{kind}@{round(place):,}" for place in places.values()]
             width = max(map(len, shown))
             now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
-            lines.append(f"{name} among {self.sample_size:,}{now} stands for about")
+            lines.append(f"{name} among {self.sample_size:,}{now} corresponds to about")
             lines += [
                 f"  {one:<{width}}  {how}: {why}"
                 for one, how, why in zip(shown, places, self._why[name], strict=True)
@@ -103,7 +103,7 @@ class Explanation(tabular.Tabular):
     def _title(self) -> str:
         how = "with" if self.replacement else "without"
         return (
-            f"A target ranked among {self.sample_size:,} candidates, itself counted, drawn from "
+            f"A target ranked among {self.sample_size:,} candidates, including itself, drawn from "
             f"{self.n_items:,} items ({how} replacement)"
         )
 
@@ -129,13 +129,14 @@ class Explanation(tabular.Tabular):
     def _advice(self) -> list[str]:
         n, ranks = self.sample_size, round(self.resolution)
         if ranks <= 1:
-            return [f"Rank 1 of {n:,} stands for rank 1 of the catalogue."]
-        lines = [f"Rank 1 of {n:,} stands for about the first {ranks:,} ranks: they look alike."]
+            return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
+        lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
         if n == 2:
             lines.append("With one item drawn a metric is AUC under another name, or a constant.")
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
             names = ", ".join(name for name, one in self.needed.items() if one == size)
-            lines.append(f"To see {names}: about {size:,} candidates a user, or adaptive sampling.")
+            larger = f"about {size:,} candidates per user"
+            lines.append(f"To see {names}: {larger}, or adaptive sampling.")
         return lines
 
 
@@ -147,20 +148,20 @@ def explain(
     n_items: int | None = None,
     replacement: bool | None = None,
 ) -> Explanation:
-    """Say what metrics of ranks among sampled candidates stand for in the catalogue.
+    """Say what metrics of ranks among sampled candidates mean in the catalogue.
 
     Parameters
     ----------
     sample : ranks, to which the mapping function beta@a is fitted; optional
     metrics : names such as ``"hr@10"``, computed among the candidates
-    sample_size, n_items : without a sample: candidates, and items they are drawn from, the target
-        counted in both
-    replacement : without a sample: whether an item can be drawn twice; if left out, True is
-        assumed, or False where all items are candidates
+    sample_size, n_items : without a sample: candidates, and items they are drawn from, both
+        including the target
+    replacement : without a sample: whether an item can be drawn twice; default: True,
+        or False where all items are candidates
 
     Notes
     -----
-    Only the hit rate (with one target, recall) at k has a cut-off that it stands for: SHR@k ≈
+    Only the hit rate (with one target, recall) at k has a corresponding cut-off: SHR@k ≈
     HR@f(k) with the mapping functions of Li et al. 2020. For other metrics there is the mean of
     the sampled metric at each true rank (Rendle 2019).
 

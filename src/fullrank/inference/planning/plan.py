@@ -39,7 +39,7 @@ class Option:
     standard_error, bias : predicted, of the metric (or of the difference of two models)
     error : √(bias² + standard_error²), relative to the metric
     method : the estimator behind the prediction
-    note : why it cannot reach what was asked, or nothing
+    note : why it cannot reach the goal, or nothing
     """
 
     design: str
@@ -67,7 +67,7 @@ class Plan(tabular.Tabular):
     ----------
     options : the designs
     metric, value : what is planned for, and its value in the pilot or the assumed shape
-    goal : what was asked, in words
+    goal : the goal, in words
     n_items, n_users : of the catalogue and of the test users
     confidence_level, target : of the intervals to come
     """
@@ -178,7 +178,7 @@ def plan(
         equal cost
     difference, power : instead of a margin, the difference of two models to be found with this
         power; two pilots give the difference if it is left out
-    correlation : between the two models' users; from two pilots if left out, else 0.5
+    correlation : between the two models' users; default: from two pilots, else 0.5
     designs : the designs to compare: a number for a fixed size, numbers for adaptive levels,
         "exact" for exact ranks; all kinds in several sizes by default
     target : "users": the interval is for the metric of all `n_users`; "population": for all
@@ -439,7 +439,7 @@ def _why_not(
     users: int,
 ) -> str:
     if np.isfinite(goal.budget):
-        return f"not even {_LEAST} users can be paid for"
+        return f"the budget covers fewer than {_LEAST} users"
     if abs(bias) >= goal.margin and candidate.largest is not None:
-        return f"biased: rank 1 stands for {truth.n_items / candidate.largest:,.0f} ranks"
+        return f"biased: rank 1 covers {truth.n_items / candidate.largest:,.0f} ranks"
     return f"all {users:,} users are not enough"

@@ -62,7 +62,7 @@ class Predicted:
     method: str
 
     def variance(self, n_users: float, population: float | None) -> float:
-        """Of the estimate from `n_users`, about `population` users (None: all there could be)."""
+        """Variance of the estimate from `n_users`, for `population` users (None: unlimited)."""
         if population is None:
             return self.spread / n_users
         return max(self.spread / n_users - (2.0 * self.shared - self.ranks) / population, 0.0)

@@ -1,4 +1,4 @@
-"""The mean of a metric over sampled users, with its interval (003, section 2.7.1)."""
+"""The mean of a metric over sampled users, with its interval (Li, dissertation, section 2.7.1)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class SampleMean:
     value, standard_error : the estimate and its standard error
     confidence_interval, confidence_level, method : the interval and how it was made
     n_users : users it was measured on
-    population : users it stands for, where they are a known number of which these were drawn
+    population : users it represents, where they are a known number of which these were drawn
     n_strata : strata they were drawn from; 1 for a simple sample
     n_hits : users whose value is not 0
     """
@@ -103,9 +103,9 @@ def mean_interval(
         the size of the population
     target : with `users`: their "users", the M of whom the sample was drawn (the interval shrinks
         to nothing as the sample grows to M), or the "population" of all users like these
-    weight : how much each user stands for, instead of `users`
+    weight : how many users each one represents, instead of `users`
     strata : a label for each user, where each stratum was sampled by itself
-    population : how many users there are, of whom these were drawn without replacement; with
+    population : number of users from whom these were drawn without replacement; with
         `strata` a mapping from labels to numbers; None for an unlimited number
     confidence_level : between 0 and 1
 

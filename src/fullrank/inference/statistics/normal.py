@@ -1,6 +1,6 @@
 """Quantiles and two-sided p values of the normal and the t distribution.
 
-`scipy.special` is loaded when they are first asked for; `scipy.stats`, which is slower to load by
+`scipy.special` is loaded when they are first used; `scipy.stats`, which is slower to load by
 a second, is not needed.
 """
 

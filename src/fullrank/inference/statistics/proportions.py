@@ -1,4 +1,4 @@
-"""Shares of users: intervals for one, and the test of two (003, section 2.7).
+"""Shares of users: intervals for one, and the test of two (Li, dissertation, section 2.7).
 
 Recall with one target for each user, and the hit rate, are shares of users with a hit among n.
 """
@@ -42,7 +42,9 @@ def wilson(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
 
 
 def wald(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
-    """The normal interval p ± z √(p(1-p)/n) (003, equation 50); too narrow with few hits.
+    """The normal interval p ± z √(p(1-p)/n); too narrow with few hits.
+
+    See Li, dissertation, equation 50.
 
     Examples
     --------
@@ -60,7 +62,8 @@ def hoeffding(mean: float, n: float, confidence_level: float = 0.95) -> Interval
 
     Notes
     -----
-    P(|mean - truth| >= t) <= 2 exp(-2 n t²) (003, equation 52), solved for t, within [0, 1].
+    P(|mean - truth| >= t) <= 2 exp(-2 n t²) (Li, dissertation, equation 52), solved for t, within
+    [0, 1].
 
     Examples
     --------
@@ -100,7 +103,8 @@ def two_proportions(
 
     Notes
     -----
-    The statistic takes the pooled share (003, equation 53), the interval both (equation 55).
+    The statistic takes the pooled share (Li, dissertation, equation 53), the interval both
+    (equation 55).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How many users a wanted margin needs (003, equations 50-52 and 56)."""
+"""How many users a wanted margin needs (Li, dissertation, equations 50-52 and 56)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class UsersNeeded:
     ----------
     n_users : the number to take, rounded up
     exact : the number before rounding
-    margin : the half-width of the interval that is asked for
+    margin : the requested half-width of the interval
     confidence_level : of each interval, or of all together where there are several
     n_intervals : how many intervals are to hold together, by Bonferroni
     method : "normal" or "hoeffding"
@@ -71,7 +71,7 @@ def users_needed(
     compare : for the difference of two models, each measured on users of its own: twice as many
         (equation 56). The same users for both need fewer: give the spread of the differences and
         leave `compare` off.
-    n_models : intervals for so many models (with `compare`, for every pair) are to hold together,
+    n_models : intervals for that many models (with `compare`, for every pair) are to hold together,
         by Bonferroni
     method : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
     population : size of the user base that is sampled without replacement; fewer are needed

@@ -1,4 +1,7 @@
-"""Two means measured on different users: the two-sample t test (003, section 2.7.2)."""
+"""Two means measured on different users: the two-sample t test.
+
+See Li, dissertation, section 2.7.2.
+"""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ class DebiasedEASE(ItemItemModel):
     Notes
     -----
     W minimises ‖X − XW‖² − α‖XW‖² + λ‖W‖² subject to diag(W) = 0. With P = (XᵀX + λ/(1 − α)·I)⁻¹
-    the solution is W = (I − P·diag(1/diag P))/(1 − α) (003, equation 103), that is the one of
-    EASE at λ/(1 − α), divided by 1 − α (Theorem 3). At α ≥ 1 the loss has no least value.
+    the solution is W = (I − P·diag(1/diag P))/(1 − α) (Li, dissertation, equation 103), that is the
+    one of EASE at λ/(1 − α), divided by 1 − α (Theorem 3). At α ≥ 1 the loss has no least value.
 
     Examples
     --------

@@ -35,8 +35,8 @@ class DLAE(ItemItemModel):
 
     Notes
     -----
-    W minimises ‖X − XW‖² + ‖Λ^½W‖², where Λ = p/(1 − p)·diag(XᵀX) + λI (003, equation 60, with the
-    factor ½ left out as in Steck's paper): W = (XᵀX + Λ)⁻¹XᵀX = I − (XᵀX + Λ)⁻¹Λ.
+    W minimises ‖X − XW‖² + ‖Λ^½W‖², where Λ = p/(1 − p)·diag(XᵀX) + λI (Li, dissertation, equation
+    60, with the factor ½ left out as in Steck's paper): W = (XᵀX + Λ)⁻¹XᵀX = I − (XᵀX + Λ)⁻¹Λ.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 A linear autoencoder trained on inputs of which each is dropped with probability p (and the rest
 scaled by 1/(1 − p)) minimises in expectation ‖X − XW‖² + ‖Λ^½W‖² with Λ = p/(1 − p)·diag(XᵀX)
-(Steck 2020; 003, equations 60 and 61).
+(Steck 2020; Li, dissertation, equations 60 and 61).
 """
 
 from __future__ import annotations

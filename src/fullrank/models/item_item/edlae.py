@@ -35,9 +35,9 @@ class EDLAE(ItemItemModel):
 
     Notes
     -----
-    W minimises ‖X − XW‖² + ‖Λ^½W‖² subject to diag(W) = 0, where Λ = p/(1 − p)·diag(XᵀX) + λI
-    (003, equation 61, with the factor ½ left out as in Steck's paper). With P = (XᵀX + Λ)⁻¹ the
-    solution is W = I − P·diag(1/diag P).
+    W minimises ‖X − XW‖² + ‖Λ^½W‖² subject to diag(W) = 0, where Λ = p/(1 − p)·diag(XᵀX) + λI (Li,
+    dissertation, equation 61, with the factor ½ left out as in Steck's paper). With P = (XᵀX + Λ)⁻¹
+    the solution is W = I − P·diag(1/diag P).
 
     References
     ----------

@@ -41,8 +41,8 @@ class ItemKNN(ItemItemModel):
     weighting : {"none", "tfidf", "bm25"}
         "tfidf" makes users with many items count less, "bm25" items with many users as well.
     shrinkage : float
-        Added to the denominator, so that a similarity that few users vouch for counts less.
-        There is none for "dot", which must have 0.
+        Added to the denominator, so that a similarity supported by few users counts less.
+        "dot" has no denominator and needs 0.
     k1, b : float
         Of "bm25": where a repeated interaction saturates, and how far the length of an item
         counts.
@@ -60,7 +60,7 @@ class ItemKNN(ItemItemModel):
     x_i·x_j / (‖x_i‖‖x_j‖ + h), "jaccard" x_i·x_j / (‖x_i‖² + ‖x_j‖² − x_i·x_j + h), which
     without weighting is the share of common users. With n_u items of user u, n_i users of item i
     and N items, "tfidf" weighs by max(0, log(N/(1 + n_u))), and "bm25" by that times
-    (k₁ + 1)/(k₁(1 − b + b·n_i/mean n) + 1). An item is no neighbour of its own.
+    (k₁ + 1)/(k₁(1 − b + b·n_i/mean n) + 1). An item is not its own neighbour.
 
     References
     ----------

@@ -1,6 +1,7 @@
 """Alternating least squares on a users × items matrix of which every entry counts.
 
-The loss, of scores ŷ = w·h (003, equation 99, and its debiased form below Theorem 2), is
+The loss, of scores ŷ = w·h (Li, dissertation, equation 99, and its debiased form below Theorem 2),
+is
 
     Σ_observed (q·ŷ² − 2c·ŷ + c) + α·Σ_all ŷ² + Σ_u λ_u‖w_u‖² + Σ_i λ_i‖h_i‖²
 

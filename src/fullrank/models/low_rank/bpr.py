@@ -1,8 +1,8 @@
 """BPR for a few parameters on top of a linear model: Adam on log σ of score differences.
 
 A user's history scores one of the user's items and one that the user does not have; the first
-should be the higher (003, section 3.4.1). The item to be scored is taken out of the history, for it
-will not be there either when it counts, and of the rest a random part is dropped.
+should be the higher (Li, dissertation, section 3.4.1). The item to be scored is taken out of the
+history, for it will not be there either when it counts, and of the rest a random part is dropped.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def descend(
 ) -> None:
     """Change torch `parameters` in place; `difference(histories, wanted, others)` uses them.
 
-    Histories are a dense float32 tensor of a batch of users × items; the score of the wanted item
-    less that of the other one is asked for, for each.
+    Histories are a dense float32 tensor of a batch of users × items; returned is, for each,
+    the score of the wanted item less that of the other one.
     """
     torch = load_torch()
     optimizer = torch.optim.Adam(list(parameters), lr=how.learning_rate)

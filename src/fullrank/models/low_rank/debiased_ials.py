@@ -27,10 +27,10 @@ class DebiasedIALS(IALS):
 
     Notes
     -----
-    The loss is Σ_observed (c(ŷ − 1)² − c·α₀·ŷ²) + α₀·Σ_all ŷ² and the norms of :class:`IALS`
-    (003, section 4.3.2). For given items, users get 1/(1 − α₀) times what iALS gives them at
-    α₀′ = α₀/((1 − α₀)c) and λ′ = λ/((1 − α₀)c) (Theorem 2, appendix A.3.1). Over both sides, users
-    and items get 1/√(1 − α₀) times what iALS gives at the same α₀′ and λ′ = λ/c, where the
+    The loss is Σ_observed (c(ŷ − 1)² − c·α₀·ŷ²) + α₀·Σ_all ŷ² and the norms of :class:`IALS` (Li,
+    dissertation, section 4.3.2). For given items, users get 1/(1 − α₀) times what iALS gives them
+    at α₀′ = α₀/((1 − α₀)c) and λ′ = λ/((1 − α₀)c) (Theorem 2, appendix A.3.1). Over both sides,
+    users and items get 1/√(1 − α₀) times what iALS gives at the same α₀′ and λ′ = λ/c, where the
     penalties of all rows agree, as they do for ν = 0 (with ν > 0 they contain α₀).
 
     Examples

@@ -49,12 +49,12 @@ class LowRankEDLAE(Saved):
 
     Notes
     -----
-    With W = UVᵀ − diag(UVᵀ), ‖X − XW‖² + ‖Λ^½W‖² is made small, Λ = p/(1 − p)·diag(XᵀX) + λI (003,
-    equation 108). The updates are those of appendix A.4.2, equation 111, at β = diag(UVᵀ) and the
-    multipliers γ. Taken literally they end where the loss with Λ + Ω in the place of Λ is
-    stationary, because the term that holds the diagonal, with weight Ω = Λ + ωI, reaches all of
-    UVᵀ; so they are run here with Λ and Ω that sum to the Λ asked for, and end where the loss asked
-    for is stationary. It has several such points.
+    With W = UVᵀ − diag(UVᵀ), ‖X − XW‖² + ‖Λ^½W‖² is made small, Λ = p/(1 − p)·diag(XᵀX) + λI (Li,
+    dissertation, equation 108). The updates are those of appendix A.4.2, equation 111, at β =
+    diag(UVᵀ) and the multipliers γ. Taken literally they end where the loss with Λ + Ω in the place
+    of Λ is stationary, because the term that holds the diagonal, with weight Ω = Λ + ωI, reaches
+    all of UVᵀ; so they are run here with Λ and Ω that sum to the requested Λ, and end where the
+    requested loss is stationary. It has several such points.
 
     References
     ----------

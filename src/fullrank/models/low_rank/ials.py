@@ -56,10 +56,10 @@ class IALS(Saved):
 
     Notes
     -----
-    The loss (Rendle et al. 2021; 003, equation 99) is Σ_observed (ŷ − 1)² + α₀·Σ_all ŷ² +
-    λ·(Σ_u (n_u + α₀·n_items)^ν‖w_u‖² + Σ_i (n_i + α₀·n_users)^ν‖h_i‖²). Hu et al. (2008) give
-    observed pairs the confidence κ, others 1 and both norms λ′: the same model, with scores
-    1 + α₀ times as large, for ν = 0, κ = 1 + 1/α₀ and λ′ = λ(1 + α₀)/α₀.
+    The loss (Rendle et al. 2021; Li, dissertation, equation 99) is Σ_observed (ŷ − 1)² + α₀·Σ_all
+    ŷ² + λ·(Σ_u (n_u + α₀·n_items)^ν‖w_u‖² + Σ_i (n_i + α₀·n_users)^ν‖h_i‖²). Hu et al. (2008) give
+    observed pairs the confidence κ, others 1 and both norms λ′: the same model, with scores 1 + α₀
+    times as large, for ν = 0, κ = 1 + 1/α₀ and λ′ = λ(1 + α₀)/α₀.
 
     References
     ----------

@@ -37,7 +37,7 @@ class LRR(SpectralModel):
 
     Notes
     -----
-    ‖X − XW‖² + λ‖W‖² is least among W of rank k for W = Vₖ·diag(σ²/(σ² + λ))·Vₖᵀ (003,
+    ‖X − XW‖² + λ‖W‖² is least among W of rank k for W = Vₖ·diag(σ²/(σ² + λ))·Vₖᵀ (Li, dissertation,
     equation 70). With its own λᵢ for each singular vector, ‖W‖² becomes ‖Λ^½VᵀW‖² (equation
     69).
 

@@ -35,8 +35,8 @@ class MF(SpectralModel):
 
     Notes
     -----
-    ‖X − PQᵀ‖² + λ(‖P‖² + ‖Q‖²) is least for PQᵀ = Uₖ·diag(max(0, σ − λ))·Vₖᵀ, that is for
-    X·W with W = Vₖ·diag(max(0, 1 − λ/σ))·Vₖᵀ (003, equations 72–74; there σ > λ is taken for
+    ‖X − PQᵀ‖² + λ(‖P‖² + ‖Q‖²) is least for PQᵀ = Uₖ·diag(max(0, σ − λ))·Vₖᵀ, that is for X·W with
+    W = Vₖ·diag(max(0, 1 − λ/σ))·Vₖᵀ (Li, dissertation, equations 72–74; there σ > λ is taken for
     granted).
 
     Examples

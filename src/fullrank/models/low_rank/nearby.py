@@ -1,7 +1,7 @@
 """Nearby models: a few parameters more on top of a linear model, learned by BPR (extra `torch`).
 
-003, section 3.4: a closed form minimises a squared error, and what is wanted is an order. These
-models start from a closed form and move it a little towards a better order.
+Li, dissertation, section 3.4: a closed form minimises a squared error, and what is wanted is an
+order. These models start from a closed form and move it a little towards a better order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class LambdaSearch(SpectralModel):
     regularization : float
         λ > 0, the middle of the search, such as the best of LRR.
     search_range : float
-        How far each λᵢ may move, as a share of λ, in [0, 1); 003 took an eighth.
+        How far each λᵢ may move, as a share of λ, in [0, 1); the dissertation has an eighth.
     epochs, learning_rate, batch_size : of Adam
     dropout : float
         Share of a history that is left out at random in each step.
@@ -53,9 +53,9 @@ class LambdaSearch(SpectralModel):
 
     Notes
     -----
-    λᵢ = λ + c·tanh(aᵢ), and the aᵢ are learned by BPR from aᵢ = 0 (003, section 3.4.1). They are
-    learned from items that the singular vectors know already, and tend to be too small: hold
-    `search_range` down, and judge by items held out.
+    λᵢ = λ + c·tanh(aᵢ), and the aᵢ are learned by BPR from aᵢ = 0 (Li, dissertation, section
+    3.4.1). They are learned from items that the singular vectors know already, and tend to be too
+    small: hold `search_range` down, and judge by items held out.
 
     Examples
     --------
@@ -133,8 +133,8 @@ class HeadTail(ItemItemModel):
 
     Notes
     -----
-    003, equation 76, left. Both vectors are sigmoids of what is learned, which starts at 0: that is
-    at the ranks of the base model.
+    Li, dissertation, equation 76, left. Both vectors are sigmoids of what is learned, which starts
+    at 0: that is at the ranks of the base model.
 
     Examples
     --------
@@ -206,8 +206,8 @@ class Sparsified(ItemItemModel):
 
     Notes
     -----
-    003, equation 76, right: S ∘ W ∘ (W > t), where S holds sigmoids of what is learned, which
-    starts at 0.
+    Li, dissertation, equation 76, right: S ∘ W ∘ (W > t), where S holds sigmoids of what is
+    learned, which starts at 0.
 
     Examples
     --------

@@ -34,7 +34,7 @@ class PureSVD(SpectralModel):
     Notes
     -----
     UₖΣₖVₖᵀ is nearest to X in squared error among the matrices of rank k; the users' factors
-    are UₖΣₖ = X·Vₖ, so new users need no training (003, equation 65).
+    are UₖΣₖ = X·Vₖ, so new users need no training (Li, dissertation, equation 65).
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 PureSVD, MF and LRR differ in one factor for each singular value: with X = UΣVᵀ they all score
 X·V·diag(gain)·Vᵀ. One decomposition serves every regularisation and every number of factors
-(003, Algorithm 2).
+(Li, dissertation, Algorithm 2).
 """
 
 from __future__ import annotations

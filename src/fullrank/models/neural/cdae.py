@@ -157,7 +157,7 @@ class CDAELearner:
         return self.tensors
 
     def scores(self, inputs: Any, users: Any) -> Any:
-        """Of users with these inputs, shape (n, n_items), against all items."""
+        """Scores of users with these inputs, shape (n, n_items), for all items."""
         t = self.tensors
         hidden = inputs @ t["input_weights"] + t["user_weights"][users] + t["hidden_bias"]
         return hidden.sigmoid() @ t["item_factors"].T + t["item_bias"]

@@ -84,9 +84,9 @@ class EmbeddingMF(NeuralModel):
 
     Notes
     -----
-    003, chapter 4, trains it with batches of 512, 64 factors, 800 negatives and a rate from 1e-4,
-    halved on a plateau down to 1e-6. The rate that suits depends on the loss: with few factors and
-    little data 0.01 is not too much.
+    Li (dissertation, chapter 4) trains it with batches of 512, 64 factors, 800 negatives and a rate
+    from 1e-4, halved on a plateau down to 1e-6. The rate that suits depends on the loss: with few
+    factors and little data 0.01 is not too much.
 
     Examples
     --------

@@ -112,14 +112,14 @@ class NeuralModel(Saved):
             What the users of `valid` are scored from where they are not those learned from, such
             as `split.valid_history` of a strong split; for models that can.
         exclude : bool
-            Whether the items that a user is scored from are no candidates in validation.
+            Whether to exclude the items that a user is scored from as candidates in validation.
         rates : learning rates, one for each epoch, optional
             Instead of `epochs` and the halving: ``found.history_.rates`` trains on all data as
             long as was best on a part.
         checkpoint : path, optional
-            A file that the run is written to after every epoch, and that a run which was
-            interrupted goes on from: on a CPU bit for bit, with as many threads. It is not
-            deleted; with more `epochs` a run that is done goes on.
+            A file that the run is written to after every epoch. An interrupted run resumes from
+            it, on a CPU bit for bit with the same number of threads. It is not deleted: with
+            more `epochs` a finished run continues.
         progress : True for a line on stderr, or a function of (epochs done, epochs planned)
         """
         data = to_learn_from(interactions)

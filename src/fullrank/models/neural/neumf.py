@@ -39,7 +39,7 @@ class NeuMF(NeuralModel):
     each of n_factors + hidden₀ numbers of each user and item, 28 with a validation part, and a
     batch's layers. Only users that were learned from have scores.
 
-    A network has to be asked about every pair: ranking with it costs hidden₀·hidden₁ + … products
+    A network scores one pair at a time: ranking with it costs hidden₀·hidden₁ + … products
     for a user and an item, where factors alone cost n_factors.
 
     Parameters
@@ -214,7 +214,7 @@ class NeuMFLearner:
         return self.tensors
 
     def scores(self, users: Any, items: Any) -> Any:
-        """Of users (n,), each against items of its own (n, k)."""
+        """Scores of users (n,), each for items of its own (n, k)."""
         t, total = self.tensors, 0.0
         if self.model.parts != "mlp":
             factors = _rows(t["user_factors"], users) * t["gains"][:, 0]

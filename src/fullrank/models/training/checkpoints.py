@@ -31,7 +31,7 @@ class Checkpoint:
     ----------
     path : path
     identity : mapping
-        What must be the same for a run to go on: the model, its settings, the data. JSON.
+        What must be the same for a run to resume: the model, its settings, the data. JSON.
     """
 
     def __init__(self, path: files.PathLike, identity: Mapping[str, Any]) -> None:

@@ -37,11 +37,11 @@ def catch_up(
 ) -> None:  # fmt: skip
     """Do the steps last[row] + 1, …, step of rows whose gradient was 0 in all of them.
 
-    In such steps the moments shrink by β₁ and β₂ each, so that what they add up to is
-    s·m/(√v + e), s and s·e being in sums[last[row] − start]; e stands for an ε that is not the
-    same in all of them, and their mean differs from each by less than ε. `powers` are those of
-    β₁ and β₂, beyond which nothing is left of a first moment. `out`, if it has rows, gets what the
-    table has then.
+    In such steps the moments shrink by β₁ and β₂ each, so that what they add up to is s·m/(√v + e),
+    s and s·e being in sums[last[row] − start]; e replaces an ε that is not the same in all of
+    them, and their mean differs from each by less than ε. `powers` are those of β₁ and β₂,
+    beyond which nothing is left of a first moment. `out`, if it has rows, gets what the table has
+    then.
 
     The divisions are numpy's, which look for no zeros: only so are they done eight at a time.
     """

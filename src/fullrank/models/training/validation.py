@@ -22,7 +22,7 @@ class Validation:
     ----------
     targets : Interactions, the held-out items
     history : Interactions or None, what users are scored from who were not learned from
-    exclude : Interactions or None, items that are no candidates
+    exclude : Interactions or None, items that are not candidates
     metric : str
     device : where factor models and modules are ranked
     """

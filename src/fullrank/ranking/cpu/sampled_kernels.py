@@ -1,8 +1,8 @@
-"""Compiled counts: how many of a user's drawn items stand above each of its targets.
+"""Compiled counts: how many of a user's drawn items rank above each of its targets.
 
 All kernels share their arguments: `users` (rows of the block), `starts` and `targets` (CSR of the
 item rows of the targets to count for), `drawn` (one row of items per user, -1 pads), `seen_indptr`
-and `seen` (excluded items by user row: drawn, they stand below), `ties` (a code below) and `key`.
+and `seen` (excluded items by user row: drawn, they rank below), `ties` (a code below) and `key`.
 They write `above`, one count per target, and the targets' scores, and return (-1, -1) or the
 user and the item whose score is NaN.
 """

@@ -17,7 +17,7 @@ def history_sums(
 ):  # fmt: skip
     """Scores of some columns as they are defined: float64, in the order of the history.
 
-    UNROLL rows are asked for before the first of them is needed.
+    UNROLL rows are loaded before the first of them is needed.
     """
     total = tl.zeros((SIZE,), tl.float64)
     whole = first + (last - first) // UNROLL * UNROLL

@@ -96,7 +96,7 @@ def permuted_index(j, there, user, size, side, key_low, key_high, TWELVE: tl.con
 def place_before(values, first, length, x, HOLES: tl.constexpr):
     """How many of the sorted values[first:first + length] lie below x, for each x.
 
-    With HOLES, how many holes stand before the x-th item outside them: #{k : holes[k] - k <= x}.
+    With HOLES, how many holes precede the x-th item outside them: #{k : holes[k] - k <= x}.
     """
     low = tl.zeros_like(x)
     high = low + length.to(tl.int32)

@@ -39,7 +39,7 @@ class Rows:
 def place_rows(starts: Ints, mark: Any, length: Any, tiny: float) -> Rows:
     """Rows for users whose targets are starts[g]..starts[g + 1], with their scores and lengths.
 
-    Items shorter than (lowest mark)/|u| stand below all targets of a row, but for underflow.
+    Items shorter than (lowest mark)/|u| are below all targets of a row, but for underflow.
     """
     sizes = np.diff(starts)
     n, n_users = int(starts[-1]), sizes.size

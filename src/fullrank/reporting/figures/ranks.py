@@ -1,4 +1,4 @@
-"""Figures of true ranks, of what a sample cannot tell, and of what its levels cost."""
+"""Figures of true ranks, of what a sample cannot show, and of what its levels cost."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def rank_figure(models: Sequence[Measurement]) -> Figure | None:
 
 
 def blind_figure(models: Sequence[Measurement]) -> Figure | None:
-    """Recall that the sample allows at some K, over the stretch that it cannot tell apart."""
+    """Bounds on recall at some K, over the stretch of ranks that the sample cannot tell apart."""
     bounded = [(place, model) for place, model in enumerate(models) if model.bounds is not None]
     if not bounded:
         return None
@@ -104,17 +104,17 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
     exact = " Strokes: exact values." if black else ""
     seen = (
-        f"Rank 1 of the sample stands for about {ranks} ranks of the catalogue (shaded)."
+        f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
         if blind > 1.5
         else "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
     )
     return Figure(
         name="blind-spot",
         section="blind",
-        title="What the sample allows",
+        title="Bounds without assumptions",
         reading=f"Whiskers: every recall@K that fits the sample, all at once at {100 * level:g} %, "
         f"with no assumption on the ranks. Points: the estimates.{exact} {seen}",
-        alternative=f"Whiskers of the recall that the sample allows at several K. {seen}",
+        alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
         series=(*series, *black),
@@ -159,7 +159,7 @@ def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
         name="efficiency",
         section="efficiency",
         title="Items drawn for each target settled",
-        reading="An adaptive sample goes on with the targets still at the top. Where the curve "
+        reading="An adaptive sample draws more for the targets still at the top. Where the curve "
         "rises, one more settled target costs more items than before.",
         alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
         x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),

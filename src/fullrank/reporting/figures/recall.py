@@ -100,7 +100,7 @@ def _says(model: Measurement) -> str:
     if any(series.colour == NAIVE for series in _curves(model, 0)):
         parts.append("Grey: recall among the sampled candidates, which is not recall@K.")
     if model.mapped:
-        parts.append("Dashed: the same, each k put at the K that it stands for.")
+        parts.append("Dashed: the same, each k drawn at the corresponding K.")
     parts.append("Solid: the estimate with its interval.")
     if model.exact:
         parts.append("Dotted: exact.")

@@ -1,4 +1,4 @@
-"""The scorer of NeuMF: a network that is asked about every pair."""
+"""The scorer of NeuMF: a network that scores one pair at a time."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Rows are users, or parts of users, with GROUP targets each. All arrays are on the device. The same
 code runs without a GPU in Triton's interpreter, which is how the tests run it. Sums are relaxed:
-without that word every one of them waits for all memory to be in order, and nobody reads them
+without that word every one of them waits for all memory to be in order, and nothing reads them
 before the kernel ends.
 """
 
@@ -63,7 +63,7 @@ def column(table, group, g: tl.constexpr, GROUP: tl.constexpr):
 
 @triton.jit
 def tied_before(s, m, rows, item, n_items, names, tie_users, tie_items, key_low, key_high):
-    """How many items of a block have the target's score and stand before it by their words."""
+    """How many items of a block have the target's score and precede it by their words."""
     tied = (s == m[:, None]) & (item < n_items)[None, :]
     before = tl.zeros((s.shape[0],), tl.int32)
     if tl.sum(tied.to(tl.int32)) > 0:
@@ -93,7 +93,7 @@ def count_scores(
     scores is stored. Rows with a score between are left out of the block's count and flagged for
     `count_again`. With FAST the counts are of the scores above and at least m, or with NEAR of
     those within ε of it, projected from every STEP-th block; with RANDOM also of those equal to m
-    that stand before the target. Rows and items are padded to whole tiles.
+    that precede the target. Rows and items are padded to whole tiles.
     """
     block, shard = tl.program_id(0), tl.program_id(1)
     row = block * BM + tl.arange(0, BM)

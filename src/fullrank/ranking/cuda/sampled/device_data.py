@@ -47,7 +47,7 @@ class Gpu:
         return out
 
     def ask(self, name: str, n_bytes: int) -> None:
-        """Raise if the device has no room for so many bytes beside a block of users."""
+        """Raise if the device has no room for that many bytes beside a block of users."""
         free = free_memory(self.torch, self.device)
         if n_bytes + BYTES > free:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Triton kernels of sampled ranks: how many of a user's items stand above each of its targets.
+"""Triton kernels of sampled ranks: how many of a user's items rank above each of its targets.
 
 One program takes one user's items, some at a time, and counts them for all targets of the user;
 neither scores nor draws are stored. The counts are those of the CPU's _sampled_kernels.py.
@@ -25,7 +25,7 @@ def next_items(
     seen_starts, seen, key_low, key_high,
     DRAW: tl.constexpr, TWELVE: tl.constexpr, MAPPED: tl.constexpr, SEEN: tl.constexpr,
 ):  # fmt: skip
-    """The user's items j, and which of them are there: excluded ones stand below and are not.
+    """The user's items j, and which of them are there: excluded ones rank below and are not.
 
     Those that are not are item 0, for loads without a mask: one row, always in the cache.
     """

@@ -24,7 +24,7 @@ class Model(Protocol):
     """A scorer on the device."""
 
     def users_at_once(self, width: int) -> int:
-        """The users of a block, each with so many items."""
+        """The users of a block, each with `width` items."""
 
     def start(self, users: Ints) -> None:
         """Take in what is known of the users of a block."""
@@ -33,7 +33,7 @@ class Model(Protocol):
         """Scores of targets, those of user g being starts[g]..starts[g + 1]."""
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        """How many items stand above each target, and the code of the first NaN."""
+        """How many items rank above each target, and the code of the first NaN."""
 
 
 def model_for(gpu: Gpu, scorer: Scorer) -> Model:

@@ -32,7 +32,7 @@ class Ranking:
 
     Parameters
     ----------
-    exclusion : items that stand below every target when they are drawn, if there are any
+    exclusion : items that rank below every target when they are drawn, if there are any
     ties : a code of sampled.TIES
     """
 
@@ -66,7 +66,7 @@ class Ranking:
     ) -> tuple[Ints, Ints, Floats]:
         """Ranks, sizes and scores of the targets, grouped by user, as adaptive._climb gives them.
 
-        A target goes on to the next level while its rank is at most `stop_rank`.
+        A target continues to the next level while its rank is at most `stop_rank`.
         """
         items = targets.item_rows[targets.order]
         rank, size = np.empty(items.size, np.int64), np.empty(items.size, np.int64)
