@@ -128,8 +128,8 @@ class Counting:
     ) -> None:
         from fullrank._lib.device import open_device
         from fullrank.data.targets import clean_targets
-        from fullrank.ranking.count import Job
         from fullrank.ranking.cuda.exact.factors import Count, Stream
+        from fullrank.ranking.job import Job
         from fullrank.scorers import FactorScorer
 
         torch, device = open_device("cuda")

@@ -11,9 +11,9 @@ import scipy.sparse as sp
 from fullrank.data.targets import Exclusion, clean_targets
 from fullrank.errors import InputError
 from fullrank.ranking import rank
-from fullrank.ranking.count import Job
 from fullrank.ranking.cuda.exact import factors as cuda_exact
 from fullrank.ranking.cuda.parts import parts
+from fullrank.ranking.job import Job
 from fullrank.scorers import FactorScorer, as_scorer
 
 COUNTS = ("n_greater", "n_equal", "ranks", "offset", "n_candidates")

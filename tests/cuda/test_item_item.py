@@ -15,10 +15,11 @@ pytest.importorskip("triton")
 from fullrank.data.targets import clean_exclude, clean_items, clean_targets  # noqa: E402
 from fullrank.errors import InputError  # noqa: E402
 from fullrank.ranking import rank  # noqa: E402
-from fullrank.ranking.count import Job, count_any  # noqa: E402
+from fullrank.ranking.count import count_any  # noqa: E402
 from fullrank.ranking.cpu.exact_item_item import count_item_item as count_on_cpu  # noqa: E402
 from fullrank.ranking.cuda import item_item, strips, tally  # noqa: E402
 from fullrank.ranking.cuda.item_item import count_item_item  # noqa: E402
+from fullrank.ranking.job import Job  # noqa: E402
 from fullrank.scorers import ItemItemScorer  # noqa: E402
 
 NAMES = ("greater", "equal", "before", "mark")

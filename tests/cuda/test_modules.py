@@ -14,9 +14,10 @@ pytest.importorskip("triton")
 from fullrank.data.targets import clean_exclude, clean_items, clean_targets  # noqa: E402
 from fullrank.errors import InputError  # noqa: E402
 from fullrank.ranking import rank  # noqa: E402
-from fullrank.ranking.count import Job, count_any  # noqa: E402
+from fullrank.ranking.count import count_any  # noqa: E402
 from fullrank.ranking.cuda import modules, tally  # noqa: E402
 from fullrank.ranking.cuda.modules import count_module  # noqa: E402
+from fullrank.ranking.job import Job  # noqa: E402
 from fullrank.scorers import TorchScorer  # noqa: E402
 
 NAMES = ("greater", "equal", "before", "mark")

@@ -18,8 +18,8 @@ from fullrank.designs import RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE
 from fullrank.ranking import adaptive_ranks, rank
-from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
 from fullrank.samples import RankSample
+from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank.ranking import ExactRanks
 from fullrank.reporting import Report, build_report
-from fullrank.samples import RankSample, simulate
+from fullrank.samples import ExactRanks, RankSample, simulate
 
 N_ITEMS = 2000
 PATIENCE = 120_000  # milliseconds for a browser on a busy machine

@@ -22,8 +22,8 @@ from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
 from fullrank.inference import Estimate, Interval, bounds, estimate
 from fullrank.models import MODELS
-from fullrank.ranking import ExactRanks, adaptive_ranks, rank, sample_ranks
-from fullrank.samples import RankSample, expected_metric, sampled_metric_std
+from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.samples import ExactRanks, RankSample, expected_metric, sampled_metric_std
 from fullrank.scorers import ScoreArray
 
 # Rendle 2019, section 3.2: true ranks of three models' targets among 10,000 items

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.evaluation.result import FORMAT, KIND, REPORT, RESULTS, Evaluation, known, shown
+from fullrank.metrics import parse_all
 
+if TYPE_CHECKING:
+    from fullrank.evaluation.result import Evaluation
+
+FORMAT = 1
+KIND = "Evaluation"
+MANIFEST, RESULTS, REPORT = "run.json", "results.json", "report.html"
 RANKS = "ranks"
 
 
@@ -110,3 +118,54 @@ def _brief(value: Any) -> str:
 def as_json(content: Any) -> bytes:
     """JSON as it is written to files."""
     return (json.dumps(known(content), indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The checked content of ``run.json``."""
+    path = folder / MANIFEST
+    if not folder.is_dir() or not path.is_file():
+        raise InputError(f"`folder` must be one that evaluate wrote; {folder} has no {MANIFEST}.")
+    try:
+        head = json.loads(path.read_text("utf-8"))
+        if head["kind"] != KIND:
+            raise InputError(f"`folder` must hold an {KIND}; {path} is of something else.")
+        if head["format"] != FORMAT:
+            raise InputError(
+                f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: a newer "
+                "fullrank wrote it."
+            )
+        names = [one["name"] for one in head["models"]]
+        files = [one["ranks"] for one in head["models"]]
+        parse_all(head["metrics"])
+        head["confidence_level"] = checks.real("confidence_level", head["confidence_level"])
+        whole = bool(names) and all(isinstance(one, str) for one in (*names, *files))
+    except InputError:
+        raise
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.") from error
+    # a manifest is text that anyone can change: it names no file outside of its folder
+    if not whole or not all(
+        re.fullmatch(r"ranks/[\w.-]+\.parquet", one, re.ASCII) for one in files
+    ):
+        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.")
+    return dict(head)
+
+
+def known(content: Any) -> Any:
+    """The content without NaN and infinity, which JSON cannot represent."""
+    if isinstance(content, float):
+        return content if math.isfinite(content) else None
+    if isinstance(content, Mapping):
+        return {key: known(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [known(value) for value in content]
+    return content
+
+
+def shown(value: Any) -> str:
+    """A setting as text."""
+    if isinstance(value, Mapping):
+        name = value.get("name", "")
+        rest = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name" and v is not None)
+        return f"{name} ({rest})" if name and rest else str(name or rest)
+    return str(value)

@@ -24,15 +24,20 @@ from typing import Any, Self
 from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
 from fullrank.errors import FullrankWarning, InputError, MissingExtraError, WriteError
-from fullrank.evaluation.manifest import RANKS, as_json, asked_of, check_same, file_names, manifest
-from fullrank.evaluation.result import (
+from fullrank.evaluation.manifest import (
     FORMAT,
     MANIFEST,
+    RANKS,
     REPORT,
     RESULTS,
-    Evaluation,
+    as_json,
+    asked_of,
+    check_same,
+    file_names,
+    manifest,
     read_manifest,
 )
+from fullrank.evaluation.result import Evaluation
 from fullrank.samples import RankSample
 from fullrank.samples.files import from_arrow
 

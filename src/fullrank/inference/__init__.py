@@ -5,16 +5,20 @@ Imports `_lib` to `estimators` in the order of the folders; reporting may import
 
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
-from fullrank.inference.comparison.best import Winner, winner
+from fullrank.inference.comparison.best import winner
 from fullrank.inference.comparison.compare import compare
 from fullrank.inference.comparison.curves import dominance as dominance
 from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.comparison.winner_result import Winner
 from fullrank.inference.estimation.diagnosis import Diagnosis
-from fullrank.inference.estimation.estimate import Estimate, estimate
+from fullrank.inference.estimation.estimate import estimate
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
+from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.user_values import user_means as user_means
-from fullrank.inference.explanation.explain import Explanation, explain
-from fullrank.inference.planning.plan import Option, Plan, plan
+from fullrank.inference.explanation.explain import explain
+from fullrank.inference.explanation.result import Explanation
+from fullrank.inference.planning.plan import plan
+from fullrank.inference.planning.result import Option, Plan
 from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.means import mean_interval
 from fullrank.inference.statistics.paired_tests import paired_test

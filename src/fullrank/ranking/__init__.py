@@ -7,21 +7,8 @@ Imports `_lib` to `scorers` in the order of the folders; every folder to its rig
 [2.]
 """
 
-from fullrank.ranking.adaptive import (
-    SamplingEfficiency,
-    adaptive_ranks,
-    recommend_limit,
-    sampling_efficiency,
-)
-from fullrank.ranking.exact import ExactRanks, rank
+from fullrank.ranking.adaptive import adaptive_ranks
+from fullrank.ranking.rank import rank
 from fullrank.ranking.sampled import sample_ranks
 
-__all__ = [
-    "ExactRanks",
-    "SamplingEfficiency",
-    "adaptive_ranks",
-    "rank",
-    "recommend_limit",
-    "sample_ranks",
-    "sampling_efficiency",
-]
+__all__ = ["adaptive_ranks", "rank", "sample_ranks"]

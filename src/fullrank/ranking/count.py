@@ -2,54 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import threads
 from fullrank._lib.device import current, no_device, open_device
-from fullrank._lib.progress import Progress
-from fullrank.data.targets import Exclusion, Targets
+from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, shaped
+from fullrank.scorers.scorer import is_thread_safe, nan_error, shaped
 from fullrank.scorers.torch_module import TorchScorer
 
 Ints = NDArray[np.int64]
 _CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Job:
-    """The cleaned arguments of `rank`."""
-
-    scorer: Scorer
-    targets: Targets
-    catalogue: Ints | None
-    exclusion: Exclusion | None
-    random: bool
-    key: int
-    fast: bool
-    n_jobs: int | None
-    batch_size: int | None
-    progress: Progress | None
-    device: str | None = None  # a GPU, or None
-    operands: str = "tf32"
-
-    @property
-    def size(self) -> int:
-        """The number of items in the catalogue."""
-        return self.scorer.n_items if self.catalogue is None else int(self.catalogue.size)
-
-    def batches(self, default: int) -> list[slice]:
-        """Users in blocks of `batch_size`, or of `default` and at least one for each thread."""
-        n_users = self.targets.users.size
-        step = self.batch_size
-        if step is None:
-            step = max(1, min(default, -(-n_users // threads.n_threads(self.n_jobs))))
-        return [slice(a, min(a + step, n_users)) for a in range(0, n_users, step)]
 
 
 def count(job: Job) -> tuple[Counts, int | None]:
@@ -123,9 +89,3 @@ def count_any(job: Job) -> Counts:
         sizes=[batch.stop - batch.start for batch in batches],
     )
     return counts
-
-
-def exclusion_arrays(exclusion: Exclusion | None) -> tuple[Ints, NDArray[np.int32]]:
-    if exclusion is None:
-        return np.empty(0, np.int64), np.empty(0, np.int32)
-    return exclusion.indptr, exclusion.indices

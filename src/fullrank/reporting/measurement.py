@@ -13,8 +13,7 @@ from fullrank.errors import InputError
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, bounds, estimate, user_means
 from fullrank.metrics import Metric
-from fullrank.ranking import ExactRanks
-from fullrank.samples import RankDistribution, RankSample
+from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 Metrics = tuple[Metric, ...]
 

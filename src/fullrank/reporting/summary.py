@@ -8,11 +8,10 @@ import numpy as np
 
 from fullrank.inference import Comparison
 from fullrank.metrics import Metric, parse
-from fullrank.ranking import ExactRanks
 from fullrank.reporting.escaping import among, digits_for, number, percent
 from fullrank.reporting.figures.comparison import leader
 from fullrank.reporting.measurement import Measurement
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
 
 _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 

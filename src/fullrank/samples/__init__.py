@@ -5,6 +5,8 @@ Works from plain arrays: ranks from any pipeline can enter as a RankSample. Impo
 """
 
 from fullrank.samples.distribution import RankDistribution
+from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sampling_efficiency
+from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.samples.ordering import Consistency, consistency
 from fullrank.samples.sample import RankSample, Rows
@@ -12,12 +14,16 @@ from fullrank.samples.simulation import simulate
 
 __all__ = [
     "Consistency",
+    "ExactRanks",
     "RankDistribution",
     "RankSample",
     "Rows",
+    "SamplingEfficiency",
     "collapse",
     "consistency",
     "expected_metric",
+    "recommend_limit",
     "sampled_metric_std",
+    "sampling_efficiency",
     "simulate",
 ]

@@ -16,8 +16,8 @@ from fullrank.inference.statistics.multiplicity import holm
 from fullrank.inference.statistics.paired_tests import TESTS
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.metrics import parse
-from fullrank.ranking import ExactRanks, rank, sample_ranks
-from fullrank.samples import RankSample, simulate
+from fullrank.ranking import rank, sample_ranks
+from fullrank.samples import ExactRanks, RankSample, simulate
 from fullrank.scorers import FactorScorer
 
 N = 200

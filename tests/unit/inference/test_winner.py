@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.comparison.best import Winner, shares, winner
+from fullrank.inference.comparison.best import shares, winner
 from fullrank.inference.comparison.compare import compare
+from fullrank.inference.comparison.winner_result import Winner
 from fullrank.samples import RankSample
 
 RANDOM = np.random.default_rng(3)

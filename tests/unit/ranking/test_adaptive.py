@@ -4,7 +4,7 @@ from scipy.sparse import csr_array
 
 from fullrank.errors import InputError
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
-from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
+from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 from fullrank.samples.sample import RankSample
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 

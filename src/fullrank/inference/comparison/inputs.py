@@ -13,8 +13,8 @@ from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking.exact import ExactRanks
 from fullrank.samples import RankSample
+from fullrank.samples.exact_ranks import ExactRanks
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, tabular
+from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, point
-from fullrank.inference.estimation.diagnosis import Diagnosis, diagnose
+from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.refits import resampled
+from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
     Spread,
@@ -25,151 +25,13 @@ from fullrank.inference.estimation.uncertainty import (
     spread,
     squared_weights,
 )
-from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking import ExactRanks
-from fullrank.samples import RankDistribution, RankSample
+from fullrank.samples import ExactRanks, RankSample
 
 Floats = NDArray[np.float64]
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")
-_APPROXIMATE = "This estimator stays biased even when every item is sampled."
-_OF = {"population": "all users like these", "users": "these users"}
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Estimate(tabular.Tabular):
-    """Full-catalogue metrics estimated from a sample.
-
-    Attributes
-    ----------
-    values : metric name to estimate
-    standard_error, confidence_interval : metric name to its standard error and `Interval`; NaN
-        where there is no argument for one (`diagnosis.notes` says why)
-    confidence_level, target, procedure : of the intervals
-    diagnosis : what the sample cannot show, and where the interval should not be trusted
-    naive : metric name to the sampled metric as it is, for contrast; None where there is none
-    method, reason : which estimator, and why it was picked
-    distribution : the estimated P(R); None for multi-target users
-    recovers_exact : whether this estimator gives back the exact distribution (of the ranks that
-        the grid keeps one by one) from a sample of every item; smoothers do not
-    n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
-        catalogues of their own
-    """
-
-    values: Mapping[str, float]
-    standard_error: Mapping[str, float]
-    confidence_interval: Mapping[str, Interval]
-    confidence_level: float | None
-    target: str
-    procedure: str
-    diagnosis: Diagnosis
-    naive: Mapping[str, float] | None
-    method: str
-    reason: str
-    distribution: RankDistribution | None
-    recovers_exact: bool
-    n_targets: int
-    n_users: int
-    n_items: int | None
-    average_size: float
-    sample: RankSample = field(repr=False)
-
-    @property
-    def blind_share(self) -> float:
-        """Share of the targets at rank 1 of a sample that did not hold all their items."""
-        return self.diagnosis.blind_share
-
-    @property
-    def resolution(self) -> float:
-        """How many ranks of the catalogue rank 1 covers, about N / n."""
-        return self.diagnosis.resolution
-
-    def __getitem__(self, metric: str) -> float:
-        (parsed,) = parse_all(metric)
-        checks.choice("metric", parsed.name, self.values)
-        return self.values[parsed.name]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
-        return {
-            "format": 1,
-            "kind": "Estimate",
-            "metrics": self._records(),
-            "method": self.method,
-            "reason": self.reason,
-            "recovers_exact": self.recovers_exact,
-            "confidence_level": self.confidence_level,
-            "target": self.target,
-            "procedure": self.procedure,
-            "n_targets": self.n_targets,
-            "n_users": self.n_users,
-            "n_items": self.n_items,
-            "average_size": self.average_size,
-            "diagnosis": self.diagnosis.to_dict(),
-        }
-
-    def _entry(self, name: str) -> dict[str, Any]:
-        ends = self.confidence_interval[name]
-        numbers = {
-            "naive": (self.naive or {}).get(name),
-            "estimate": self.values[name],
-            "low": ends.low,
-            "high": ends.high,
-            "standard_error": self.standard_error[name],
-        }
-        return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the estimated recall curve. Returns the axes."""
-        if self.distribution is None:
-            raise InputError("`plot` must be asked of samples with one target for each user.")
-        return self.distribution.plot(ax)
-
-    def __str__(self) -> str:
-        body = tabular.text(*self._table())
-        lines = [str(self.sample), f"{self.method}: {self.reason}", "", *body]
-        if not self.recovers_exact:
-            lines.append(_APPROXIMATE)
-        return "\n".join([*lines, *self.diagnosis.lines()])
-
-    def _title(self) -> str:
-        return self.method
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [self._entry(name) for name in self.values]
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        return self._head(), self._rows()
-
-    def _head(self) -> list[str]:
-        if self.confidence_level is None:
-            return ["metric", "naive", "full catalogue"]
-        return [
-            "metric",
-            "naive",
-            "full catalogue",
-            f"{100 * self.confidence_level:g} % for {_OF[self.target]}",
-        ]
-
-    def _rows(self) -> list[list[str]]:
-        naive = self.naive or {}
-        rows = []
-        for name, value in self.values.items():
-            digits = _digits(self.standard_error[name])
-            row = [
-                name,
-                f"{naive[name]:.4f}" if name in naive else "–",
-                f"{value:.{digits}f}",
-            ]
-            if self.confidence_level is not None:
-                ends = self.confidence_interval[name]
-                known = np.isfinite(ends.low)
-                row.append(f"{ends.low:.{digits}f} … {ends.high:.{digits}f}" if known else "–")
-                row[-1] += " ▲" if self.diagnosis.warnings.get(name) else ""
-            rows.append(row)
-        return rows
 
 
 def estimate(
@@ -367,15 +229,3 @@ def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, floa
     if sample.design.adaptive or sample.several:
         return None
     return MappingProxyType({metric.name: sample.naive(metric) for metric in metrics})
-
-
-def _known(value: float | None) -> float | None:
-    """JSON has no NaN."""
-    return value if value is not None and np.isfinite(value) else None
-
-
-def _digits(standard_error: float) -> int:
-    """As many digits as the standard error has, and one more; four where there is none."""
-    if not np.isfinite(standard_error) or standard_error <= 0.0:
-        return 4
-    return int(np.clip(1 - np.floor(np.log10(standard_error)), 2, 6))

@@ -23,8 +23,7 @@ from fullrank.estimators.methods import Chosen, behind_interval, choose, values_
 from fullrank.estimators.multi_target import several_targets
 from fullrank.estimators.system import columns_of
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking import ExactRanks
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]

@@ -14,7 +14,7 @@ from fullrank.errors import InputError
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.statistics.means import METHODS, SampleMean, mean_interval
 from fullrank.metrics import Metric, parse_all
-from fullrank.ranking import ExactRanks
+from fullrank.samples import ExactRanks
 
 _METRICS = ("recall@10", "ndcg@10", "ap@10")
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib import checks, tabular
+from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators.uniform import mapping
+from fullrank.inference.explanation.result import Explanation
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample, expected_metric
 from fullrank.samples.read_ranks import assumed_replacement
@@ -28,116 +27,6 @@ _SAYS = {
     "beta": "if good ranks are the likelier, P(R) falling as R^{power:.2g}",
     "fitted": "the same, fitted to the ranks given",
 }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Explanation(tabular.Tabular):
-    """What a metric among `sample_size` candidates says about a catalogue of `n_items`.
-
-    Attributes
-    ----------
-    metrics : names
-    sample_size, n_items, replacement : of the sample; both sizes include the target
-    resolution : how many ranks of the catalogue rank 1 covers, about N / n
-    stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
-    true_rank : ranks R that the table shows
-    exact, expected : metric to its value for a target of each rank, in the catalogue and on
-        average among the candidates
-    needed : metric to the number of candidates at which rank 1 covers no more than the top K
-    sampled : metric to its value in the sample that was given; None without one
-    """
-
-    metrics: tuple[str, ...]
-    sample_size: int
-    n_items: int
-    replacement: bool
-    resolution: float
-    stands_for: Mapping[str, Mapping[str, float]]
-    true_rank: NDArray[np.int64]
-    exact: Mapping[str, Floats]
-    expected: Mapping[str, Floats]
-    needed: Mapping[str, int]
-    sampled: Mapping[str, float] | None
-    _why: Mapping[str, tuple[str, ...]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
-        return {
-            "format": 1,
-            "kind": "Explanation",
-            "sample_size": self.sample_size,
-            "n_items": self.n_items,
-            "replacement": self.replacement,
-            "resolution": self.resolution,
-            "metrics": [
-                {
-                    "metric": name,
-                    "sampled": None if self.sampled is None else self.sampled[name],
-                    "stands_for": dict(self.stands_for.get(name, {})) or None,
-                    "candidates_needed": self.needed.get(name),
-                    "true_rank": self.true_rank.tolist(),
-                    "exact": self.exact[name].tolist(),
-                    "expected": self.expected[name].tolist(),
-                }
-                for name in self.metrics
-            ],
-        }
-
-    def __str__(self) -> str:
-        lines = [self._title(), ""]
-        for name, places in self.stands_for.items():
-            kind = name.split("@")[0]
-            shown = [f"{kind}@{round(place):,}" for place in places.values()]
-            width = max(map(len, shown))
-            now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
-            lines.append(f"{name} among {self.sample_size:,}{now} corresponds to about")
-            lines += [
-                f"  {one:<{width}}  {how}: {why}"
-                for one, how, why in zip(shown, places, self._why[name], strict=True)
-            ]
-            lines.append("")
-        lines.append("What a target scores by its rank in the catalogue, there and on average here")
-        lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
-        return "\n".join(lines)
-
-    def _title(self) -> str:
-        how = "with" if self.replacement else "without"
-        return (
-            f"A target ranked among {self.sample_size:,} candidates, including itself, drawn from "
-            f"{self.n_items:,} items ({how} replacement)"
-        )
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [
-            {"metric": name, "true_rank": int(r), "exact": float(w), "expected": float(e)}
-            for name in self.metrics
-            for r, w, e in zip(self.true_rank, self.exact[name], self.expected[name], strict=True)
-        ]
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        head = ["rank"]
-        for name in self.metrics:
-            head += [name, f"among {self.sample_size:,}"]
-        rows = []
-        for place, rank in enumerate(self.true_rank):
-            row = [f"{rank:,}"]
-            for name in self.metrics:
-                row += [f"{self.exact[name][place]:.4f}", f"{self.expected[name][place]:.4f}"]
-            rows.append(row)
-        return head, rows
-
-    def _advice(self) -> list[str]:
-        n, ranks = self.sample_size, round(self.resolution)
-        if ranks <= 1:
-            return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
-        lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
-        if n == 2:
-            lines.append("With one item drawn a metric is AUC under another name, or a constant.")
-        for size in dict.fromkeys(one for one in self.needed.values() if one > n):
-            names = ", ".join(name for name, one in self.needed.items() if one == size)
-            larger = f"about {size:,} candidates per user"
-            lines.append(f"To see {names}: {larger}, or adaptive sampling.")
-        return lines
 
 
 def explain(

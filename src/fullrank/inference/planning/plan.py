@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib import checks, extras, tabular
+from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.estimation.estimate import check_level, estimate
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
+from fullrank.inference.planning.result import Option, Plan
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
 
@@ -25,126 +26,6 @@ FIXED = (100, 300, 1_000, 3_000, 10_000)
 START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items
 _HALVINGS = range(1, 9)
 _LEAST = 30  # users below which no normal interval is promised
-
-
-@dataclass(frozen=True, kw_only=True)
-class Option:
-    """A design, how many users it needs, and what it is predicted to give.
-
-    Attributes
-    ----------
-    design : "exact", "fixed 100", "adaptive 25 to 3,200", …
-    n_users : users to rank; None where no number of them is enough
-    items_per_user, scored : items scored for a user, and in all
-    standard_error, bias : predicted, of the metric (or of the difference of two models)
-    error : √(bias² + standard_error²), relative to the metric
-    method : the estimator behind the prediction
-    note : why it cannot reach the goal, or nothing
-    """
-
-    design: str
-    n_users: int | None
-    items_per_user: float
-    scored: float
-    standard_error: float
-    bias: float
-    error: float
-    method: str
-    note: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            name: None if isinstance(value, float) and not np.isfinite(value) else value
-            for name, value in vars(self).items()
-        }
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Plan(tabular.Tabular):
-    """Designs side by side, the cheapest first, and those that cannot do it last.
-
-    Attributes
-    ----------
-    options : the designs
-    metric, value : what is planned for, and its value in the pilot or the assumed shape
-    goal : the goal, in words
-    n_items, n_users : of the catalogue and of the test users
-    confidence_level, target : of the intervals to come
-    """
-
-    options: tuple[Option, ...]
-    metric: str
-    value: float
-    goal: str
-    n_items: int
-    n_users: int
-    confidence_level: float
-    target: str
-
-    @property
-    def recommended(self) -> Option | None:
-        """The cheapest design that does it, or None."""
-        first = self.options[0]
-        return first if first.n_users is not None else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
-        return {
-            "format": 1,
-            "kind": "Plan",
-            "metric": self.metric,
-            "value": self.value,
-            "goal": self.goal,
-            "n_items": self.n_items,
-            "n_users": self.n_users,
-            "confidence_level": self.confidence_level,
-            "target": self.target,
-            "options": self._records(),
-        }
-
-    def plot(self, ax: Any = None) -> Any:
-        """Predicted error against items scored, one point for each design. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
-        reached = [option for option in self.options if option.n_users is not None]
-        ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
-        for option in reached:
-            ax.annotate(option.design, (option.scored, 100 * option.error), fontsize="small")
-        ax.set(xscale="log", xlabel="items scored", ylabel="predicted error of " + self.metric)
-        return ax
-
-    def __str__(self) -> str:
-        head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
-        return "\n".join([head, "", *tabular.text(*self._table(), left=(0, len(_HEAD) - 1))])
-
-    def _title(self) -> str:
-        return self.goal
-
-    def _records(self) -> list[dict[str, Any]]:
-        return [option.to_dict() for option in self.options]
-
-    def _table(self) -> tuple[list[str], list[list[str]]]:
-        return list(_HEAD), self._rows()
-
-    def _rows(self) -> list[list[str]]:
-        rows = []
-        for place, option in enumerate(self.options):
-            reached = option.n_users is not None
-            mark = "◀ recommended" if reached and place == 0 else option.note
-            rows.append(
-                [
-                    option.design,
-                    f"{option.n_users:,}" if reached else "–",
-                    f"{option.items_per_user:,.0f}",
-                    f"{option.scored:.2g}" if reached else "–",
-                    f"{100 * option.error:.1f} %" if reached else "–",
-                    mark,
-                ]
-            )
-        return rows
-
-
-_HEAD = ("design", "users", "items per user", "scored", "predicted error", "")
 
 
 def plan(

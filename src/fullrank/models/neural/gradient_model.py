@@ -19,7 +19,8 @@ from fullrank.models.saving import settings
 from fullrank.models.training.batches import Source
 from fullrank.models.training.checkpoints import Checkpoint, fingerprint
 from fullrank.models.training.history import History
-from fullrank.models.training.loop import Learner, Plan, train
+from fullrank.models.training.learner import Learner
+from fullrank.models.training.loop import Plan, train
 from fullrank.models.training.progress_line import announcer
 from fullrank.models.training.torch_use import as_usual, load_torch
 from fullrank.models.training.validation import Validation, validation

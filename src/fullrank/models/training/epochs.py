@@ -6,15 +6,13 @@ Each way is a function of the run, which it counts steps in, and gives the sum o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fullrank.models.training.adam import Adam
 from fullrank.models.training.batches import Pairs, Source
+from fullrank.models.training.learner import Learner
 from fullrank.models.training.state import Run
 from fullrank.models.training.torch_use import load_torch
-
-if TYPE_CHECKING:
-    from fullrank.models.training.loop import Learner
 
 
 def way_through(

@@ -12,7 +12,7 @@ from typing import Any
 
 from fullrank.models.training.adam import Adam
 from fullrank.models.training.batches import Pairs
-from fullrank.models.training.loop import Learner
+from fullrank.models.training.learner import Learner
 from fullrank.models.training.state import Run
 from fullrank.models.training.torch_use import load_torch
 

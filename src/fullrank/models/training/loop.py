@@ -1,8 +1,8 @@
 """The one training loop: Adam, a rate that is halved on a plateau, validation, checkpoints.
 
 What is trained is a :class:`Learner`: tensors by name, a loss of a batch, and a scorer of the
-tensors as they are. What it is trained on is a source of batches (`_batches.Pairs` or
-`_batches.Histories`), which shuffles and draws on the device. Nothing inside an epoch waits for
+tensors as they are. What it is trained on is a source of batches (`batches.Pairs` or
+`batches.Histories`), which shuffles and draws on the device. Nothing inside an epoch waits for
 the device.
 """
 
@@ -12,49 +12,21 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from fullrank.data.interactions import Interactions
 from fullrank.errors import DivergedError, InputError
 from fullrank.models.training import epochs as ways
 from fullrank.models.training.adam import Adam
 from fullrank.models.training.batches import Source
 from fullrank.models.training.checkpoints import Checkpoint
+from fullrank.models.training.learner import Learner
 from fullrank.models.training.state import Run
 from fullrank.models.training.torch_use import load_torch
 
 Validate = Callable[["Learner"], float]
 Announce = Callable[[Run], Any]
-
-
-class Learner(Protocol):
-    """What the loop trains.
-
-    A plain class will do; one around a `torch.nn.Module` returns its `named_parameters()`. Two
-    things are optional. An attribute `capturable = True` says that `loss` does the same operations
-    for every batch of the same size, without looking at values or at the step, so that a GPU may
-    replay them as a graph. A method `value` says that the loss of pairs can do with some rows of
-    the tensors "users" and "items", so that a CPU may leave the others alone (`_row_steps`).
-    """
-
-    def parameters(self) -> dict[str, Any]:
-        """Leaf tensors on the device, float32, that require gradients; the same ones each time."""
-        ...
-
-    def loss(self, batch: Any, generator: Any) -> Any:
-        """The loss of a batch, a scalar tensor: the mean over its pairs or users.
-
-        Every random number, dropout's too, comes from `generator`, a `torch.Generator` on the
-        device, as in ``torch.rand(shape, generator=generator, device=device)``: that is what makes
-        a seed mean something, and a checkpoint resume bit for bit.
-        """
-        ...
-
-    def scorer(self, history: Interactions | None = None) -> Any:
-        """A scorer of the tensors as they are, of the users learned from or of `history`'s."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)

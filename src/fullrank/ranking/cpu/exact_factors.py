@@ -33,8 +33,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import threads
-from fullrank.ranking.count import Job, exclusion_arrays
 from fullrank.ranking.cpu import exact_kernels as kernels
+from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
 

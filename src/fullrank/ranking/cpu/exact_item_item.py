@@ -25,8 +25,8 @@ import threading
 import numpy as np
 
 from fullrank._lib import threads
-from fullrank.ranking.count import Job, exclusion_arrays
 from fullrank.ranking.cpu import exact_item_kernels as kernels
+from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import nan_error

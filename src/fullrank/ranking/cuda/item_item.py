@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking.count import Job
 from fullrank.ranking.cuda.strips import Strip, Strips
 from fullrank.ranking.cuda.tally import Tally
+from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import nan_error

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from fullrank.data.targets import Targets
-from fullrank.ranking.count import Job
+from fullrank.ranking.job import Job
 
 _COUNTS = 256  # bytes of a target's marks, counts and places
 _EXCLUDED = 48  # bytes of an excluded item, while its place is looked up

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.ranking.count import Job, exclusion_arrays
 from fullrank.ranking.cuda.streaming import to_device
+from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.scorer import nan_error
 

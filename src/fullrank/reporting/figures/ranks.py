@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from fullrank.ranking import sampling_efficiency
 from fullrank.reporting.escaping import among, number
 from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_of, numbers
 from fullrank.reporting.measurement import Measurement, distribution_of
-from fullrank.samples import RankDistribution, RankSample
+from fullrank.samples import RankDistribution, RankSample, sampling_efficiency
 
 _SPREAD = 1.5  # from the first model's whisker to the last one's, as a ratio of K
 

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.device import free_memory
-from fullrank.ranking.count import Job
 from fullrank.ranking.cpu.exact_factors import Scale, scale_for
 from fullrank.ranking.cuda import bounds
 from fullrank.ranking.cuda.catalogue import Blocks, prepare
@@ -24,6 +23,7 @@ from fullrank.ranking.cuda.operands import Operand, tile_for
 from fullrank.ranking.cuda.parts import parts
 from fullrank.ranking.cuda.rows import Rows, place_rows
 from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
+from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
 

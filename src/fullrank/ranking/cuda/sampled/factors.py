@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.ranking.cuda.sampled import models as shared
+from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level
 from fullrank.ranking.cuda.streaming import consecutive
 from fullrank.scorers.factors import FactorScorer

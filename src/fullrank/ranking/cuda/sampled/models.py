@@ -17,8 +17,6 @@ from fullrank.scorers.torch_module import TorchScorer
 
 Ints = NDArray[np.int64]
 
-NO_NAN = 2**63 - 1  # the code of no item: see sampled_kernels.py
-
 
 class Model(Protocol):
     """A scorer on the device."""
@@ -53,31 +51,3 @@ def model_for(gpu: Gpu, scorer: Scorer) -> Model:
     if isinstance(scorer, TorchScorer):
         return Module(gpu, scorer)
     raise no_device(scorer)
-
-
-def counts(gpu: Gpu, level: Level) -> tuple[Any, Any]:
-    """What the kernels write: the counts, and the code of the first NaN."""
-    above = gpu.zeros(level.targets.shape[0])
-    bad = gpu.torch.full((1,), NO_NAN, dtype=gpu.torch.int64, device=gpu.device)
-    return above, bad
-
-
-def drawing(gpu: Gpu, group: Group, level: Level) -> tuple[Any, ...]:
-    """The arguments of the kernels from `rows` to `width`."""
-    names = level.rows if group.names is None else group.names
-    given = level.rows if level.given is None else level.given
-    return (
-        level.rows, group.users, group.hole_starts, group.holes, names, group.sides, group.n_items,
-        gpu.key, level.first, level.count, given, level.width,
-    )  # fmt: skip
-
-
-def kind(gpu: Gpu, group: Group, level: Level) -> dict[str, Any]:
-    """What the kernels are compiled for."""
-    return {
-        "DRAW": group.draw if level.given is None else 0,
-        "TWELVE": group.twelve,
-        "MAPPED": group.mapped,
-        "SEEN": group.has_seen,
-        "TIES": gpu.ties,
-    }

@@ -18,7 +18,8 @@ from fullrank._lib.progress import Progress
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level, draw, make_group
-from fullrank.ranking.cuda.sampled.models import NO_NAN, Model, model_for
+from fullrank.ranking.cuda.sampled.kernel_arguments import NO_NAN
+from fullrank.ranking.cuda.sampled.models import Model, model_for
 from fullrank.scorers.scorer import Scorer, nan_error
 
 Ints = NDArray[np.int64]

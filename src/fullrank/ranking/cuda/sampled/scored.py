@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from fullrank.errors import InputError
 from fullrank.ranking.cuda.modules import check_place
-from fullrank.ranking.cuda.sampled import models as shared
+from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level, draw
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.torch_module import TorchScorer, scoring
