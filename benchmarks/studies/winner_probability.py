@@ -21,7 +21,7 @@ from _study import table as markdown
 from _workers import in_processes
 
 from fullrank.data import Interactions
-from fullrank.inference.comparison.best import winner
+from fullrank.inference.comparison.winner import winner
 from fullrank.metrics import parse
 from fullrank.models import EASE, ItemKNN
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from fullrank.designs import RankGrid
-from fullrank.inference.comparison.best import winner
 from fullrank.inference.comparison.compare import compare
+from fullrank.inference.comparison.winner import winner
 from fullrank.inference.statistics.means import mean_interval
 from fullrank.inference.statistics.multiplicity import holm
 from fullrank.inference.statistics.paired_tests import paired_test

@@ -5,10 +5,10 @@ Imports `_lib` to `estimators` in the order of the folders; reporting may import
 
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
-from fullrank.inference.comparison.best import winner
 from fullrank.inference.comparison.compare import compare
 from fullrank.inference.comparison.curves import dominance as dominance
 from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.comparison.winner import winner
 from fullrank.inference.comparison.winner_result import Winner
 from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.estimation.estimate import estimate

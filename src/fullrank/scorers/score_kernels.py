@@ -20,6 +20,17 @@ TILE = 256  # items whose sums are carried together: 2 kB of float64, well insid
 
 
 @jit
+def factor_score(x: Array, y: Array, bias: Array, item: int) -> float:
+    """The score as it is defined: float64, terms in index order, then the bias."""
+    total = 0.0
+    for k in range(x.size):
+        total += np.float64(x[k]) * np.float64(y[k])
+    if bias.size:
+        total += bias[item]
+    return total
+
+
+@jit
 def factor_block(users: Array, items: Array, bias: Array, out: Array) -> None:
     """out[a, b] = sum over k of users[a, k]·items[b, k], then + bias[b] (empty: no bias)."""
     n_users, d = users.shape

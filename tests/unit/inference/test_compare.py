@@ -9,8 +9,8 @@ from scipy import stats
 from fullrank import estimate
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
-from fullrank.inference.comparison.best import best
 from fullrank.inference.comparison.compare import _paired, _unpaired, compare
+from fullrank.inference.comparison.winner import best
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.inference.statistics.multiplicity import holm
 from fullrank.inference.statistics.paired_tests import TESTS

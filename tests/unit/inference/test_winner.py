@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.comparison.best import shares, winner
 from fullrank.inference.comparison.compare import compare
+from fullrank.inference.comparison.winner import shares, winner
 from fullrank.inference.comparison.winner_result import Winner
 from fullrank.samples import RankSample
 

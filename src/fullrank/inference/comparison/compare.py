@@ -16,9 +16,9 @@ from fullrank._lib.rng import RandomState, generator
 from fullrank.errors import InputError
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
-from fullrank.inference.comparison.best import best
 from fullrank.inference.comparison.inputs import is_naive
 from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.comparison.winner import best
 from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.means import FEW_HITS
 from fullrank.inference.statistics.moments import mean_and_covariance, spread

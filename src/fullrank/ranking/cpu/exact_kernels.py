@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_any_order
 from fullrank.designs.draw_kernels import contains, tie_word
+from fullrank.scorers.score_kernels import factor_score
 
 Array = NDArray[Any]
 
@@ -153,22 +154,11 @@ def scaled_rows(factors: Array, rows: Array, scale: float, out: Array) -> None:
 
 
 @jit
-def exact_score(x: Array, y: Array, bias: Array, item: int) -> float:
-    """The score as it is defined: float64, terms in index order, then the bias."""
-    total = 0.0
-    for k in range(x.size):
-        total += np.float64(x[k]) * np.float64(y[k])
-    if bias.size:
-        total += bias[item]
-    return total
-
-
-@jit
 def pair_scores(
     user_factors: Array, item_factors: Array, bias: Array, users: Array, items: Array, out: Array
 ) -> None:
     for t in range(users.size):
-        out[t] = exact_score(user_factors[users[t]], item_factors[items[t]], bias, items[t])
+        out[t] = factor_score(user_factors[users[t]], item_factors[items[t]], bias, items[t])
 
 
 @jit
@@ -299,7 +289,7 @@ def decide(
             if no_products or item_length[item] == 0.0:
                 known[j] = bias[item] if bias.size else 0.0
             else:
-                known[j] = exact_score(user_factors[user], item_factors[item], bias, item)
+                known[j] = factor_score(user_factors[user], item_factors[item], bias, item)
         exact = known[j]
         if exact > mark:
             greater += 1

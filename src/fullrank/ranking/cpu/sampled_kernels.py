@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
 from fullrank.designs.draw_kernels import contains, tie_word
+from fullrank.scorers.score_kernels import factor_score
 
 Array = NDArray[Any]
 Scalar = Any  # numba infers the numpy type
@@ -97,17 +98,6 @@ def _rough(x: Array, y: Array) -> tuple[Scalar, Scalar]:
 
 
 @jit
-def _exact(x: Array, y: Array, bias: Array, item: Scalar) -> Scalar:
-    """The score as it is defined: float64, terms in index order, then the bias."""
-    total: Scalar = 0.0
-    for k in range(x.size):
-        total += np.float64(x[k]) * np.float64(y[k])
-    if bias.size:
-        total += bias[item]
-    return total
-
-
-@jit
 def _settle(
     item: Scalar,
     score: Scalar,
@@ -139,7 +129,7 @@ def _settle(
             continue
         if not score - mark > error:
             if not known:
-                score = _exact(user_factors[user], item_factors[item], bias, item)
+                score = factor_score(user_factors[user], item_factors[item], bias, item)
                 error = 0.0
                 known = True
                 if np.isnan(score):
@@ -186,7 +176,7 @@ def factor_above(
         x = user_factors[user]
         first, last = starts[a], starts[a + 1]
         for t in range(first, last):
-            marks[t] = _exact(x, item_factors[targets[t]], bias, targets[t])
+            marks[t] = factor_score(x, item_factors[targets[t]], bias, targets[t])
             if np.isnan(marks[t]):
                 return user, targets[t]
         for j in range(min(AHEAD, n)):
