@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from _measure import report
 
-from fullrank._lib.clock import Clock
+from fullrank._lib.progress import Clock
 from fullrank.data import simulate
 from fullrank.data.sets import datasets
 from fullrank.data.shards import ShardedTargets

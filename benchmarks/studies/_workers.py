@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from fullrank._lib.clock import duration
+from fullrank._lib.progress import duration
 
 _EVERY = 10.0  # seconds between two lines, and later a twentieth of the time that has passed
 _AT_ONCE = 0.05  # seconds; what comes sooner was kept, and tells nothing of the speed

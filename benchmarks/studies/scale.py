@@ -29,7 +29,7 @@ import numpy as np
 from _kept import ROOT
 from _study import run, table
 
-from fullrank._lib.clock import Clock
+from fullrank._lib.progress import Clock
 from fullrank.engines import Processes
 from fullrank.ranking import sample_ranks
 from fullrank.samples import RankSample

@@ -15,10 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib.text import because as because
 from fullrank._lib.text import printable as printable
+from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 LARGEST = 1e150  # of real numbers: their squares and the sums of those are still finite
 

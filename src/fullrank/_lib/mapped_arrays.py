@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Array
 from fullrank.errors import FullrankError
 
-Array = NDArray[Any]
 Mark = tuple[int, int, int]
 
 

@@ -1,14 +1,19 @@
-"""Progress: silent by default."""
+"""Progress of long work, with the time that is left; silent by default."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from fullrank.errors import InputError
 
 Progress = Callable[[int, int], Any]
+Steps = Callable[[str], AbstractContextManager[Progress | None]]
+_REPORTS = 64
 
 
 def reporter(progress: bool | Progress | None, label: str) -> Progress | None:
@@ -28,3 +33,79 @@ def _write(label: str, done: int, total: int) -> None:
     end = "\n" if done >= total else ""
     sys.stderr.write(f"\r{label}: {done:,} of {total:,} ({done / max(total, 1):.0%}){end}")
     sys.stderr.flush()
+
+
+def steps(progress: bool | Steps | None) -> Steps:
+    """A function of a label that opens the progress of one step."""
+    if progress is None or progress is False:
+        return lambda label: nullcontext()
+    if progress is True:
+        return _on_stderr
+    if callable(progress):
+        return progress
+    raise InputError(f"`progress` must be None, True or a function of a label, not {progress!r}.")
+
+
+@contextmanager
+def _on_stderr(label: str) -> Iterator[Progress]:
+    clock = Clock()
+
+    def show(done: int, total: int) -> None:
+        left = clock.left(done, total)
+        tail = "" if left is None else f", {duration(left)} left"
+        share = f"{done:,} of {total:,} ({done / max(total, 1):.0%}{tail})"
+        sys.stderr.write(f"\r{label}: {share:<60}")
+        sys.stderr.flush()
+
+    yield show
+    sys.stderr.write("\n")
+
+
+class Clock:
+    """The time left, from how fast the last reports came.
+
+    What was done before the first report, as by an interrupted run, does not show the
+    speed; nor does the time to the second one, in which workers start and kernels are compiled.
+    Workers that started together end their first parts together too, so there is no forecast before
+    half of that time has passed once more.
+    """
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._now = now
+        self._begun: float | None = None
+        self._patience: float | None = None
+        self._reports: deque[tuple[float, int]] = deque(maxlen=_REPORTS)
+
+    def left(self, done: int, total: int) -> float | None:
+        """Seconds, or None where there is no forecast yet.
+
+        Examples
+        --------
+        >>> times = iter([0.0, 10.0, 15.0])
+        >>> clock = Clock(lambda: next(times))
+        >>> clock.left(0, 100), clock.left(25, 100), clock.left(50, 100)
+        (None, None, 10.0)
+        """
+        now = self._now()
+        if self._begun is None:
+            self._begun = now
+            return None
+        if self._patience is None:
+            self._patience = (now - self._begun) / 2
+        self._reports.append((now, done))
+        start, before = self._reports[0]
+        known = done > before and (now - start >= self._patience or len(self._reports) == _REPORTS)
+        return (total - done) * (now - start) / (done - before) if known else None
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a clock shows them.
+
+    Examples
+    --------
+    >>> duration(65), duration(3700)
+    ('1:05', '1:01:40')
+    """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.data.targets import ANY, by_rows, clean_targets
-
-Ints = NDArray[np.int64]
 
 
 class Shard(NamedTuple):

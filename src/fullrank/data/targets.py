@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 
-Ints = NDArray[np.int64]
 ANY = 2**31 - 1  # where no scorer says how many items there are
 
 

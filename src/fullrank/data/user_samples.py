@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Array, Floats, Ints
 from fullrank.data.targets import ANY, clean_targets
 from fullrank.errors import InputError
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ALLOCATIONS = ("proportional", "neyman")
 

@@ -6,15 +6,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs.grid import RankGrid
 from fullrank.designs.probabilities import hypergeometric, kernel, kernel_averages
 from fullrank.errors import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 POOLS = ("all", "unseen")
 TIES = ("unknown", "best", "worst", "random")

@@ -221,6 +221,7 @@ def _select(index: Scalar, holes: NDArray[np.int32]) -> Scalar:
 
 @jit
 def contains(sorted_items: NDArray[np.int32], item: Scalar) -> bool:
+    """Whether the item is in the sorted list."""
     low, high = 0, sorted_items.size
     while low < high:
         middle = (low + high) >> 1

@@ -42,10 +42,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.errors import InputError
-
-Ints = NDArray[np.int64]
 
 POOLS = ("all", "unseen")
 

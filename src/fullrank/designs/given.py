@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, memory
 from fullrank._lib.files import PathLike
 from fullrank._lib.rng import RandomState
+from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import (
     Exclusion,
     Targets,
@@ -23,9 +24,6 @@ from fullrank.data.targets import (
 )
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.errors import DataWarning, InputError
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 _MOST = 2**31 - 1  # the last row that there can be
 

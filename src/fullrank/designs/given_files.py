@@ -6,18 +6,17 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
 from fullrank._lib.checks import printable
 from fullrank._lib.files import PathLike, existing, replacing
+from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.designs.given import Negatives
 
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 FORMAT = 1
 _META = b"fullrank.negatives"

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
+from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 HEAD = 128  # ranks kept one by one, unless a larger K is asked for
 TAIL = 256  # geometric bins behind them

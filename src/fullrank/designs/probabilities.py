@@ -31,14 +31,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _SUMMED = 64  # widest bin whose binomial kernel is summed rank by rank
 _CELLS = 500_000  # table cells computed at a time: about 40 MB

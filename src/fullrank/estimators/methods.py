@@ -9,10 +9,8 @@ from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.multi_target import own_catalogues, several_targets
@@ -26,8 +24,6 @@ from fullrank.estimators.uniform.smoothed import best_penalty, smoothed, smoothe
 from fullrank.estimators.uniform.weighted import weighted_mle, weighted_sensitivity
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 FINE = 50.0  # fixed samples coarser than this are not smoothed (docs/studies/smoothing.md)
 

@@ -16,12 +16,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 
-Floats = NDArray[np.float64]
 # The mean of a gain on the grid over the targets of a sample, and how each target moves it (0
 # where only the mean is wanted). The key is the same for the same sample.
 Mean = Callable[[Hashable, RankSample, Floats], tuple[float, Floats | float]]

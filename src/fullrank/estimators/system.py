@@ -14,12 +14,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kernel
 _POOLS = 48  # unless there are so few that each can have its own

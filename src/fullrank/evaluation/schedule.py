@@ -11,8 +11,8 @@ from typing import Any
 
 from fullrank import __version__
 from fullrank._lib import checks
-from fullrank._lib.clock import Steps
 from fullrank._lib.fingerprints import fingerprint
+from fullrank._lib.progress import Steps
 from fullrank._lib.rng import RandomState
 from fullrank.data import Split
 from fullrank.data.shards import Shard, ShardedTargets

@@ -15,6 +15,7 @@ REDUCTIONS = ("mean", "none")
 
 
 def load_torch() -> Any:
+    """PyTorch, or an error that names the extra."""
     return extras.load("torch", extra="torch", purpose="Losses")
 
 

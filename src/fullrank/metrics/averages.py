@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.metrics.metric import Metric, parse, parse_all
 
-Floats = NDArray[np.float64]
 ONE_BASED = "Ranks are 1-based."
 
 

@@ -17,12 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from fullrank._lib import checks
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import Design
 from fullrank.designs.draws import POOLS, Pools, make_pools, seed_key
 from fullrank.errors import InputError
@@ -26,9 +27,6 @@ from fullrank.ranking.sampled import (
 )
 from fullrank.samples.sample import RankSample
 from fullrank.scorers.scorer import as_scorer
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def adaptive_ranks(

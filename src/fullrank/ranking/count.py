@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import threads
 from fullrank._lib.device import current, no_device, open_device
@@ -14,7 +13,6 @@ from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import is_thread_safe, nan_error, shaped
 from fullrank.scorers.torch_module import TorchScorer
 
-Ints = NDArray[np.int64]
 _CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread
 
 

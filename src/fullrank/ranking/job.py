@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from fullrank._lib import threads
 from fullrank._lib.progress import Progress
+from fullrank._lib.types import Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.scorers.scorer import Scorer
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,6 +46,7 @@ class Job:
 
 
 def exclusion_arrays(exclusion: Exclusion | None) -> tuple[Ints, NDArray[np.int32]]:
+    """The two arrays of an exclusion; empty ones where nothing is excluded."""
     if exclusion is None:
         return np.empty(0, np.int64), np.empty(0, np.int32)
     return exclusion.indptr, exclusion.indices

@@ -20,7 +20,6 @@ from fullrank.ranking.job import Job
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.scorers.scorer import as_scorer
 
-Ints = NDArray[np.int64]
 PRECISIONS = ("exact", "fast")
 OPERANDS = ("tf32", "bf16")
 

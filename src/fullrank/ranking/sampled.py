@@ -14,6 +14,7 @@ from fullrank._lib import threads as _threads
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
+from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import (
     Exclusion,
     Targets,
@@ -33,8 +34,6 @@ from fullrank.scorers.scorer import Scorer, as_scorer, is_thread_safe, nan_error
 if TYPE_CHECKING:
     from fullrank.ranking.cuda.sampled.ranks import Ranking
 
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 TIES = {"best": 0, "worst": 1, "random": 2}  # the codes of _sampled_kernels
 _CELLS = 1 << 18  # drawn items held at once by a thread

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.data.targets import Targets
 
 POLICIES = ("mean", "best", "worst", "random")
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

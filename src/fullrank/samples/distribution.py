@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
+from fullrank._lib.types import Floats
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse, parse_all
 
-Floats = NDArray[np.float64]
 _Number = TypeVar("_Number", np.float64, np.int64)
 FORMAT = 1
 

@@ -6,14 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras
+from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

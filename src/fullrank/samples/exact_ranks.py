@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples.sample import RankSample
-
-Ints = NDArray[np.int64]
-
 
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
 

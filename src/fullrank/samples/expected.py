@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank._lib.types import Floats
 from fullrank.designs.probabilities import check_sizes, kernel
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 
-Floats = NDArray[np.float64]
 _CELLS = 4_000_000  # kernel entries held at a time: 32 MB
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras, memory
+from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.samples.expected import expected_metric
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _SIZES = 120  # sample sizes looked at, unless they are given
 _TIE = 1e-12  # differences below this count as none
 

@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib.files import PathLike, existing
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples import RankSample
 from fullrank.samples.read_ranks import Ranks, assumed_replacement, infer_levels
 from fullrank.tables.candidate_files import read_scored, read_truth
 
-Ints = NDArray[np.int64]
 TIES = ("random", "best", "worst")
 
 

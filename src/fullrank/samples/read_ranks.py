@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 from fullrank.samples.tally import SEVERAL, Tally, present
 from fullrank.tables import pieces
-
-Ints = NDArray[np.int64]
 
 ROLES = ("user", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
 DESIGNS = ("auto", "fixed", "adaptive")

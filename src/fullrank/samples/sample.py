@@ -11,13 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
 from fullrank._lib.files import PathLike
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import Design
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
 from fullrank._lib import rng as _rng
+from fullrank._lib.types import Ints
 from fullrank.designs.design import Design
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 
-Ints = NDArray[np.int64]
 _ONE_OR_MORE = {"sample_size": "one number", "levels": "one number at least"}
 
 

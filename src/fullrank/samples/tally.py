@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import ONE_BASED
 from fullrank.tables import pieces
 
-Ints = NDArray[np.int64]
 SEVERAL = "users with several targets"
 _KEYS = ("model", "n_items", "sample_size", "rank")
 _NAMES = [*_KEYS, "count", "weight", "least", "most"]

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
-
-Ints = NDArray[np.int64]
 
 
 def user_argument(user_rows: ArrayLike, n_users: int | None) -> Ints:

@@ -14,15 +14,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks, files, mapped_arrays, memory
 from fullrank._lib.fingerprints import file_fingerprint
+from fullrank._lib.types import Array
 from fullrank.data import Split
 from fullrank.errors import InputError
 from fullrank.scorers.factors import SIMILARITIES, FactorScorer
 
-Array = NDArray[Any]
 SUFFIXES = (".npy", ".npz", ".safetensors", ".parquet")
 _NAMES = {"users": "user_factors", "items": "item_factors"}
 _IDS = {"users": ("user", "user_id", "id"), "items": ("item", "item_id", "id")}

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
 
-Array = NDArray[Any]
 SIMILARITIES = ("dot", "cosine")
 _ROWS = 4096  # rows normalised together; each row's result depends on that row alone
 

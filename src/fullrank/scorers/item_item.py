@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
-
-Array = NDArray[Any]
 
 
 class ItemItemScorer:

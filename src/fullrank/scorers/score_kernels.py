@@ -8,14 +8,11 @@ depends on nothing but its own inputs.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
+from fullrank._lib.types import Array
 
-Array = NDArray[Any]
 TILE = 256  # items whose sums are carried together: 2 kB of float64, well inside L1
 
 

@@ -14,9 +14,10 @@ from tokenize import TokenError
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
 from fullrank.scorers.factors import FactorScorer
@@ -32,7 +33,6 @@ __all__ = [
     "score_block",
 ]
 
-Array = NDArray[Any]
 # a header is a line of Python, and its sizes may be any numbers
 _NOT_NPY = (ValueError, TypeError, OSError, EOFError, OverflowError, SyntaxError, TokenError)
 

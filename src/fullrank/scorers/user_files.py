@@ -14,15 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
+from fullrank._lib.types import Array, Ints
 from fullrank.data.shards import Seen, Shard
 from fullrank.errors import InputError
 from fullrank.scorers.factors import FactorScorer
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)

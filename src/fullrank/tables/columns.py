@@ -110,6 +110,7 @@ def _table(frame: Any, asked: Asked) -> Any:
 
 
 def read_parquet(path: files.PathLike, asked: Asked, *, missing: str = "error") -> Columns:
+    """The requested columns of a Parquet file."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -142,6 +143,7 @@ def read_csv(
     names: Sequence[str] | None = None,
     missing: str = "error",
 ) -> Columns:
+    """The requested columns of a file of delimited text."""
     import pyarrow as pa
     from pyarrow import csv
 

@@ -92,6 +92,7 @@ def open_table(path: Path) -> Table:
 
 
 def unreadable(path: Path, error: Exception) -> InputError:
+    """The error for a file that its reader rejects."""
     what = "Parquet" if kind(path) == ".parquet" else "CSV"
     return InputError(f"`path` must be a {what} file; {path} is not: {because(error)}.")
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank._lib import clock
+from fullrank._lib import progress as progress_module
 from fullrank.data import Interactions, Split
 from fullrank.engines import Serial
 from fullrank.errors import DataWarning, InputError
@@ -292,7 +292,8 @@ def test_progress_on_stderr(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # ten seconds pass between two reports, whatever the machine is at
-    monkeypatch.setattr(clock, "Clock", partial(clock.Clock, count(0.0, 10.0).__next__))
+    own = partial(progress_module.Clock, count(0.0, 10.0).__next__)
+    monkeypatch.setattr(progress_module, "Clock", own)
     evaluate({"a": scorers["a"]}, split, shard_size=50, progress=True)
     told = [line.strip() for line in capsys.readouterr().err.splitlines()]  # at each \r, too
     assert [line for line in told if line.startswith("ranking")] == [

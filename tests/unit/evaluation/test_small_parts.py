@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from fullrank._lib.clock import Clock, duration
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
+from fullrank._lib.progress import Clock, duration
 from fullrank.data.shards import ShardedTargets
 from fullrank.evaluation.problem import added, usual_size
 from fullrank.samples import RankSample

@@ -13,13 +13,13 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from fullrank._lib.progress import duration
 from fullrank.data import Interactions, Split
 from fullrank.errors import InputError, MissingExtraError
 from fullrank.models import EmbeddingMF, LightGCN, NeuMF, load
 from fullrank.models.training import epochs, graphs, row_steps
 from fullrank.models.training.adam import Adam
 from fullrank.models.training.history import History
-from fullrank.models.training.progress_line import clock
 from fullrank.models.training.state import Run
 from fullrank.ranking import rank
 
@@ -500,8 +500,8 @@ def test_progress_ends_where_training_stops_early(
     assert calls == [(1, 30), (2, 2)]
 
 
-def test_clock() -> None:
-    assert [clock(x) for x in (0.4, 59.6, 3599, 7325)] == ["0:00", "1:00", "59:59", "2:02:05"]
+def test_duration() -> None:
+    assert [duration(x) for x in (0.4, 59.6, 3599, 7325)] == ["0:00", "1:00", "59:59", "2:02:05"]
 
 
 def test_the_history_is_saved_and_printed(split: Split, tmp_path: Path) -> None:

@@ -14,15 +14,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.system import Sensitivity, System, possible_system
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 WEIGHTINGS = ("unweighted", "weighted")
 _STEPS = 200  # of Newton, at each η

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.system import Sensitivity, exhausted_system
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 
 def exact(sample: RankSample, *, grid: RankGrid | None = None) -> RankDistribution:

@@ -9,15 +9,13 @@ useless on a sample.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.estimators.system import Sensitivity, System, possible_system
 from fullrank.estimators.uniform.likelihood import default_steps, plain
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 
 def cls(

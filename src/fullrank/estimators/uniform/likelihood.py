@@ -7,15 +7,13 @@ and adaptive MLE are one algorithm; only the outcomes differ.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.system import Sensitivity, System, observed_system, possible_system
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 STEPS_FIXED = 100  # what the published figures of a fixed sample correspond to
 STEPS_ADAPTIVE = 50  # and those of an adaptive one

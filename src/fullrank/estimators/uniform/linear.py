@@ -15,9 +15,9 @@ sum of covariances and a multiple of AᵀDA: positive semi-definite.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.system import Sensitivity, System, possible_system
@@ -25,7 +25,6 @@ from fullrank.estimators.uniform.entropy import mes, mes_sensitivity
 from fullrank.estimators.uniform.likelihood import default_steps, mle, mle_sensitivity, plain
 from fullrank.samples import RankDistribution, RankSample
 
-Floats = NDArray[np.float64]
 Prior = str | RankDistribution
 
 PRIORS = ("uniform", "mle", "mes")

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, extras
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.estimators.system import check_sample
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
 
 KINDS = ("linear", "bound", "beta")
 _STEPS = 100

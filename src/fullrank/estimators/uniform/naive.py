@@ -7,14 +7,12 @@ and 1 + (N - 1)(r - 1)/(n - 1) is biased.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.estimators.system import check_sample
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
 
 
 def unbiased_ranks(sample: RankSample) -> Floats:

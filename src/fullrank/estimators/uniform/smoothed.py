@@ -21,9 +21,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks, threads
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.estimators.system import (
     Sensitivity,
@@ -33,8 +33,6 @@ from fullrank.estimators.system import (
     resolution,
 )
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 _KNOT = 0.3  # spacing of the knots
 _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (benchmarks/)

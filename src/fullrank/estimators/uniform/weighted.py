@@ -15,16 +15,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.estimators.system import Sensitivity, System, observed_system, possible_system
 from fullrank.estimators.uniform.likelihood import default_steps, gradient, plain_path, uniform
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 FORMS = ("tilted", "literal")
 

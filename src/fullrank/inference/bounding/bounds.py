@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.designs import RankGrid
@@ -26,8 +25,6 @@ from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 SHAPES = ("decreasing",)

@@ -12,14 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs import Design, RankGrid
 from fullrank.designs.probabilities import kernel, kernel_averages
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _CANDIDATES = 96  # thresholds of a level from which the events are chosen
 _FAR = 36.0  # e^-36: a rank beyond this many times n_j / n_(j-1) hardly passes level j - 1

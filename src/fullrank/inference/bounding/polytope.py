@@ -11,16 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.bounding.events import Events
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _DENSE = 2**15  # ranks that have a bin each
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fullrank._lib.types import Floats, Ints
 
 _START = 200  # columns to start with, and at least 40 in each group
 _GAP = 1e-7  # between the bound and what some distribution attains

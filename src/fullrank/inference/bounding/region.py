@@ -23,10 +23,9 @@ width grows by (ρ + 1/ρ)/2 only with ρ the ratio to the best, one guess of v 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from fullrank._lib.types import Floats, Ints
+
 Rows = tuple[Floats, Floats]  # (n_columns, n_rows) and the limits of the rows
 
 _SPREAD = 0.06  # v: 0.03 to 0.12 for the first events of samples from real models

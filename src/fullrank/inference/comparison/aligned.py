@@ -9,17 +9,15 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.checks import printable
+from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison import inputs
 from fullrank.inference.estimation.influence import PseudoValues
 from fullrank.inference.statistics.moments import mean_and_covariance
 from fullrank.metrics import Metric, parse_all
 
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 _FEW = 30  # common users on whom models are paired unasked, where each has many more
 _FELT = 0.25  # standard errors by which a centre may differ from the estimate without a word
 

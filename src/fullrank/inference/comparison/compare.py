@@ -9,10 +9,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
@@ -28,8 +28,6 @@ from fullrank.inference.statistics.paired_tests import TESTS, run_paired
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
 from fullrank.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 METRICS = ("ndcg@10", "recall@10")
 _DRAWS = 100_000

@@ -16,15 +16,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, extras, memory
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _FEW = 10  # users who must differ at a cut-off before its difference is tested
 _RESAMPLES = 500
 

@@ -10,14 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
 from fullrank.samples.exact_ranks import ExactRanks
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
@@ -182,6 +180,7 @@ def values_of(
     method: str,
     settings: Mapping[str, Any],
 ) -> PseudoValues:
+    """Per-user values of one model's result, estimated where it is a sample."""
     if isinstance(result, PseudoValues):
         wanted = [metric.name for metric in metrics]
         missing = [metric for metric in wanted if metric not in result.metrics]

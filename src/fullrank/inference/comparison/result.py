@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras, tabular
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
-
-Floats = NDArray[np.float64]
 
 _SHOWN = 12  # differences that `str` shows
 _LABELS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import Aligned
 from fullrank.inference.comparison.curves import Dominance, dominance
 from fullrank.metrics import parse
 from fullrank.samples import RankSample
 
-Floats = NDArray[np.float64]
 Pairs = list[tuple[int, int]]
 
 
@@ -35,6 +34,7 @@ def fixed(aligned: Aligned) -> list[RankSample]:
 
 
 def check_designs(aligned: Aligned) -> None:
+    """Refuse sampled metrics of models that were sampled in different ways."""
     if not fixed(aligned):
         raise InputError(
             '`method` must not be "naive" here: sampled metrics compare only if every model was '
@@ -43,6 +43,7 @@ def check_designs(aligned: Aligned) -> None:
 
 
 def naive_best(aligned: Aligned) -> dict[str, str]:
+    """The model that each sampled metric ranks first; empty where they do not compare."""
     samples = fixed(aligned)
     if not samples:
         return {}
@@ -53,6 +54,7 @@ def naive_best(aligned: Aligned) -> dict[str, str]:
 
 
 def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
+    """One sentence for each metric whose sampled form names another winner."""
     leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
                for j, m in enumerate(aligned.metrics)}  # fmt: skip
     return [

@@ -7,10 +7,10 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Floats
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
 from fullrank.inference.comparison.inputs import is_naive
@@ -18,8 +18,6 @@ from fullrank.inference.comparison.winner_result import Winner
 from fullrank.inference.statistics.moments import mean_and_covariance
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 METRICS = ("ndcg@10", "recall@10")
 _DRAWS = {"normal": 100_000, "bootstrap": 2000}

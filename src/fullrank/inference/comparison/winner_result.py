@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras, tabular
+from fullrank._lib.types import Floats
 from fullrank.metrics import Metric, parse_all
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
@@ -27,8 +27,6 @@ from fullrank.inference.estimation.uncertainty import (
 )
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
-
-Floats = NDArray[np.float64]
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")

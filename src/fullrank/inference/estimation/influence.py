@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array, Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
@@ -24,9 +25,6 @@ from fullrank.estimators.multi_target import several_targets
 from fullrank.estimators.system import columns_of
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
-
-Array = NDArray[Any]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.progress import Progress
+from fullrank._lib.types import Floats, Ints
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, point, values_of
@@ -25,9 +25,6 @@ from fullrank.estimators.uniform.likelihood import default_steps, refits
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample, simulate
 from fullrank.samples.sample import Rows
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK = 100  # refits that run side by side
 

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import Sensitivity
@@ -27,8 +27,6 @@ from fullrank.inference.estimation.influence import contributions, needs_own_cat
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
-
-Floats = NDArray[np.float64]
 
 TARGETS = ("population", "users")
 SHARED = (

@@ -17,8 +17,6 @@ from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample, expected_metric
 from fullrank.samples.read_ranks import assumed_replacement
 
-Floats = NDArray[np.float64]
-
 METRICS = ("hit_rate@10",)
 MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {

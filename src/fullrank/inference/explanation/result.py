@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import tabular
-
-Floats = NDArray[np.float64]
+from fullrank._lib.types import Floats
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

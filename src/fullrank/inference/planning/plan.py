@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.types import Floats
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.estimation.estimate import check_level, estimate
@@ -19,8 +19,6 @@ from fullrank.inference.planning.predicted import Candidate, Predicted, Predicto
 from fullrank.inference.planning.result import Option, Plan
 from fullrank.metrics import Metric, parse
 from fullrank.samples import RankDistribution, RankSample
-
-Floats = NDArray[np.float64]
 
 FIXED = (100, 300, 1_000, 3_000, 10_000)
 START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-from numpy.typing import NDArray
-
+from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.estimators.methods import FINE
 from fullrank.estimators.system import System, expected_system
@@ -24,8 +22,6 @@ from fullrank.estimators.uniform import likelihood
 from fullrank.estimators.uniform.smoothed import best_fit, looser, refit
 from fullrank.estimators.uniform.smoothed import gradient as smoothed_gradient
 from fullrank.samples import RankDistribution
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

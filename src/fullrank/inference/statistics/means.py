@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
 from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.normal import level, quantile
 from fullrank.inference.statistics.proportions import hoeffding, wilson
-
-Floats = NDArray[np.float64]
 
 METHODS = ("t", "normal", "wilson", "hoeffding")
 TARGETS = ("users", "population")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from fullrank._lib.types import Floats
 
 
 def mean_and_covariance(values: Floats, weight: Floats) -> tuple[Floats, Floats]:

@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 def bonferroni(p_values: ArrayLike) -> Floats:

@@ -9,12 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-
-Floats = NDArray[np.float64]
 
 
 def level(confidence_level: Any) -> float:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.statistics.moments import mean_and_covariance, spread
 from fullrank.inference.statistics.normal import level, quantile, two_sided
 from fullrank.inference.statistics.resampled_means import bootstrap_means, flipped_means
 
-Floats = NDArray[np.float64]
 _ROUNDING = 1e-9  # sums in another order may differ by so much of the statistic
 
 

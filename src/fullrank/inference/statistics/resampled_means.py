@@ -7,11 +7,10 @@ these are most.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import memory
+from fullrank._lib.types import Floats
 
-Floats = NDArray[np.float64]
 _CELLS = 2_000_000  # users times replicates held at a time: 16 MB an array
 
 

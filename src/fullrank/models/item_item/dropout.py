@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.models.item_item import ease
 from fullrank.models.item_item.gram import gram
 
-Floats = NDArray[np.float64]
 _ROWS = 256  # rows made whole at a time
 
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from numpy.typing import NDArray
-
 from fullrank._lib.jit import jit
-
-Array = NDArray[Any]
+from fullrank._lib.types import Array
 
 
 @jit

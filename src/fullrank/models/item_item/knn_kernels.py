@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
+from fullrank._lib.types import Array
 
-Array = NDArray[Any]
 DOT, COSINE, JACCARD = 0, 1, 2
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
-
-Array = NDArray[Any]
+from fullrank._lib.types import Array
 
 
 @jit

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 
 from fullrank._lib import memory
 from fullrank._lib.threads import Crew
+from fullrank._lib.types import Floats
 from fullrank.data.interactions import Interactions
 
 Factors = NDArray[np.float32]
-Floats = NDArray[np.float64]
 
 _ROWS = 4096  # rows multiplied together
 _BLOCKS = 64  # tasks to a pass; the same however many threads there are

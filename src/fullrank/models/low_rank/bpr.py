@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks, extras
+from fullrank._lib.types import Ints
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +42,7 @@ class Descent:
 
 
 def load_torch() -> Any:
+    """PyTorch, or an error that names the extra."""
     return extras.load("torch", extra="torch", purpose="Learning nearby models by BPR")
 
 

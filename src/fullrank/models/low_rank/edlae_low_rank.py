@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.data.interactions import Interactions
 from fullrank.models.base import Saved, fitted, history_for, learned, to_learn_from
 from fullrank.models.item_item import dropout as _dropout
 
 if TYPE_CHECKING:
     from fullrank.scorers import ItemItemScorer
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(kw_only=True, eq=False)

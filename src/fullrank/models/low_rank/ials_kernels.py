@@ -9,11 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_any_order
-
-Array = NDArray[Any]
+from fullrank._lib.types import Array
 
 
 @jit_any_order

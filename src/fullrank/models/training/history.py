@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 
-Floats = NDArray[np.float64]
 _COLUMNS = ("loss", "metric", "learning_rate", "seconds")
 
 

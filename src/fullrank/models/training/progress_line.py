@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.progress import Progress, duration, reporter
 from fullrank.models.training.state import Run
 
 
@@ -35,20 +35,9 @@ def announcer(
         parts = [f"epoch {run.epoch} of {epochs}", f"loss {run.columns['loss'][-1]:.4g}"]
         if run.columns["metric"][-1] is not None:
             parts.append(f"{metric} {run.columns['metric'][-1]:.4f} (best {run.best:.4f})")
-        parts.append("done" if over else f"{clock(each * (epochs - run.epoch))} left")
+        parts.append("done" if over else f"{duration(each * (epochs - run.epoch))} left")
         line = f"{label}: {', '.join(parts)}"
         sys.stderr.write(f"\r{line:<79}" + ("\n" if over else ""))
         sys.stderr.flush()
 
     return write
-
-
-def clock(seconds: float) -> str:
-    """Hours, minutes and seconds.
-
-    >>> clock(42), clock(3723)
-    ('0:42', '1:02:03')
-    """
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -33,14 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import threads
+from fullrank._lib.types import Floats, Ints
 from fullrank.ranking.cpu import exact_kernels as kernels
 from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 USERS, ITEMS = 512, 512  # a tile of 1 MB is counted while it is still in the second-level cache
 _MAX_FACTORS = 1 << 19  # (d + 10)·2^-24 stays below 1/16

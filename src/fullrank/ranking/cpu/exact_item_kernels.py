@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_fused
+from fullrank._lib.types import Array
 from fullrank.designs.draw_kernels import contains
 from fullrank.ranking.cpu.exact_kernels import ULPS, count_tile, stands_before
-
-Array = NDArray[Any]
 
 DELTA = 1.125 * 2.0**-24
 UNDERFLOW = 2.0**-126
@@ -39,6 +35,7 @@ def pair_scores(
     items: Array,
     out: Array,
 ) -> None:
+    """out[t] is the score of items[t] for users[t], as it is defined."""
     for t in range(users.size):
         out[t] = exact_sum(indptr, indices, values, matrix, users[t], items[t])
 
@@ -142,6 +139,7 @@ def sum_history_rough(rows: Array, values: Array, matrix: Array, start: int, tot
 
 @jit
 def first_at_least(sorted_items: Array, item: int) -> int:
+    """The place of the first item that is not below `item`."""
     low, high = 0, sorted_items.size
     while low < high:
         middle = (low + high) >> 1

@@ -7,16 +7,12 @@ of users[a] are those numbered starts[a]..starts[a + 1] - 1), `targets` (item ro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit, jit_any_order
+from fullrank._lib.types import Array
 from fullrank.designs.draw_kernels import contains, tie_word
 from fullrank.scorers.score_kernels import factor_score
-
-Array = NDArray[Any]
 
 SAFE = 1.0 + 2.0**-20  # covers the rounding of a length and of a product of two
 ULPS = 2.0**-22
@@ -157,6 +153,7 @@ def scaled_rows(factors: Array, rows: Array, scale: float, out: Array) -> None:
 def pair_scores(
     user_factors: Array, item_factors: Array, bias: Array, users: Array, items: Array, out: Array
 ) -> None:
+    """out[t] is the score of items[t] for users[t], as it is defined."""
     for t in range(users.size):
         out[t] = factor_score(user_factors[users[t]], item_factors[items[t]], bias, items[t])
 
@@ -195,6 +192,7 @@ def hide(tile: Array, block: int, starts: Array, rows: Array, columns: Array) ->
 
 @jit
 def add_bias(tile: Array, bias: Array) -> None:
+    """Add to each column the bias of its item."""
     for a in range(tile.shape[0]):
         for j in range(tile.shape[1]):
             tile[a, j] += bias[j]

@@ -16,13 +16,12 @@ import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
 from numba.core import cgutils, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
+from fullrank._lib.types import Array
 from fullrank.designs.draw_kernels import contains, tie_word
 from fullrank.scorers.score_kernels import factor_score
 
-Array = NDArray[Any]
 Scalar = Any  # numba infers the numpy type
 
 BEST, WORST, RANDOM = 0, 1, 2  # ties: the target stands above, below, or at a keyed place

@@ -49,6 +49,7 @@ def feistel_step(x, other, word, side):
 
 @triton.jit
 def four_rounds(left, right, block, user, a, b, key_low, key_high):
+    """Four rounds of the permutation, with the words of one block."""
     w0, w1, w2, w3 = user_words(block, user, 1, key_low, key_high)
     left = feistel_step(left, right, w0, a)
     right = feistel_step(right, left, w1, b)

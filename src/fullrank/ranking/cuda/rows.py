@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from fullrank._lib.types import Ints
+
 _WIDEST = 8  # targets of a row
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int64]
+from fullrank._lib.types import Ints
 
 
 def to_device(torch: Any, array: NDArray[Any], device: Any) -> Any:

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.device import free_memory
-
-Ints = NDArray[np.int64]
+from fullrank._lib.types import Ints
 
 BYTES = 1 << 29  # of a strip
 LOCKED = 1 << 25  # bytes of page-locked memory through which a strip is copied, twice

@@ -6,14 +6,11 @@ blocks and threads change no bit and items with equal vectors tie.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.jit import jit
+from fullrank._lib.types import Array
 
-Array = NDArray[Any]
 _WIDE = 256  # items side by side: a layer of them stays in the first cache
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib.device import free_memory
 from fullrank.ranking.cpu.exact_factors import Scale, scale_for
@@ -26,8 +25,6 @@ from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
-
-Ints = NDArray[np.int64]
 
 _LISTED = 1 << 28  # places for undecided scores, 1 GB
 _FEW, _MANY = 64, 1024  # places for a target, at first

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fullrank._lib import memory
 from fullrank._lib.device import free_memory
+from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import Exclusion
 from fullrank.designs.draws import Pools
 from fullrank.errors import InputError
 from fullrank.ranking.cuda.streaming import rows_of, to_device
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 BYTES = 1 << 30  # of a block of users
 _PIECE = 1 << 26  # bytes of a large array copied at once

@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level
 from fullrank.ranking.cuda.streaming import consecutive
 from fullrank.scorers.factors import FactorScorer
-
-Ints = NDArray[np.int64]
 
 _NORMS = 1 << 24  # factors of the rows whose lengths are taken together
 

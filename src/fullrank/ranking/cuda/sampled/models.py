@@ -4,18 +4,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fullrank._lib.device import no_device
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer
 from fullrank.scorers.torch_module import TorchScorer
-
-Ints = NDArray[np.int64]
 
 
 class Model(Protocol):

@@ -15,15 +15,13 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.device import current, open_device
 from fullrank._lib.progress import Progress
+from fullrank._lib.types import Floats, Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level, draw, make_group
 from fullrank.ranking.cuda.sampled.kernel_arguments import NO_NAN
 from fullrank.ranking.cuda.sampled.models import Model, model_for
 from fullrank.scorers.scorer import Scorer, nan_error
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 _TARGET = 32  # as many items take as many bytes as a target's place, score and counts
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.ranking.cuda.modules import check_place
 from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level, draw
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.torch_module import TorchScorer, scoring
-
-Ints = NDArray[np.int64]
 
 _BLOCK = 32  # items that a program takes at a time
 _UNROLL = 4  # rows of an item-item matrix on their way together
