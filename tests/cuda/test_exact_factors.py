@@ -246,16 +246,16 @@ def test_fast_ranks_are_near_the_exact_ones():
 
 
 def test_other_scorers_have_no_gpu():
-    with pytest.raises(InputError, match='`device` must be None or "cpu" for ScoreArray'):
+    with pytest.raises(InputError, match=r'`device`.*None.*"cpu".*ScoreArray'):
         rank(np.eye(3), ([0], [1]), device="cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", "cuda:²", 1])
 def test_what_is_no_device(device):
-    with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or one of several'):
+    with pytest.raises(InputError, match=rf"`device`.*None, \"cpu\", \"cuda\".*{device!r}"):
         rank(as_scorer(np.eye(3)), ([0], [1]), device=device)
 
 
 def test_what_is_no_operand():
-    with pytest.raises(InputError, match="`operands` must be"):
+    with pytest.raises(InputError, match=r"`operands`.*'tf32', 'bf16'.*'fp8'"):
         rank(np.eye(3), ([0], [1]), operands="fp8")

@@ -150,12 +150,8 @@ def test_one_score_for_each_pair():
 
 def test_a_module_elsewhere_is_not_moved():
     job = made_job(Table(torch.zeros(2, 3)).to("meta"), ([0], [1]))
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=rf'`device`.*"meta".*"{DEVICE}"'):
         count_module(job, job.scorer, torch, DEVICE)
-    assert str(error.value) == (
-        f'`device` must be where the module is, "meta", not "{DEVICE}"; move the module there: '
-        f'module.to("{DEVICE}").'
-    )
 
 
 def test_rank_on_a_device():

@@ -190,7 +190,7 @@ def test_a_module_must_be_on_the_device(part):
         scorer.module.to("meta")
     else:
         scorer.module.register_buffer("mean", torch.zeros(3, device="meta"))
-    with pytest.raises(InputError, match=r'`device` must be where the module is, "meta", not "'):
+    with pytest.raises(InputError, match=r'`device`.*"meta"'):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
@@ -201,7 +201,7 @@ class Shapeless(Distance):
 
 def test_a_module_must_score_every_pair():
     scorer = TorchScorer(Shapeless(4, 50).to(module().place.weight.device))
-    with pytest.raises(InputError, match="`module` must return one score for each pair; for 3"):
+    with pytest.raises(InputError, match=r"`module`.*\b3\b"):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
@@ -247,15 +247,15 @@ def test_nan_of_an_excluded_item_is_no_error():
 @pytest.mark.parametrize(
     ("scorer", "told"),
     [
-        (ScoreArray(np.zeros((4, 50))), "ScoreArray: a GPU ranks factor models, item-item models"),
+        (ScoreArray(np.zeros((4, 50))), "ScoreArray"),
         (
             ItemItemScorer(csr_array((4, 50)), csr_array((50, 50))),
-            "sampled ranks of a sparse item-item matrix, which is added up whole",
+            "sparse",
         ),
     ],
 )
 def test_scorers_that_a_gpu_cannot_rank(scorer, told):
-    with pytest.raises(InputError, match='`device` must be None or "cpu" for ' + told):
+    with pytest.raises(InputError, match=rf'`device`.*None.*"cpu".*{told}'):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
@@ -268,7 +268,7 @@ def test_a_catalogue_that_does_not_fit(monkeypatch):
 
 def test_the_device_is_one_that_is_known():
     users, items, _ = factors(15)
-    with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or'):
+    with pytest.raises(InputError, match=r"`device`.*None, \"cpu\", \"cuda\".*'tpu'"):
         sample_ranks(FactorScorer(users, items), ONE, device="tpu")
 
 

@@ -133,7 +133,7 @@ def test_missing_entries() -> None:
     frame = pa.table(
         {"user": [1, None, 3, 4], "item": ["a", "b", None, "d"], "rating": [1.0, 2.0, 3.0, None]}
     )
-    with pytest.raises(InputError, match=r"`user` must not hold missing ids; 1 of 4 is missing"):
+    with pytest.raises(InputError, match=r"`user`.*1 of 4"):
         Interactions.from_frame(frame)
     with pytest.warns(DataWarning) as caught:
         data = Interactions.from_frame(frame, missing="drop")
@@ -183,74 +183,67 @@ def test_repeats_may_be_added_up() -> None:
         (
             {"user": [1]},
             {},
-            "`frame` must be a data frame that speaks the Arrow PyCapsule protocol, such as one of "
-            "pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; dict does not. "
-            "A lazy frame must be collected first.",
+            r"`frame`.*Arrow.*\bdict\b",
         ),
         (
             pa.table({"a": [1], "b": [2]}),
             {},
-            "`user` must name a column of the frame; got no such column, "
-            "where the columns are 'a', 'b'.",
+            r"`user`.*\bno such column.*'a', 'b'",
         ),
         (
             pa.table({"user": [1], "item": [2]}),
             {"missing": "ignore"},
-            "`missing` must be one of 'error', 'drop', not 'ignore'.",
+            r"`missing`.*'error', 'drop'.*'ignore'",
         ),
         (
             pa.table({"user": [1], "item": [2]}),
             {"repeats": "mean"},
-            "`repeats` must be one of 'last', 'sum', not 'mean'.",
+            r"`repeats`.*'last', 'sum'.*'mean'",
         ),
         (
             pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}),
             {},
-            "`user` must hold at least one interaction; it is empty.",
+            r"`user`.*empty",
         ),
         (
             pa.table({"user": [[1]], "item": [2]}),
             {},
-            "`user` must hold whole numbers or text, not list<item: int64>.",
+            r"`user`.*\blist<item: int64>",
         ),
         (
             pa.Table.from_arrays([pa.array([1])] * 3, ["user", "item", "item"]),
             {},
-            "`item` must name one column of the frame; 2 are called 'item'.",
+            r"`item`.*\b2\b.*'item'",
         ),
         (
             pa.table({"user": pa.array([b"\xff"]).cast(pa.string(), safe=False), "item": [2]}),
             {},
-            "`user` must hold text that UTF-8 can hold; b'\\xff' is none.",
+            r"`user`.*UTF-8.*b'\\xff'",
         ),
     ],
 )
 def test_bad_frames(frame: Any, settings: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         Interactions.from_frame(frame, **settings)
-    assert str(caught.value) == message
 
 
 def test_pandas_columns_that_arrow_cannot_hold(need: Need) -> None:
     frame = need("pandas").DataFrame({"user": [1, "a"], "item": [1, 2]})
-    with pytest.raises(InputError, match=r"`frame` must hold what Arrow can hold; it says: "):
+    with pytest.raises(InputError, match=r"`frame`.*Arrow"):
         Interactions.from_frame(frame)
 
 
 def test_pandas_columns_of_one_name(need: Need) -> None:
     frame = need("pandas").DataFrame([[1, 2, 3, 4, 5]], columns=["user", "item", "item", "x", "x"])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`item`.*\b2\b.*'item'"):
         Interactions.from_frame(frame)
-    assert str(caught.value) == "`item` must name one column of the frame; 2 are called 'item'."
     assert Interactions.from_frame(frame.iloc[:, [0, 1, 3, 4]]).n_interactions == 1
     frame.columns = ["user", "item", "y", 7, 7]  # not all text: Arrow gets the whole frame
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`frame`.*once.*\b7\b"):
         Interactions.from_frame(frame)
-    assert str(caught.value) == "`frame` must name each column once; 7 is there again."
 
 
 def test_pandas_text_that_is_none(need: Need) -> None:
     ids = need("pandas").Series(["a", "\ud800"], dtype=object)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`frame`.*UTF-8.*'\\ud800'"):
         Interactions.from_frame(need("pandas").DataFrame({"user": ids, "item": [1, 2]}))
-    assert str(caught.value) == ("`frame` must hold text that UTF-8 can hold; '\\ud800' is none.")

@@ -93,7 +93,7 @@ def test_a_baseline_is_compared_with_everybody() -> None:
     found = compare(EXACT, "ndcg@10", baseline="b")
     assert [(one.first, one.second) for one in found.differences] == [("a", "b"), ("c", "b")]
     assert found.between("b", "a", "ndcg@10") == found.differences[0].flipped
-    with pytest.raises(InputError, match="must be two models that were compared, not 'a' and 'c'"):
+    with pytest.raises(InputError, match=r"'a' and 'c'"):
         found.between("a", "c", "ndcg@10")
 
 
@@ -170,11 +170,8 @@ def test_different_users_take_two_samples(test: str) -> None:
 
 def test_pairing_can_be_insisted_on_or_left() -> None:
     a, b = exact(RANKS["a"][:250], USERS[:250]), exact(RANKS["b"][250:], USERS[250:])
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"`paired`.*True.*a 250, b 350"):
         compare({"a": a, "b": b}, "ndcg@10", paired=True)
-    assert str(error.value) == (
-        "`paired` must not be True: no user is in two results (a 250, b 350)."
-    )
     left = compare(EXACT, "ndcg@10", paired=False)
     assert str(left).startswith("600, 600, 600 users taken as different, two-sample t test")
     assert left.notes[0] == "Compared as if measured on different users: a 600, b 600, c 600."
@@ -200,11 +197,8 @@ def test_values_at_hand_can_be_given() -> None:
     part = exact(RANKS["c"][100:], USERS[100:])
     fewer = compare(at_hand | {"c": part}, "ndcg@10", rng=0)
     assert fewer.differences == compare(EXACT | {"c": part}, "ndcg@10", rng=0).differences
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"`results`.*ndcg@5.*a has recall@20, ndcg@10"):
         compare(at_hand, "ndcg@5")
-    assert str(error.value) == (
-        "`results` must have ndcg@5 of every model; a has recall@20, ndcg@10."
-    )
 
 
 def test_weights_come_from_the_results() -> None:
@@ -581,34 +575,31 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
     [
         (
             {"results": [EXACT["a"], EXACT["b"]]},
-            "`results` must map the names of two models or more to their ranks.",
+            r"`results`.*two models",
         ),
         (
             {"results": {"a": EXACT["a"], 2: EXACT["b"]}},
-            "`results` must name its models by text, not 2.",
+            r"`results`.*\b2\b",
         ),
         (
             {"results": {"a": EXACT["a"], "b": [1, 2, 3]}},
-            "`results` must hold ExactRanks, RankSample or a mapping from metrics to users' "
-            "values; b is a list.",
+            r"`results`.*ExactRanks, RankSample.*\bb\b.*list",
         ),
         (
             {"results": {"a": EXACT["a"], "b": COUNTS}},
-            "`results` must have the ranks of b target by target; it holds counts alone, which "
-            "cannot be compared user by user.",
+            r"`results`.*\bb\b.*counts",
         ),
         (
             {"results": {"a": EXACT["a"], "b": SHARED}},
-            "`results` must have candidates drawn for each user anew; users of b were given the "
-            "same ones and are not independent.",
+            r"`results`.*users of b.*independent",
         ),
         (
             {"results": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
-            "`results['a']['weight']` must have a positive sum; all are 0.",
+            r"`results\['a'\]\['weight'\]`.*sum.*\b0\b",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
-            "`results` must weigh users above 0; all weights of b are 0.",
+            r"`results`.*weights.*\bb\b.*\b0\b",
         ),
         (
             {
@@ -617,7 +608,7 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [1, 0, 1]},
                 }
             },
-            "`results` must weigh a user alike in every model; a and b do not.",
+            r"`results`.*weigh.*a and b",
         ),
         (
             {
@@ -626,26 +617,23 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
             },
-            "`paired` must be given where results share few of their users, 10 here (a 310, b "
-            "300): paired=False takes all as different users, paired=True these alone.",
+            r"`paired`.*\b10\b.*a 310, b 300.*paired=False.*paired=True",
         ),
         (
             {"results": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
-            "`results` must vary over users in one model of two at least: without spread no "
-            "difference between different users is tested.",
+            r"`results`.*spread",
         ),
         (
             {"results": {"a": EXACT["a"], "b": UNNAMED}},
-            "`results` must name the users of every model or of none; b does not. A RankSample "
-            "names them by `user=`.",
+            r"`results`.*\bb\b.*`user=`",
         ),
         (
             {"results": {"a": EXACT["a"], "b": TEXT}},
-            "`results` must name users by numbers throughout, or by text throughout.",
+            r"`results`.*throughout",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
-            "`results` must have two users or more each; b has 1.",
+            r"`results`.*b has 1\b",
         ),
         (
             {
@@ -655,21 +643,19 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "c": exact(RANKS["c"][350:], USERS[350:]),
                 }
             },
-            "`results` must share two users or more, or none; a and b share 100, all models 0. "
-            "Compare them pair by pair.",
+            r"`results`.*a and b share 100",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
-            "`results` must weigh a user alike in every model; a and b do not.",
+            r"`results`.*weigh.*a and b",
         ),
         (
             {"results": EXACT, "baseline": "d"},
-            "`baseline` must be one of 'a', 'b', 'c', not 'd'.",
+            r"`baseline`.*'a', 'b', 'c'.*'d'",
         ),
         (
             {"results": fixed(), "test": "sign"},
-            '`test` must not be "sign" for metrics estimated from samples: users have no values of '
-            "their own to count.",
+            r'`test`.*"sign"',
         ),
         (
             {
@@ -679,26 +665,23 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                 },
                 "test": "bootstrap",
             },
-            '`test` must be "t" or "z" for models measured on different users, not "bootstrap". '
-            "Compared as measured on different users: no user is in two results (a 300, b 300).",
+            r'`test`.*"t".*"z".*"bootstrap".*a 300, b 300',
         ),
         (
             {"results": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
-            '`method` must not be "naive" for b, whose sample is adaptive: it has no sampled '
-            "metric.",
+            r'`method`.*"naive".*\bb\b.*adaptive',
         ),
         (
             {"results": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
-            '`method` must not be "naive" here: sampled metrics compare only if every model was '
-            "ranked among as many items of the same catalogue, drawn in the same way.",
+            r'`method`.*"naive".*same catalogue',
         ),
         (
             {"results": fixed(), "method": "naive", "iterations": 5},
-            '`iterations` must not be given with method="naive", which fits nothing.',
+            r'`iterations`.*method="naive"',
         ),
         (
             {"results": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
-            "`results` must have ndcg@10 of every model; a has ndcg@5.",
+            r"`results`.*ndcg@10.*a has ndcg@5",
         ),
         (
             {
@@ -707,15 +690,14 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": {"ndcg@10": [0.1, 0.2], "user": [1, 2]},
                 }
             },
-            "`results` must have each user once; a has some twice.",
+            r"`results`.*\ba\b.*twice",
         ),
         (
             {"results": EXACT, "correction": "none"},
-            "`correction` must be one of 'holm', 'bonferroni', 'bh', not 'none'.",
+            r"`correction`.*'holm', 'bonferroni', 'bh'.*'none'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         compare(**({"metrics": "ndcg@10"} | arguments))
-    assert str(error.value) == says

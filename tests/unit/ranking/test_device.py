@@ -22,7 +22,7 @@ def test_a_machine_without_a_gpu(function, need, monkeypatch):
     need("triton")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+    with pytest.raises(InputError, match=r'`device`.*"cpu".*GPU'):
         function(SCORER, ([0], [1]), device="cuda")
 
 
@@ -84,5 +84,5 @@ def test_an_evaluation_asks_for_its_gpu_before_it_trains(need, monkeypatch):
     need("triton")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+    with pytest.raises(InputError, match=r'`device`.*"cpu".*GPU'):
         evaluate(["no model at all"], ([0], [1]), device="cuda")

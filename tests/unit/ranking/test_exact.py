@@ -98,7 +98,7 @@ def test_sample_of_exact_ranks():
 
 
 def test_mean_ranks_make_no_sample():
-    with pytest.raises(InputError, match='`ties` must be "best", "worst" or "random" for a sample'):
+    with pytest.raises(InputError, match=r'`ties`.*"best", "worst".*"random"'):
         rank(SCORES, ([0], [2])).sample()
 
 
@@ -198,26 +198,26 @@ def test_item_item_matrices_that_are_not_finite():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"targets": 3}, r"`targets` must be an Interactions or a pair \(user_rows, item_rows\)"),
-        ({"targets": ([], [])}, "`targets` must hold at least one target; it is empty"),
+        ({"targets": 3}, r"`targets`.*Interactions.*user_rows, item_rows.*\bint\b"),
+        ({"targets": ([], [])}, r"`targets`.*empty"),
         ({"targets": ([0, 2], [1, 1])}, r"targets\[1\] = 2. These are user rows of the scorer"),
         ({"targets": ([0, 1], [1, 5])}, r"targets\[1\] = 5. These are item rows of the scorer"),
-        ({"targets": ([0, 1], [1])}, "`targets` must have 2 entries, not 1"),
+        ({"targets": ([0, 1], [1])}, r"`targets`.*\b2\b.*\b1\b"),
         (
             {"targets": ([0, 1, 0], [1, 2, 1])},
             "once for a user; 1 of 3 are repeats, the first being item row 1 of user row 0",
         ),
-        ({"exclude": [[1, 2]]}, "`exclude` must be an Interactions or a sparse matrix"),
+        ({"exclude": [[1, 2]]}, r"`exclude`.*Interactions.*\blist\b"),
         ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "they run from 6 to 6"),
-        ({"items": [0, 1, 1, 2]}, "`items` must name each item once; 1 of 4 are repeats"),
-        ({"items": [0, 9]}, r"`items` must lie in 0..4; 1 of 2 does not"),
-        ({"items": [0, 1]}, r"`targets` must lie in `items`; 1 of 1 does not"),
-        ({"items": []}, "`items` must hold"),
-        ({"precision": "half"}, "`precision` must be one of 'exact', 'fast'"),
-        ({"batch_size": 0}, "`batch_size` must be at least 1, not 0"),
-        ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0"),
-        ({"progress": 3}, "`progress` must be None, True or a function"),
-        ({"rng": -1, "ties": "random"}, "`rng` must be at least 0, not -1"),
+        ({"items": [0, 1, 1, 2]}, r"`items`.*1 of 4"),
+        ({"items": [0, 9]}, r"`items`.*1 of 2.*items\[1\] = 9\b"),
+        ({"items": [0, 1]}, r"`targets`.*`items`.*1 of 1.*targets\[0\] = 2\b"),
+        ({"items": []}, r"`items`.*empty"),
+        ({"precision": "half"}, r"`precision`.*'exact', 'fast'.*'half'"),
+        ({"batch_size": 0}, r"`batch_size`.*\b0\b"),
+        ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
+        ({"progress": 3}, r"`progress`.*None, True.*\b3\b"),
+        ({"rng": -1, "ties": "random"}, r"`rng`.*-1\b"),
     ],
 )
 def test_refused(arguments, text):
@@ -233,7 +233,7 @@ def test_weights_count_users_by_what_they_stand_for() -> None:
     # the first user has both targets in the top two, the second has none
     assert result.metrics("recall@2") == {"recall@2": 0.75}
     assert result.sample().weight.sum() == 7.0
-    with pytest.raises(InputError, match=r"^`weight` must have 3 entries, not 1\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*\b3\b.*\b1\b"):
         rank(scores, at, weight=[1.0])
-    with pytest.raises(InputError, match=r"^`weight` must have a positive sum; all are 0\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*sum.*\b0\b"):
         rank(scores, at, weight=[0.0, 0.0, 0.0])

@@ -151,7 +151,7 @@ def test_parquet_errors(tmp_path):
     with pytest.raises(InputError, match=r"columns 'user' and 'negative'; .* has user, item"):
         Negatives.read_parquet(path)
     Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
-    with pytest.raises(InputError, match=r"`replacement` must be True, as .* says, not False"):
+    with pytest.raises(InputError, match=r"`replacement`.*True.*\bFalse\b"):
         Negatives.read_parquet(path, replacement=False)
     table = pq.read_table(path)
     newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
@@ -200,27 +200,21 @@ def test_contradictions():
     hit = csr_array(np.array([[0] * 6, [0, 1, 0, 0, 0, 0], [0] * 6]))
     with pytest.raises(InputError, match="must hold no excluded item in the pool 'unseen'; 1 of 9"):
         ranks(GIVEN, pool="unseen", exclude=hit)
-    with pytest.raises(InputError, match='`exclude` must be given with pool="unseen"'):
+    with pytest.raises(InputError, match=r'`exclude`.*pool="unseen"'):
         ranks(GIVEN, pool="unseen")
-    with pytest.raises(
-        InputError, match="`pool` must be 'all', as the negatives say, not 'unseen'"
-    ):
+    with pytest.raises(InputError, match=r"`pool`.*'all'.*'unseen'"):
         ranks(Negatives(user_rows=[0, 1, 2], items=GIVEN, pool="all"), pool="unseen")
 
 
 @pytest.mark.parametrize(("items", "message"), [
-    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], ("`negatives` must lie in 0..5; 1 of 9 do not, the first "
-                                        "being 6 for user row 0.")),
-    ([[0, 4, 5]], ("`negatives` must have one row for each of 3 targets, in their order, not shape "
-                  "(1, 3).")),
-    ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], "`items` must lie in 0..2^31 - 1, or be -1; got -2."),
-    (np.zeros((3, 2)), ("`items` must be a two-dimensional array of item rows, one row of them for "
-                       "each user, not float64 of shape (3, 2).")),
+    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], (r"`negatives`.*0\.\.5.*1 of 9.*\b6\b.*row 0")),
+    ([[0, 4, 5]], (r"`negatives`.*\b3\b.*\(1, 3\)")),
+    ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], r"`items`.*got -2\b"),
+    (np.zeros((3, 2)), (r"`items`.*\bfloat64 of shape \(3, 2\)")),
 ])  # fmt: skip
 def test_bad_items(items, message):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=message):
         ranks(items)
-    assert str(error.value) == message
 
 
 def test_targets_among_the_negatives_are_left_out():
@@ -235,26 +229,25 @@ def test_targets_among_the_negatives_are_left_out():
 
 
 def test_rows_must_fit_the_targets():
-    with pytest.raises(InputError, match=r"must have a row for every target; 1 of 3 have none, the "
-                                         r"first being item row 2 of user row 1"):  # fmt: skip
+    with pytest.raises(InputError, match=r"1 of 3.*item row 2.*user row 1"):  # fmt: skip
         ranks(Negatives(user_rows=[0, 2], items=GIVEN[:2]))
-    with pytest.raises(InputError, match="`negatives` must have one row for each user and target"):
+    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[1\] = 1\b"):
         ranks(Negatives(user_rows=[0, 1, 1, 2], items=GIVEN[[0, 1, 1, 2]]))
 
 
 def test_sample_size_must_agree():
     assert ranks(GIVEN, sample_size=4).rows.rank.tolist() == [2, 3, 3]
-    with pytest.raises(InputError, match="`negatives` must hold 9 items for each target; 3 of 3"):
+    with pytest.raises(InputError, match=r"`negatives`.*\b9\b.*3 of 3.*negatives\[0\] = 3\b"):
         ranks(GIVEN, sample_size=10)
 
 
 def test_given_items_are_not_shared():
-    with pytest.raises(InputError, match="`shared_draws` must be left out with `negatives`"):
+    with pytest.raises(InputError, match=r"`shared_draws`.*`negatives`"):
         ranks(GIVEN, shared_draws=2)
 
 
 def test_items_outside_the_catalogue():
-    with pytest.raises(InputError, match="`negatives` must lie in `items`; 1 of 9 do not"):
+    with pytest.raises(InputError, match=r"`negatives`.*`items`.*1 of 9"):
         ranks(GIVEN, items=[0, 1, 2, 4, 5])
 
 
@@ -285,12 +278,12 @@ def test_the_negatives_of_ncf(data_file):
 
 
 @pytest.mark.parametrize(("columns", "message"), [
-    ({"user": [0, 1], "negative": [[1, None], [2]]}, "`negative` must have no missing values"),
-    ({"user": [0, None], "negative": [[1], [2]]}, "`user` must have no missing values"),
+    ({"user": [0, 1], "negative": [[1, None], [2]]}, r"`negative`.*missing"),
+    ({"user": [0, None], "negative": [[1], [2]]}, r"`user`.*missing"),
     ({"user": [0, 1], "negative": [["x"], ["y"]]},
-     "`negative` must hold whole numbers, not string"),
+     r"`negative`.*\bstring\b"),
     ({"user": pa.array([], pa.int64()), "negative": pa.array([], pa.list_(pa.int64()))},
-     "`path` must hold at least one row"),
+     r"`path`.*one row"),
 ])  # fmt: skip
 def test_bad_parquet(columns, message, tmp_path):
     path = tmp_path / "negatives.parquet"
