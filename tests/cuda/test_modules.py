@@ -134,7 +134,7 @@ def test_nan_is_named_unless_it_is_excluded():
     job = made_job(module, targets, exclude=hidden)
     assert count_module(job, job.scorer, torch, DEVICE).equal.tolist() == [7, 5, 6]
     job = made_job(module, targets, items=[1, 3, 6])
-    with pytest.raises(InputError, match="user row 1 and item row 6 is NaN"):
+    with pytest.raises(InputError, match=r"user row 1\b.*item row 6\b.*NaN"):
         count_module(job, job.scorer, torch, DEVICE)
 
 
@@ -144,7 +144,7 @@ def test_one_score_for_each_pair():
             return torch.ones(users.shape[0], 2, device=DEVICE)
 
     job = made_job(Pairs(torch.zeros(2, 3)), ([0], [1]))
-    with pytest.raises(InputError, match=r"for 3 pairs it gave shape \(3, 2\)"):
+    with pytest.raises(InputError, match=r"\b3\b.*\(3, 2\)"):
         count_module(job, job.scorer, torch, DEVICE)
 
 

@@ -226,14 +226,14 @@ def test_nan_is_the_error_of_the_cpu(where):
 def test_nan_of_given_items_and_of_modules():
     users, items, _ = factors(13)
     items[20] = np.nan
-    with pytest.raises(InputError, match="user row 3 and item row 20 is NaN"):
+    with pytest.raises(InputError, match=r"user row 3\b.*item row 20\b.*NaN"):
         sample_ranks(
             FactorScorer(users, items), ([0, 3], [1, 2]), negatives=[[4, 5], [6, 20]],
             replacement=True, pool="all", device="cuda",
         )  # fmt: skip
     scorer = TorchScorer(module())
     scorer.module.place.weight.data[4 + 20] = np.nan
-    with pytest.raises(InputError, match="item row 20 is NaN"):
+    with pytest.raises(InputError, match=r"item row 20\b.*NaN"):
         sample_ranks(scorer, ONE, sample_size=120, replacement=True, rng=1, device="cuda")
 
 
@@ -262,7 +262,7 @@ def test_scorers_that_a_gpu_cannot_rank(scorer, told):
 def test_a_catalogue_that_does_not_fit(monkeypatch):
     users, items, _ = factors(14)
     monkeypatch.setattr(sampled_data, "free_memory", lambda torch, device: 2**29)
-    with pytest.raises(InputError, match=r"its item factors take 1\.2 KiB .* 512\.0 MiB are free"):
+    with pytest.raises(InputError, match=r"1\.2 KiB.*512\.0 MiB"):
         sample_ranks(FactorScorer(users, items), ONE, sample_size=20, device="cuda")
 
 

@@ -363,7 +363,7 @@ def test_a_coded_column_without_any_value() -> None:
 
 def test_text_views_with_missing_entries() -> None:
     frame = pa.table({"user": pa.array(["a", None, "b"], pa.string_view()), "item": [1, 2, 3]})
-    with pytest.warns(UserWarning, match="1 of 3 interactions lack an id"):
+    with pytest.warns(UserWarning, match="1 of 3 interactions"):
         assert Interactions.from_frame(frame, missing="drop").user_ids.tolist() == ["a", "b"]
 
 

@@ -261,7 +261,7 @@ def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) 
 
 def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
     sample = simulate([3, 5], n_items=100, sample_size=10, rng=0)
-    with pytest.raises(InputError, match="a has 2,000 items there and 100 in its sample"):
+    with pytest.raises(InputError, match=r"\ba\b.*2,000.*\b100\b"):
         build_report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
 
 
@@ -270,9 +270,9 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> Non
     path = tmp_path / "report.html"
     report = write_report({"a": sample}, path, **ONE)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match=rf"{tmp_path}.*folder"):
         report.write_html(tmp_path)
-    with pytest.raises(InputError, match="must be writable"):
+    with pytest.raises(InputError, match=r"nowhere.*writable|writable.*nowhere"):
         report.write_html(tmp_path / "nowhere" / "report.html")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 

@@ -141,7 +141,7 @@ def test_only_https(tmp_path: Path, url: str) -> None:
     request = urllib.request.Request(URL)
     redirects = _download._SecureRedirects()
     headers = email.message.Message()
-    with pytest.raises(DownloadError, match="must be an https address"):
+    with pytest.raises(DownloadError, match="https"):
         redirects.redirect_request(request, None, 302, "Found", headers, url)
     again = redirects.redirect_request(request, None, 302, "Found", headers, URL + "2")
     assert again is not None
@@ -175,7 +175,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
 
 
 def test_a_data_set_is_fetched_once_and_only_on_request(network: Network, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"or fetch it with download=True; 'simulated' works"):
+    with pytest.raises(InputError, match=r"`name`.*download=True.*'simulated'"):
         datasets.load("citeulike-a")
     assert network.asked == []
     data = datasets.load("citeulike-a", download=True)
@@ -188,7 +188,7 @@ def test_a_data_set_is_fetched_once_and_only_on_request(network: Network, tmp_pa
 
 
 def test_a_wrong_checksum_leaves_nothing(network: Network, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match="must have the MD5 checksum 0e33842e24a9c977be4e01079"):
+    with pytest.raises(DownloadError, match=r"MD5.*0e33842e24a9c977be4e01079"):
         datasets.load("ml-100k", download=True)
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
 
@@ -201,7 +201,7 @@ def test_a_checksum_is_noted_and_a_change_told(network: Network, tmp_path: Path)
     datasets.download("citeulike-a", progress=None)
     (folder / "users.dat").unlink()
     network.content = b"1 1\n"
-    with pytest.warns(DataWarning, match=r"users.dat is not the file that was downloaded before: "):
+    with pytest.warns(DataWarning, match=r"users\.dat.*downloaded before"):
         datasets.download("citeulike-a", progress=None)
     assert datasets.load("citeulike-a").n_interactions == 1
 
@@ -214,5 +214,5 @@ def test_progress_is_written_to_stderr(network: Network, capsys: Any) -> None:
 def test_what_cannot_be_fetched(network: Network) -> None:
     with pytest.raises(InputError, match=r"`name`.*book-crossing.*BX-CSV-Dump\.zip"):
         datasets.download("book-crossing")
-    with pytest.raises(InputError, match="lastfm-2k cannot: nobody is known to give it out"):
+    with pytest.raises(InputError, match=r"`name`.*lastfm-2k"):
         datasets.download("lastfm-2k")

@@ -226,7 +226,7 @@ def test_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r'needs ray: pip install "fullrank\[ray\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "fullrank\[ray\]"'):
         list(Ray().map(operator.getitem, "a", [0]))
 
 

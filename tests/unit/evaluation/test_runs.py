@@ -183,9 +183,9 @@ def test_another_run_is_refused(
 def test_other_models_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "run"
     evaluate(scorers, split, out=out, **SETTINGS)
-    with pytest.raises(InputError, match=r"differs in models \(a, b there, a now\)"):
+    with pytest.raises(InputError, match=r"`out`.*models \(a, b there, a now\)"):
         evaluate({"a": scorers["a"]}, split, out=out, **SETTINGS)
-    with pytest.raises(InputError, match=r"model a about.*model a fingerprint"):
+    with pytest.raises(InputError, match=r"`out`.*model a about.*model a fingerprint"):
         evaluate({"a": scorers["b"], "b": scorers["b"]}, split, out=out, **SETTINGS)
 
 
@@ -247,7 +247,7 @@ def test_who_is_kept_out_takes_nothing_away(
         folder.begin({})
         folder.put("0-model.safetensors", b"the fruit of hours, and no shard yet")
         before = sorted(path.name for path in folder.work.iterdir())
-        with pytest.raises(InputError, match=r"another is writing to"):
+        with pytest.raises(InputError, match=r"`out`.*another"):
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
         assert sorted(path.name for path in folder.work.iterdir()) == before
 
@@ -257,7 +257,7 @@ def test_a_refused_run_leaves_the_fitted_model(split: Split, tmp_path: Path) -> 
     with pytest.raises(StoppedError):
         evaluate("ease", split, out=out, engine=Breaking(0), **SETTINGS)
     (kept,) = (out / "unfinished").glob("*.safetensors")
-    with pytest.raises(InputError, match=r"differs in seed"):
+    with pytest.raises(InputError, match=r"`out`.*seed"):
         evaluate("ease", split, out=out, rng=1, **SETTINGS)
     assert kept.exists()
 
@@ -296,7 +296,7 @@ def test_stopped_in_the_pilot_with_another_model(
     with pytest.raises(StoppedError):
         evaluate({"m": "ease"}, split, out=out, **settings)
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"differs in model m "):
+    with pytest.raises(InputError, match=r"`out`.*model m\b"):
         evaluate({"m": model}, split, out=out, **settings)
     monkeypatch.delattr("fullrank.models.EASE.fit")  # the same goes on with what was fitted
     found = evaluate({"m": "ease"}, split, out=out, **settings)

@@ -80,7 +80,7 @@ def test_a_run_goes_on_only_with_the_same_file(users: UserFile, tmp_path: Path) 
     evaluate(models, users, **settings)
     write_users(users.path, blocks(30))
     again = UserFile(path=users.path, n_items=N_ITEMS)
-    with pytest.raises(InputError, match=r"differs in data fingerprint \("):
+    with pytest.raises(InputError, match=r"`out`.*data fingerprint"):
         evaluate(models, again, **settings)
 
 

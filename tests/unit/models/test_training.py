@@ -304,7 +304,7 @@ def test_a_write_that_fails_leaves_the_last_checkpoint(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.numpy.save_file", broken)
-    with pytest.raises(OSError, match="could not be written: No space left"):
+    with pytest.raises(OSError, match="No space left"):
         small(epochs=2).fit(split.train, checkpoint=path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -329,13 +329,13 @@ def test_a_checkpoint_of_other_settings_is_refused(
 def test_a_checkpoint_of_other_data_is_refused(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "run.safetensors"
     small(epochs=1).fit(split.train, checkpoint=path)
-    with pytest.raises(InputError, match=r"in .* interactions is "):
+    with pytest.raises(InputError, match=r"`checkpoint`.*interactions"):
         small(epochs=1).fit(split.test, checkpoint=path)
-    with pytest.raises(InputError, match=r"in .* valid is null, not "):
+    with pytest.raises(InputError, match=r"`checkpoint`.*valid is null"):
         small(epochs=1).fit(split.train, valid=split.test, checkpoint=path)
     other = tmp_path / "other.safetensors"
     small(epochs=1).fit(split.train, valid=split.test, checkpoint=other)
-    with pytest.raises(InputError, match=r"in .* valid is \["):  # other candidates
+    with pytest.raises(InputError, match=r"`checkpoint`.*valid is \["):  # other candidates
         small(epochs=1).fit(split.train, valid=split.test, exclude=False, checkpoint=other)
 
 
@@ -350,8 +350,8 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Non
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda head, arrays: head.update(format=99), "its metadata is of another format"),
-        (lambda head, arrays: head.pop("identity"), "its metadata cannot be read"),
+        (lambda head, arrays: head.update(format=99), "metadata.*format"),
+        (lambda head, arrays: head.pop("identity"), "metadata.*read"),
         (lambda head, arrays: head["run"].update(pace=1), "unexpected keyword"),
         (lambda head, arrays: head["run"]["columns"]["loss"].append(1.0), "do not agree"),
         (lambda head, arrays: arrays.pop("exp_avg.items"), "exp_avg.items"),
@@ -375,10 +375,10 @@ def test_a_damaged_checkpoint_is_refused(
 def test_a_model_is_no_checkpoint(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     small(epochs=1).fit(split.train).save(path)
-    with pytest.raises(InputError, match="it is a safetensors file of something else"):
+    with pytest.raises(InputError, match="something else"):
         small(epochs=2).fit(split.train, checkpoint=path)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="it cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         small(epochs=2).fit(split.train, checkpoint=path)
 
 
@@ -539,11 +539,11 @@ def test_a_file_without_its_history_is_refused(split: Split, tmp_path: Path) -> 
         arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
     head["records"]["history_"]["loss"] = [1.0, 2.0]
     save_file(arrays, str(path), metadata={"fullrank": json.dumps(head)})
-    with pytest.raises(InputError, match=r"must be a model that fullrank saved; .*equally long"):
+    with pytest.raises(InputError, match=r"equally long"):
         load(path)
     del head["records"]
     save_file(arrays, str(path), metadata={"fullrank": json.dumps(head)})
-    with pytest.raises(InputError, match="records is missing"):
+    with pytest.raises(InputError, match=r"records.*missing"):
         load(path)
 
 

@@ -209,7 +209,7 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
         read_ranks(path, leave_out=["x"], **SIZES)
     with pytest.raises(InputError, match=r"`columns`.*'user'.*'colour'"):
         read_ranks(path, columns={"colour": "n"}, **SIZES)
-    with pytest.raises(InputError, match=r"'3'\. The first line must name the columns\.$"):
+    with pytest.raises(InputError, match=r"'3'.*first line"):
         read_ranks(csv(tmp_path / "bare.csv", "3\n1\n"), **SIZES)
     with pytest.raises(InputError, match=r"`leave_out`.*ranks"):
         read_ranks(csv(path, "rank\n1\n"), leave_out=["rank"], **SIZES)

@@ -184,7 +184,7 @@ def test_samples_of_different_kinds_do_not_add() -> None:
         sample(ties="best") + sample(ties="worst")
     with pytest.raises(InputError, match=r"without replacement.*adaptive 10 to 20"):
         sample([2, 3]) + sample([2, 3], levels=[10, 20])
-    with pytest.raises(InputError, match=r"^Samples add only if both name their users"):
+    with pytest.raises(InputError, match=r"both name their users"):
         sample() + sample(user=[1, 2, 3])
     with pytest.raises(InputError, match=r"`user`.*`n_targets`"):
         sample(user=[1, 2, 3]) + sample(user=[3, 4, 5])
@@ -206,7 +206,7 @@ def test_counts_of_ranks_that_are_none(rank, says):
 
 
 def test_numbers_and_text_do_not_name_the_same_users():
-    with pytest.raises(InputError, match="both name their users by numbers or by text"):
+    with pytest.raises(InputError, match="numbers or by text"):
         sample([1], user=[1]) + sample([1], user=["1"])
 
 
