@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -150,6 +152,26 @@ def test_nan_in_a_target_or_elsewhere_names_the_user():
         scores[7, column] = np.nan
         with pytest.raises(InputError, match=rf"user row 7\b.*item row {column}\b.*NaN"):
             rank(scores, (np.arange(9), np.full(9, 2)))
+
+
+@pytest.mark.parametrize("progress", [None, lambda done, total: None])
+def test_the_first_user_is_named_whichever_thread_is_done_first(progress, monkeypatch):
+    import threading
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    later = threading.Event()
+
+    class Nothing:
+        n_users, n_items, thread_safe = 40, 5, True
+
+        def scores(self, user_rows, item_rows=None):
+            if user_rows[0] > 0:
+                later.set()
+            later.wait()  # the first users come last
+            return np.full((len(user_rows), 5), np.nan)
+
+    with pytest.raises(InputError, match=r"user row 0\b.*item row 0\b.*NaN"):
+        rank(Nothing(), (np.arange(40), np.zeros(40, int)), batch_size=20, progress=progress)
 
 
 def test_nan_of_an_excluded_item_is_nobodys_business():
