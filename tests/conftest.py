@@ -16,10 +16,15 @@ from types import ModuleType
 from typing import NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # no test opens a window
+
+# No test depends on the pace of the machine, which others may keep busy.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
