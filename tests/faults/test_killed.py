@@ -24,7 +24,7 @@ def test_killed_and_started_again(root: Path, runs: int, processes: int) -> None
     script = root / "benchmarks" / "faults.py"
     command = [sys.executable, str(script), "--runs", str(runs), "--processes", str(processes)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=3600)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["identical"] == runs

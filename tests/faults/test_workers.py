@@ -146,7 +146,7 @@ def test_a_ray_node_is_killed(
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         node = cluster.add_node(num_cpus=1)
-        cluster.wait_for_nodes(timeout=120)
+        cluster.wait_for_nodes(timeout=600)
 
         def remove() -> bool:
             cluster.remove_node(node, allow_graceful=False)

@@ -17,7 +17,7 @@ from fullrank.report import Report, build_report
 from fullrank.sampling import RankSample, simulate
 
 N_ITEMS = 2000
-PATIENCE = 120_000  # milliseconds for a browser on a busy machine
+PATIENCE = 600_000  # milliseconds for a browser on a busy machine
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "image": "</script><img src=x onerror=alert(1)>",

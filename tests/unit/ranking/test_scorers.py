@@ -266,7 +266,7 @@ def test_files_and_lists_that_hold_no_table(tmp_path):
 def test_a_scorer_that_says_so_is_asked_by_several_threads(says, threads, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     seen = set()
-    together = threading.Barrier(threads, timeout=120)  # broken unless so many come at once
+    together = threading.Barrier(threads, timeout=600)  # broken unless so many come at once
 
     class Slow:
         n_users, n_items, thread_safe = 40, 5, says
