@@ -81,8 +81,8 @@ def test_what_is_counted_over_the_draws(result: demo.Demo) -> None:
     """Against the same draws made one by one."""
     few = demo.run(n_draws=3)
     names = list(demo.SETTINGS)
-    split = demo._interactions()[1].split("leave-one-out", rng=0)
-    bench = {name: demo._Bench(name, split) for name in names}
+    split = demo.load_interactions()[1].split("leave-one-out", rng=0)
+    bench = {name: demo.Bench(name, split) for name in names}
     values = np.array(
         [[bench[name].fixed(seed).naive("ndcg@10") for name in names] for seed in range(3)]
     )

@@ -398,7 +398,7 @@ def test_a_film_number_that_is_none() -> None:
 def test_checksums_that_were_damaged_are_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "SHA256SUMS"
     path.write_bytes(b"\xff\x00\nno\n" + b"a" * 64 + b"  old.zip\n")
-    datasets._note(path, "new.zip", "b" * 64)
+    datasets.note_checksum(path, "new.zip", "b" * 64)
     assert path.read_text() == f"{'a' * 64}  old.zip\n{'b' * 64}  new.zip\n"
 
 
@@ -588,5 +588,5 @@ def test_an_error_of_ours_passes_a_writer_unchanged(tmp_path: Path) -> None:
 
 def test_a_checksum_that_cannot_be_noted(full_disk: Path) -> None:
     with pytest.raises(WriteError) as caught:
-        datasets._note(full_disk, "x" * 5000, "0" * 64)
+        datasets.note_checksum(full_disk, "x" * 5000, "0" * 64)
     assert re.search(rf"{full_disk}.*File too large", str(caught.value))

@@ -139,7 +139,7 @@ def test_only_https(tmp_path: Path, url: str) -> None:
     with pytest.raises(DownloadError, match=said):
         _download.fetch(url, tmp_path / "file", max_bytes=10, opener=Network())
     request = urllib.request.Request(URL)
-    redirects = _download._SecureRedirects()
+    redirects = _download.SecureRedirects()
     headers = email.message.Message()
     with pytest.raises(DownloadError, match="https"):
         redirects.redirect_request(request, None, 302, "Found", headers, url)
@@ -149,8 +149,8 @@ def test_only_https(tmp_path: Path, url: str) -> None:
 
 
 def test_no_other_protocol_has_a_handler() -> None:
-    assert set(_download._secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
-    opener = _download._secure_opener()
+    assert set(_download.secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
+    opener = _download.secure_opener()
     assert not any(
         isinstance(handler, urllib.request.FileHandler | urllib.request.FTPHandler)
         or type(handler) is urllib.request.HTTPHandler
@@ -170,7 +170,7 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
 
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FULLRANK_DATA", raising=False)
-    monkeypatch.setattr(_download, "_secure_opener", Opener)
+    monkeypatch.setattr(_download, "secure_opener", Opener)
     return answers
 
 

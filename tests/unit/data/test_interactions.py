@@ -128,11 +128,11 @@ def test_huge_and_sparse_ids_need_no_table() -> None:
 
 
 def test_sorting_where_key_and_position_do_not_fit_in_one_number() -> None:
-    from fullrank.data._rows import _stable_argsort
+    from fullrank.data._rows import stable_argsort
 
     keys = np.array([5, 2, 5, 0, 2])
     for bound in (6, 2**62):
-        np.testing.assert_array_equal(_stable_argsort(keys, bound), [3, 1, 4, 0, 2])
+        np.testing.assert_array_equal(stable_argsort(keys, bound), [3, 1, 4, 0, 2])
 
 
 def test_fixed_id_maps_keep_their_order_and_their_unused_ids() -> None:

@@ -17,7 +17,7 @@ from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.evaluation.manifests import file_names
-from fullrank.evaluation.runs import RunFolder, _locked
+from fullrank.evaluation.runs import RunFolder, locked
 
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
@@ -265,9 +265,9 @@ def test_a_refused_run_leaves_the_fitted_model(split: Split, tmp_path: Path) -> 
 def test_a_lock_on_a_folder_that_has_gone_is_none(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (tmp_path / "lock").open("w") as file:
-        assert _locked(file)
+        assert locked(file)
         (tmp_path / "lock").unlink()
-        assert not _locked(file)
+        assert not locked(file)
 
 
 def test_a_run_that_ended_meanwhile_is_not_done_again(

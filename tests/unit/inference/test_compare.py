@@ -9,7 +9,7 @@ from scipy import stats
 from fullrank import estimate
 from fullrank.errors import InputError
 from fullrank.inference._aligned import align
-from fullrank.inference.comparing import _paired, _unpaired, compare
+from fullrank.inference.comparing import compare, paired_rows, unpaired_rows
 from fullrank.inference.influence import PseudoValues, pseudo_values
 from fullrank.inference.multiplicity import holm
 from fullrank.inference.paired_tests import TESTS
@@ -286,7 +286,8 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
     biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
     pairs = [(0, 1), (0, 2)]
     plain, wide = (
-        _paired(one, pairs, test, 0.95, 2000, np.random.default_rng(0)) for one in (aligned, biased)
+        paired_rows(one, pairs, test, 0.95, 2000, np.random.default_rng(0))
+        for one in (aligned, biased)
     )
     for before, after, extra in zip(plain, wide, (0.02**2 + 0.03**2, 0.02**2), strict=True):
         assert after["standard_error"] ** 2 == pytest.approx(before["standard_error"] ** 2 + extra)
@@ -305,7 +306,7 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
 def test_smoothing_bias_widens_errors_between_different_users() -> None:
     aligned = align(EXACT, "ndcg@10", method="auto", paired=False, settings={})
     biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
-    (before,), (after,) = (_unpaired(one, [(0, 1)], "t", 0.95) for one in (aligned, biased))
+    (before,), (after,) = (unpaired_rows(one, [(0, 1)], "t", 0.95) for one in (aligned, biased))
     assert after["standard_error"] ** 2 == pytest.approx(
         before["standard_error"] ** 2 + 0.02**2 + 0.03**2
     )

@@ -143,7 +143,7 @@ def test_the_seed_decides(kind: type, split: Split) -> None:
 def test_batches_hold_every_interaction_and_items_that_are_lacking(split: Split) -> None:
     data = split.train
     how = _bpr.Descent(epochs=1, learning_rate=1, batch_size=100, dropout=0.5, scale=1, seed=0)
-    batches = list(_bpr._batches(data, how, np.random.default_rng(0)))
+    batches = list(_bpr.batches(data, how, np.random.default_rng(0)))
     wanted = np.concatenate([batch[1] for batch in batches])
     np.testing.assert_array_equal(np.bincount(wanted, minlength=120), data.item_counts())
     values = np.concatenate([batch[0] for batch in batches])
@@ -161,7 +161,7 @@ def test_batches_hold_every_interaction_and_items_that_are_lacking(split: Split)
 def test_users_who_have_everything_are_left_out() -> None:
     data = Interactions.from_arrays([0, 0, 0, 1], [0, 1, 2, 0])
     how = _bpr.Descent(epochs=1, learning_rate=1, batch_size=9, dropout=0, scale=1, seed=0)
-    ((histories, wanted, others),) = _bpr._batches(data, how, np.random.default_rng(0))
+    ((histories, wanted, others),) = _bpr.batches(data, how, np.random.default_rng(0))
     assert histories.shape == (1, 3)
     assert wanted.tolist() == [0]
     assert others[0] in (1, 2)

@@ -76,7 +76,7 @@ def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any]) -> N
 def test_equal_keys_of_different_users_cost_time_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_tally, "_keys", lambda column: np.zeros(len(column), np.uint64))
+    monkeypatch.setattr(_tally, "user_keys", lambda column: np.zeros(len(column), np.uint64))
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=["a", "b"])
     sample = read_ranks(path, **SIZES).samples[""]
     assert sample.rows is not None
@@ -86,9 +86,9 @@ def test_equal_keys_of_different_users_cost_time_alone(
 def test_keys_tell_texts_apart() -> None:
     texts = ["", "a", "b", "ab", "ba", "aa", "a" * 300, "a" * 299 + "b", "ä", "u1", "u10"]
     texts += [f"user{i}" for i in range(50_000)]
-    keys = _tally._keys(pa.chunked_array([texts[:20_000], texts[20_000:]]))
+    keys = _tally.user_keys(pa.chunked_array([texts[:20_000], texts[20_000:]]))
     assert np.unique(keys).size == len(texts)
-    assert np.array_equal(keys[5:], _tally._keys(pa.chunked_array([pa.array(texts)[5:]])))
+    assert np.array_equal(keys[5:], _tally.user_keys(pa.chunked_array([pa.array(texts)[5:]])))
 
 
 def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
