@@ -62,6 +62,7 @@ def made_targets(random, n_users, n_items, several):
     return np.repeat(random.permutation(n_users), several), np.concatenate(items)
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize(
     ("kind", "whole", "hidden", "some", "key", "several"),
     [
@@ -100,6 +101,7 @@ def test_the_counts_of_the_cpu(monkeypatch, kind, whole, hidden, some, key, seve
     assert (found.before.sum() > 0) == (key is not None)
 
 
+@pytest.mark.verify
 def test_blocks_of_users_by_memory_and_progress(monkeypatch):
     random = np.random.default_rng(4)
     module = Table(torch.from_numpy(random.normal(size=(5, 20))))
@@ -154,6 +156,7 @@ def test_a_module_elsewhere_is_not_moved():
         count_module(job, job.scorer, torch, DEVICE)
 
 
+@pytest.mark.verify
 def test_rank_on_a_device():
     random = np.random.default_rng(2)
     module = Table(torch.from_numpy(random.normal(size=(4, 30)).round()))

@@ -15,6 +15,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.verify,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL"),
 ]
 

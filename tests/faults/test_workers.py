@@ -16,7 +16,7 @@ import pytest
 from fullrank.engines import Processes, Ray, Serial
 from fullrank.evaluation import Evaluation, UserFactors, UserFile, evaluate, write_users
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.verify, pytest.mark.filterwarnings("ignore")]
 
 N_USERS, N_ITEMS = 1200, 3000
 

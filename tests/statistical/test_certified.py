@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 from fullrank.ranking import FactorScorer, ItemItemScorer, _exact_factors, _exact_item_item, rank
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 USERS, ITEMS, D, EACH = 1000, 3000, 24, 100  # 100,000 targets in each of eleven worlds
 

@@ -15,7 +15,7 @@ from fullrank.inference.winning import winner
 from fullrank.metrics import parse
 from fullrank.sampling import RankGrid, simulate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 N = 2000
 

@@ -11,7 +11,7 @@ from fullrank.ranking import _draw_kernels as kernels
 from fullrank.ranking.draws import make_pools
 from fullrank.ranking.targets import clean_targets
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 # All seeds are fixed, so a test passes always or never; with a hundred or so p-values, one below
 # 1e-5 has a chance of one in a thousand.
