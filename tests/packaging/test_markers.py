@@ -33,6 +33,12 @@ def test_marked():
 
 def test_neither_slow_nor_of_real_data():
     pass
+
+@pytest.mark.slow
+@pytest.mark.breadth
+@pytest.mark.parametrize("case", ["first", "second"])
+def test_cases(case):
+    pass
 """
 # a folder for each setting, which is made before our own conftest looks at it
 SETTING = """
@@ -65,7 +71,7 @@ def outcomes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         (folder / name / "test_suite.py").write_text(SUITE, "utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
     done = subprocess.run(
-        [*command, "-m", "slow or realdata", *settings],
+        [*command, "-m", "(slow or realdata) and not verify", *settings],
         capture_output=True,
         text=True,
         cwd=folder,
@@ -86,6 +92,7 @@ def test_without_extras_and_data_tests_are_skipped(outcomes) -> None:
         "file_there": "SKIPPED",
         "file_not_there": "SKIPPED",
         "marked": "SKIPPED",
+        "cases[first]": "PASSED",
     }
 
 
@@ -96,11 +103,16 @@ def test_ci_asks_for_extras_and_data_are_read_where_they_are(outcomes) -> None:
         "file_there": "PASSED",
         "file_not_there": "SKIPPED",
         "marked": "PASSED",
+        "cases[first]": "PASSED",
     }
 
 
 def test_a_data_folder_that_is_none_is_an_error(outcomes) -> None:
     assert outcomes["astray"]["marked"] == "ERROR"
+
+
+def test_all_cases_of_breadth_but_the_first_are_left_to_verify(outcomes) -> None:
+    assert [name for name in outcomes["ci"] if name.startswith("cases")] == ["cases[first]"]
 
 
 def test_data_file_marks_its_test_before_tests_are_chosen_by_marker(outcomes) -> None:

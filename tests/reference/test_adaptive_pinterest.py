@@ -20,7 +20,7 @@ from fullrank.ranking import adaptive_ranks, rank
 from fullrank.ranking.adaptive import recommend_limit, sampling_efficiency
 from fullrank.sampling import RankGrid, RankSample
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 N_ITEMS, REPEATS = 9_916, 6
 World = tuple[Any, Interactions, np.ndarray]

@@ -19,6 +19,7 @@ def ndcg(model: Any, split: Split) -> float:
     return rank(model.scorer(), split.test, exclude=split.train).metrics("ndcg@20")["ndcg@20"]
 
 
+@pytest.mark.breadth
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",

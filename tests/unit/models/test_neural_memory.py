@@ -88,6 +88,7 @@ print((most - before) / trained.memory(data))
 """
 
 
+@pytest.mark.breadth
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 @pytest.mark.parametrize(
