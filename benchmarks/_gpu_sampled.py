@@ -17,7 +17,7 @@ from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.cuda.sampled.device_data import Level, make_group
-from fullrank.ranking.cuda.sampled.ranks import Ranking, _Climb
+from fullrank.ranking.cuda.sampled.ranks import Climb, Ranking
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]
@@ -61,7 +61,7 @@ class Sampling:
         self.model = ranking.model
         self.group = make_group(ranking.gpu, t.users, None, pools, every, None, replacement)
         self.model.start(t.users)
-        self.climb = _Climb(ranking.gpu, self.model, self.group, t.starts, t.item_rows[t.order])
+        self.climb = Climb(ranking.gpu, self.model, self.group, t.starts, t.item_rows[t.order])
         rows = torch.arange(t.users.size, device="cuda")
         self.level = Level(
             rows=rows, starts=self.climb.starts, targets=self.climb.targets,

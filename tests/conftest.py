@@ -16,10 +16,15 @@ from types import ModuleType
 from typing import NoReturn
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # no test opens a window
+
+# No test depends on the pace of the machine, which others may keep busy.
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
@@ -42,9 +47,15 @@ def data_file() -> Callable[[str], Path]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    shown: set[str] = set()
     for item in items:
         if "data_file" in getattr(item, "fixturenames", ()):
             item.add_marker("realdata")
+        if item.get_closest_marker("breadth"):
+            test = item.nodeid.partition("[")[0]
+            if test in shown:
+                item.add_marker("verify")
+            shown.add(test)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

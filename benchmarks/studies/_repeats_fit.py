@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.designs import Design, RankGrid
-from fullrank.estimators.system import _ALL, _BASE, System, columns_of, possible_system
+from fullrank.estimators.system import ALL, BASE, System, columns_of, possible_system
 from fullrank.estimators.uniform.entropy import solve
 from fullrank.estimators.uniform.least_squares import coefficients
 from fullrank.estimators.uniform.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
@@ -112,8 +112,8 @@ class Samples:
         """
         if not self.adaptive or self.system.keys is None:
             return self.system.table
-        size, rank = np.divmod(self.system.keys, _BASE)
-        size[size == _ALL] = self.grid.n_items
+        size, rank = np.divmod(self.system.keys, BASE)
+        size[size == ALL] = self.grid.n_items
         fixed = Design(replacement=self.replacement)
         return fixed.probabilities(rank, size, n_items=self.grid.n_items, grid=self.grid)
 

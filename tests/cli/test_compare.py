@@ -1,6 +1,7 @@
 """`fullrank compare`: files and run folders."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -79,17 +80,17 @@ def test_bad_runs(fullrank: Any, tmp_path: Path, content: str | None) -> None:
         (folder / "run.json").write_text(content)
     done = fullrank("compare", folder)
     assert done.code == 2
-    assert done.err.startswith("`folder` must ")
+    assert re.search(r"`folder`.*\brun\b", done.err)
     assert done.err.count("\n") == 1
 
 
 def test_models_of_one_name(fullrank: Any, run: Path) -> None:
     done = fullrank("compare", run, run)
     assert done.code == 2
-    assert done.err.startswith("`FILES` must name each model once; 'ease' is in ")
+    assert re.search(r"`FILES`.*'ease'", done.err)
 
 
 def test_one_model_is_not_enough(fullrank: Any, tmp_path: Path) -> None:
     done = fullrank("compare", table(tmp_path / "a.csv", SAMPLES["ease"]), *SIZES)
     assert done.code == 2
-    assert done.err == "`FILES` must hold two models or more; there is only 'a'.\n"
+    assert re.search(r"`FILES`.*'a'", done.err)

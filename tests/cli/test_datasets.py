@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -32,8 +33,9 @@ def test_one_of_them(fullrank: Run) -> None:
 def test_mistakes(fullrank: Run) -> None:
     done = fullrank("datasets", "netflics")
     assert done.code == 2
-    assert done.err.startswith("`name` must be one of 'ml-latest-small', ")
+    assert re.search(r"`name`.*'ml-latest-small'.*'netflics'", done.err)
     done = fullrank("datasets", "--download")
-    assert (done.code, done.err) == (2, "`--download` must come with the name of a data set.\n")
+    assert done.code == 2
+    assert re.search(r"`--download`.*name", done.err)
     done = fullrank("datasets", "simulated", "--download")
     assert done.code == 0

@@ -21,67 +21,65 @@ READERS = {
     "plan": ("plan", "--pilot", "FILE"),
 }
 MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
-    "missing file": (None, SIZES, r"`path` must name a file; .*ranks\.csv does not exist\."),
+    "missing file": (None, SIZES, r"`path`.*ranks\.csv.*exist"),
     "wrong column": (
         "rnak,user\n1,a\n",
         SIZES,
-        r"`rank` must name a column of .*ranks\.csv; 'rank' is none of them: 'rnak', 'user'\. Is "
-        r"it 'rnak'\?",
+        r"`rank`.*ranks\.csv.*'rank'.*'rnak', 'user'.*'rnak'",
     ),
     "zero-based ranks": (
         "rank\n3\n0\n0\n",
         SIZES,
-        r"`rank` must be at least 1; 2 of 3 are not, the first being rank\[1\] = 0\. Ranks are "
-        r"1-based, the target counted among the candidates\.",
+        r"`rank`.*2 of 3.*rank\[1\] = 0\b",
     ),
     "rank too large": (
         "rank\n11\n",
         SIZES,
-        r"`rank` must be at most the sample size; 1 of 1 is not, the first being rank\[0\] = 11.*",
+        r"`rank`.*1 of 1.*rank\[0\] = 11",
     ),
-    "no ranks": ("rank\n", SIZES, r"`path` must hold at least one rank; .* is empty\."),
-    "no table": ("", SIZES, r"`path` must be a CSV file; .* is not: .*"),
+    "no ranks": ("rank\n", SIZES, r"`path`.*empty"),
+    "no table": ("", SIZES, r"`path`.*CSV.*ranks\.csv"),
     "no sample size": (
         "rank\n1\n",
         SIZES[2:],
-        r"`sample_size` must be given: .*ranks\.csv has no such column\.",
+        r"`sample_size`.*ranks\.csv",
     ),
     "sizes exchanged": (
         "rank\n1\n",
         ("--sample-size", "50", "--n-items", "10"),
-        r"`n_items` must be at least the sample size; it is 10 where 50 .* Are the two exchanged\?",
+        r"`n_items`.*\b10\b.*\b50\b",
     ),
     "popularity": (
         "rank\n1\n",
         (*SIZES, "--negatives", "popularity"),
-        r"`--negatives` must be uniform: .*",
+        r"`--negatives`.*uniform",
     ),
     "other negatives": (
         "rank\n1\n",
         (*SIZES, "--negatives", "hard"),
-        r"`--negatives` must be one of 'uniform', 'popularity', not 'hard'\.",
+        r"`--negatives`.*'uniform', 'popularity'.*'hard'",
     ),
     "unknown design": (
         "rank\n1\n",
         (*SIZES, "--design", "other"),
-        r"`design` must be one of 'auto', 'fixed', 'adaptive', not 'other'\.",
+        r"`design`.*'auto', 'fixed', 'adaptive'.*'other'",
     ),
     "levels that are words": (
         "rank\n1\n",
         (*SIZES, "--levels", "a,b"),
-        r"`--levels` must be a whole number here, not 'a'\.",
+        r"`--levels`.*'a'",
     ),
     "unknown metric": (
         "rank\n1\n2\n",
         (*SIZES, "--metric", "fame@10"),
-        r"`metric` must be one of recall, .*, not 'fame@10'\.",
+        r"`metric`.*recall.*'fame@10'",
     ),
 }
 
 
 def told(done: Any, says: str) -> None:
     assert (done.code, done.out) == (2, "")
-    assert re.fullmatch(says + r"\n", done.err), done.err
+    assert re.fullmatch(rf"{says}.*[.?]\n", done.err), done.err
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -104,15 +102,15 @@ def test_unknown_method(fullrank: Any, tmp_path: Path, command: str) -> None:
         (tmp_path / name).write_text("rank\n" + "1\n2\n3\n" * 20)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"][: 1 + (command == "compare")]
     done = fullrank(command, *files, *SIZES, "--method", "guess")
-    told(done, r"`method` must be one of 'auto', 'exact', .*, not 'guess'\.")
+    told(done, r"`method`.*'auto', 'exact'.*'guess'")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--level", "95"), r"`confidence_level` must lie between 0 and 1, as 0\.95, not 95\."),
-        (("--target", "me"), r"`target` must be one of 'population', 'users', not 'me'\."),
-        (("--procedure", "x"), r"`procedure` must be one of 'influence', 'bootstrap', not 'x'\."),
+        (("--level", "95"), r"`confidence_level`.*not 95\b"),
+        (("--target", "me"), r"`target`.*'population', 'users'.*'me'"),
+        (("--procedure", "x"), r"`procedure`.*'influence', 'bootstrap'.*'x'"),
     ],
 )
 def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: str) -> None:
@@ -132,11 +130,11 @@ def test_unwritable_output_is_told_before_the_work(
     (tmp_path / "a.csv").write_text("rank\n1\n2\n")
     words = ("estimate", tmp_path / "a.csv", *SIZES, "--report")
     nowhere = tmp_path / "nowhere" / "page.html"
-    told(fullrank(*words, nowhere), r"`--report` must lie in a folder that is there; .* is not\.")
-    told(fullrank(*words, tmp_path), rf"`--report` must name a file; {tmp_path} is a folder\.")
-    told(fullrank(*words, "/dev/null"), r"`--report` must name a file; /dev/null is a device or .*")
+    told(fullrank(*words, nowhere), r"`--report`.*nowhere")
+    told(fullrank(*words, tmp_path), rf"`--report`.*{tmp_path}.*folder")
+    told(fullrank(*words, "/dev/null"), r"`--report`.*/dev/null.*device")
     monkeypatch.setattr(os, "access", lambda *_: False)  # for root everything is writable
-    told(fullrank(*words, tmp_path / "p.html"), r"`--report` must be writable; the folder .*")
+    told(fullrank(*words, tmp_path / "p.html"), r"`--report`.*writable")
     assert [one.name for one in tmp_path.iterdir()] == ["a.csv"]
 
 
@@ -148,7 +146,7 @@ def test_a_file_that_may_not_be_read(
     path.write_text("rank\n1\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
     words = (path if one == "FILE" else one for one in READERS[command])
-    told(fullrank(*words, *SIZES), r"`path` must be readable; .*ranks\.csv is not\.")
+    told(fullrank(*words, *SIZES), r"`path`.*readable.*ranks\.csv")
 
 
 COMMANDS = sorted(command.name or "" for command in app.app.registered_commands)

@@ -1,6 +1,7 @@
 """`fullrank estimate`: numbers of the library, in words and in JSON."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def test_our_own_file_carries_its_design(fullrank: Any, tmp_path: Path, sample: 
     assert json.loads(done.out)["assumed"] == []
     wrong = fullrank("estimate", path, "--n-items", 4_999)
     assert wrong.code == 2
-    assert wrong.err.startswith("`--n-items` must not be given, or agree: ")
+    assert re.search(r"`--n-items`.*agree", wrong.err)
 
 
 def test_bootstrap_follows_the_seed(fullrank: Any, ranks: Path) -> None:
@@ -169,8 +170,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\na,5\nb,2\n")
     again = fullrank("estimate", path, *SIZES)
     assert again.code == 2
-    assert again.err.startswith("`user` must have as many rows as `n_targets` says; user a has 2")
-    assert again.err.endswith("Leave `user` out to count every target as a user of its own.\n")
+    assert re.search(r"`user`.*`n_targets`.*user a has 2.*`user`", again.err)
     alone = fullrank("estimate", path, *SIZES, "--leave-out", "user", "--json")
     assert json.loads(alone.out)["n_users"] == 3
 
@@ -178,7 +178,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
 def test_popularity_is_refused(fullrank: Any, ranks: Path) -> None:
     done = fullrank("estimate", ranks, *SIZES, "--negatives", "popularity")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("`--negatives` must be uniform: popular items crowd candidates")
+    assert re.search(r"`--negatives`.*uniform.*popular", done.err)
     assert done.err.count("\n") == 1
 
 
@@ -193,11 +193,9 @@ def test_trec_run(fullrank: Any, tmp_path: Path) -> None:
     assert content["average_size"] == 20
     alone = fullrank("estimate", tmp_path / "run.trec", "--n-items", 500)
     assert alone.code == 2
-    assert alone.err.startswith("`--truth` must be given for ")
+    assert re.search(r"`--truth`.*run\.trec", alone.err)
     unsaid = fullrank("estimate", tmp_path / "run.trec", "--qrels", tmp_path / "qrels.txt")
-    assert unsaid.err == (
-        "`--n-items` must be given with scored candidates, which do not tell it.\n"
-    )
+    assert re.search(r"`--n-items`.*candidates", unsaid.err)
 
 
 def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) -> None:
@@ -262,7 +260,7 @@ def test_a_model_is_not_lost_to_the_name_of_the_file(fullrank: Any, tmp_path: Pa
     path.write_text("model,rank\n,3\ntwice,4\n")
     done = fullrank("estimate", path, *SIZES)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"`model` must tell models apart; {path} has two that look alike.\n"
+    assert re.search(rf"`model`.*{path}", done.err)
 
 
 def test_models_that_were_measured_differently(fullrank: Any, tmp_path: Path) -> None:
@@ -287,5 +285,5 @@ def test_a_report_does_not_replace_the_ranks(fullrank: Any, ranks: Path) -> None
     before = ranks.read_bytes()
     done = fullrank("estimate", ranks, *SIZES, "--report", ranks)
     assert (done.code, done.out) == (2, "")
-    assert done.err == f"`--report` must not take the place of the ranks in {ranks}.\n"
+    assert re.search(rf"`--report`.*{ranks}", done.err)
     assert ranks.read_bytes() == before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,7 +40,7 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
     assert json.loads(again.out) == results
     refused = fullrank(*command, "--seed", 1)
     assert refused.code == 2
-    assert refused.err.startswith("`out` must be another folder, or the same must be asked: ")
+    assert re.search(r"`out`.*seed", refused.err)
     assert refused.err.count("\n") == 1
 
 
@@ -65,32 +66,32 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
     assert "mine" in done.out
     done = fullrank("evaluate", plays, "--factors", f"mine={tmp_path / 'u.npy'}", "-m", "auc")
     assert done.code == 2
-    assert done.err.startswith("`factors` must be two files, users' and items', or one .npz")
+    assert re.search(r"`factors`.*\.npz", done.err)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.csv", "--model", "ease"], "`path` must name a file; none.csv does not exist."),
-        (["PLAYS"], "`--model` must be given, or `--factors`: there is nothing to evaluate."),
-        (["PLAYS", "--model", "easy"], "`model` must be one of 'popularity', "),
-        (["PLAYS", "--model", "ease:l=1"], "`model` must have settings of ease, regularization; "),
-        (["netflics", "--model", "ease"], "`data` must be a file or one of 'ml-latest-small', "),
-        (["PLAYS", "--model", "ease", "--strategy", "all"], "`strategy` must be one of 'exact', "),
-        (["PLAYS", "--model", "ease", "-m", "ndgc@10"], "`metric` must be one of recall, "),
-        (["PLAYS", "--model", "ease", "--engine", "gpu"], "`engine` must be one of 'serial', "),
-        (["PLAYS", "--model", "ease", "--split", "half"], "`split` must be one of 'auto', "),
-        (["PLAYS", "--model", "ease", "--column", "user=who"], "`user` must name a column of the "),
-        (["PLAYS", "--model", "m.safetensors"], "`path` must name a file; m.safetensors does not "),
-        (["PLAYS", "--model", "ease", "--out", "PLAYS"], "`out` must be a folder; "),
-        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], "`out` must be a folder that can be "),
-        (["PLAYS", "--model", "ease", "--level", "95"], "`confidence_level` must lie between "),
+        (["none.csv", "--model", "ease"], r"`path`.*none\.csv.*exist"),
+        (["PLAYS"], r"`--model`.*`--factors`"),
+        (["PLAYS", "--model", "easy"], r"`model`.*'popularity'.*'easy'"),
+        (["PLAYS", "--model", "ease:l=1"], r"`model`.*regularization.*'l'"),
+        (["netflics", "--model", "ease"], r"`data`.*'ml-latest-small'.*'netflics'"),
+        (["PLAYS", "--model", "ease", "--strategy", "all"], r"`strategy`.*'exact'.*'all'"),
+        (["PLAYS", "--model", "ease", "-m", "ndgc@10"], r"`metric`.*recall.*'ndgc@10'"),
+        (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`engine`.*'serial'.*'gpu'"),
+        (["PLAYS", "--model", "ease", "--split", "half"], r"`split`.*'auto'.*'half'"),
+        (["PLAYS", "--model", "ease", "--column", "user=who"], r"`user`.*'who'"),
+        (["PLAYS", "--model", "m.safetensors"], r"`path`.*m\.safetensors.*exist"),
+        (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`out`.*folder.*plays\.csv"),
+        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`out`.*written.*plays\.csv"),
+        (["PLAYS", "--model", "ease", "--level", "95"], r"`confidence_level`.*not 95\b"),
     ],
 )
 def test_mistakes(fullrank: Run, plays: Path, arguments: list[str], message: str) -> None:
     done = fullrank("evaluate", *(one.replace("PLAYS", str(plays)) for one in arguments))
     assert done.code == 2
-    assert done.err.startswith(message)
+    assert re.search(message, done.err)
     assert done.err.count("\n") == 1
     assert done.out == ""
     assert [path.name for path in plays.parent.iterdir()] == ["plays.csv"]

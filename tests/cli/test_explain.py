@@ -1,6 +1,7 @@
 """`fullrank explain`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +41,11 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), "`--sample-size` and `--n-items` must be given, or ranks by "),
-        (("--sample-size", "n", "--n-items", "9"), "`--sample-size` must be a whole number here, "),
+        (("--n-items", "100"), r"`--sample-size`.*`--n-items`"),
+        (("--sample-size", "n", "--n-items", "9"), r"`--sample-size`.*'n'"),
     ],
 )
 def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
     done = fullrank("explain", *words)
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(says)
+    assert re.search(says, done.err)

@@ -1,6 +1,7 @@
 """`fullrank plan`."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,7 @@ def test_from_a_pilot(fullrank: Any, pilot: Path) -> None:
     assert content == {**expected.to_dict(), "assumed": []}
     other = fullrank(*words[:3], "--n-items", "2_001")
     assert other.code == 2
-    assert other.err.startswith("`--n-items` must not be given, or agree: ")
+    assert re.search(r"`--n-items`.*agree", other.err)
 
 
 def test_the_users_of_the_pilot_if_nothing_is_said(fullrank: Any, pilot: Path) -> None:
@@ -66,35 +67,37 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
     third = tmp_path / "third.csv"
     third.write_text(path.read_text() + "c,0,1\nc,1,1\n")
     many = fullrank("plan", "--pilot", third, *words)
-    assert (many.code, many.err) == (2, "`--pilot` must hold one model or two; there are 3.\n")
+    assert many.code == 2
+    assert re.search(r"`--pilot`.*\b3\b", many.err)
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), "`--users` must be given without a pilot.\n"),
-        (("--users", "9"), "`--n-items` must be given without a pilot.\n"),
+        (("--n-items", "100"), r"`--users`.*pilot"),
+        (("--users", "9"), r"`--n-items`.*pilot"),
         (
             ("--users", "9", "--n-items", "100", "--try", "some"),
-            "`--try` must be a whole number here, not 'some'.\n",
+            r"`--try`.*'some'",
         ),
         (
             ("--users", "x", "--n-items", "100"),
-            "`--users` must be a whole number here, not 'x'.\n",
+            r"`--users`.*'x'",
         ),
         (
             ("--users", "9", "--n-items", "100", "--margin", "x"),
-            "`--margin` must be a number, or a share as 2%, not 'x'.\n",
+            r"`--margin`.*'x'",
         ),
         (
             ("--users", "9", "--n-items", "100", "--margin", "2%", "--budget", "9"),
-            "`margin` must be given, or `budget`, or `difference`: one of the three.\n",
+            r"`margin`.*`budget`.*`difference`",
         ),
     ],
 )
 def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
     done = fullrank("plan", *words)
-    assert (done.code, done.out, done.err) == (2, "", says)
+    assert (done.code, done.out) == (2, "")
+    assert re.fullmatch(rf"{says}.*\n", done.err), done.err
 
 
 def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -46,15 +47,15 @@ def test_a_report_of_a_run(
 def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     for arguments, message in (
-        (["none", "--out", out], "`path` must name a file; none does not exist."),
-        ([tmp_path, "--out", out], "`folder` must be one that evaluate wrote; "),
-        ([run, "--out", tmp_path], "`--out` must name a file; "),
-        ([run, "--out", tmp_path / "no" / "x.html"], "`--out` must lie in a folder that is there;"),
-        ([run, run, "--out", out], "`FILES` must name each model once; "),
-        ([run, "--out", out, "-m", "ndgc"], "`metric` must be one of recall, "),
+        (["none", "--out", out], r"`path`.*none.*exist"),
+        ([tmp_path, "--out", out], r"`folder`.*evaluate"),
+        ([run, "--out", tmp_path], r"`--out`.*folder"),
+        ([run, "--out", tmp_path / "no" / "x.html"], r"`--out`.*folder.*no"),
+        ([run, run, "--out", out], r"`FILES`.*once"),
+        ([run, "--out", out, "-m", "ndgc"], r"`metric`.*recall.*'ndgc'"),
     ):
         done = fullrank("report", *arguments)
         assert done.code == 2
-        assert done.err.startswith(message)
+        assert re.search(message, done.err)
         assert done.err.count("\n") == 1
     assert [path.name for path in tmp_path.iterdir()] == ["run"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,13 +31,13 @@ def test_trained_and_evaluated(fullrank: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulated", "--model", "easy", "--out", "OUT"], "`model` must be one of 'popularity', "),
-        (["none.csv", "--model", "ease", "--out", "OUT"], "`path` must name a file; none.csv does"),
-        (["simulated", "--model", "ease", "--out", "."], "`--out` must name a file; . is a folder"),
-        (["simulated", "--model", "ease", "--out", "no/x"], "`--out` must lie in a folder that is"),
+        (["simulated", "--model", "easy", "--out", "OUT"], r"`model`.*'popularity'.*'easy'"),
+        (["none.csv", "--model", "ease", "--out", "OUT"], r"`path`.*none\.csv.*exist"),
+        (["simulated", "--model", "ease", "--out", "."], r"`--out`.*folder"),
+        (["simulated", "--model", "ease", "--out", "no/x"], r"`--out`.*folder.*\bno\b"),
         (
             ["simulated", "--model", "popularity", "--out", "OUT", "--split", "none", "-m", "auc"],
-            "`metrics` must not be asked for without a split: nothing is left.",
+            r"`metrics`.*split",
         ),
     ],
 )
@@ -44,6 +45,6 @@ def test_mistakes(fullrank: Run, tmp_path: Path, arguments: list[str], message: 
     out = str(tmp_path / "m.safetensors")
     done = fullrank("train", *(out if one == "OUT" else one for one in arguments))
     assert done.code == 2
-    assert done.err.startswith(message)
+    assert re.search(message, done.err)
     assert done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []

@@ -38,11 +38,11 @@ class Fickle:
 @pytest.mark.parametrize(
     ("fit", "promise"),
     [
-        (lambda sample: mle(sample).mass, "must return a RankDistribution"),
-        (Fickle(), "the same sample must give the same estimate"),
-        (by_order, "order must not matter"),
-        (by_weight, "a common factor of the weights must not matter"),
-        (by_rows, "counts alone must be enough"),
+        (lambda sample: mle(sample).mass, "RankDistribution"),
+        (Fickle(), "same sample"),
+        (by_order, "order"),
+        (by_weight, "weights"),
+        (by_rows, "counts alone"),
     ],
 )
 def test_the_contract_notices(fit, promise: str) -> None:

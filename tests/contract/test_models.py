@@ -70,13 +70,13 @@ class Personal(Popularity):
 @pytest.mark.parametrize(
     ("model", "promise"),
     [
-        (Unready, "`scorer` must raise NotFittedError before `fit`"),
-        (Selfless, "`fit` must return the model itself"),
-        (Forgetful, "the scorer must have all items"),
-        (Fickle, "the same settings must learn the same scores"),
-        (Undefined, "scores must be finite"),
-        (Equal, "scores must tell items apart"),
-        (Personal, "must score new users by their items alone"),
+        (Unready, r"`scorer`.*NotFittedError.*`fit`"),
+        (Selfless, r"`fit`.*itself"),
+        (Forgetful, "all items"),
+        (Fickle, "same settings"),
+        (Undefined, "finite"),
+        (Equal, "tell items apart"),
+        (Personal, "new users"),
     ],
 )
 def test_the_contract_notices(model: type[Popularity], promise: str) -> None:
@@ -109,9 +109,9 @@ def under_other_ids(path: Path) -> Model:
 @pytest.mark.parametrize(
     ("loaded", "promise"),
     [
-        (scored_otherwise, "`load` must give the scores that were saved"),
-        (of_another_class, "`load` must give the class that was saved"),
-        (under_other_ids, "`load` must give the ids that were saved"),
+        (scored_otherwise, r"`load`.*scores"),
+        (of_another_class, r"`load`.*class"),
+        (under_other_ids, r"`load`.*ids"),
     ],
 )
 def test_the_contract_notices_what_a_file_lost(
@@ -124,5 +124,5 @@ def test_the_contract_notices_what_a_file_lost(
 
 def test_the_contract_notices_lost_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullrank.testing.models.load", with_other_settings)
-    with pytest.raises(AssertionError, match="`load` must give the settings that were saved"):
+    with pytest.raises(AssertionError, match=r"`load`.*settings"):
         check_model(EASE)

@@ -35,6 +35,7 @@ def worst_sum(u: np.ndarray, v: np.ndarray, width: int, outwards: bool) -> float
     return total
 
 
+@pytest.mark.breadth
 @PRECISIONS
 def test_rounding_is_to_the_nearest_and_leaves_what_has_few_bits(operands):
     values = torch.from_numpy(np.random.default_rng(0).normal(size=1000).astype(np.float32))
@@ -58,6 +59,7 @@ def test_lengths_are_never_too_short():
     assert (found <= true * (1 + 1e-5)).all()
 
 
+@pytest.mark.breadth
 @PRECISIONS
 def test_the_parts_of_an_operand_add_up_to_the_vector(operands):
     values = torch.from_numpy(np.random.default_rng(2).normal(size=(50, 20)))
@@ -72,6 +74,7 @@ def test_the_parts_of_an_operand_add_up_to_the_vector(operands):
     assert not parts.high[:, 20:].any()
 
 
+@pytest.mark.breadth
 @PRECISIONS
 @settings(max_examples=150, deadline=None)
 @given(

@@ -67,6 +67,7 @@ def test_words_are_those_of_the_reference():
     np.testing.assert_array_equal(out.cpu().numpy().reshape(8, 4), expected)
 
 
+@pytest.mark.verify
 def test_a_user_may_draw_all_of_a_large_catalogue(monkeypatch):
     """CUDA has at most 65,535 programs in the second dimension."""
     assert [draws_of(width) for width in (1, 65_535 * 64, 65_535 * 64 + 1)] == [64, 64, 128]
@@ -85,6 +86,7 @@ def test_draws_with_replacement():
     ]
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize(("n_items", "count"), [(12, 11), (101, 20), (1500, 9), (2**31 - 2, 9)])
 def test_draws_without_replacement(n_items, count):
     """48, 24 and 12 rounds; cycles are walked in all but the last two, where it is rare."""
@@ -96,6 +98,7 @@ def test_draws_without_replacement(n_items, count):
         assert sorted(own[0]) == [0, 1, 2, 3, 4, 6, 7, 8, 9, 10, 11]
 
 
+@pytest.mark.verify
 def test_later_draws_go_on_where_the_first_ended():
     pools = pools_of([3], [[5]], 1025)
     whole, _ = both(pools, [0], [12], replacement=False)

@@ -20,6 +20,7 @@ def ranks(found):
     return found.samples["factors"].rows.rank.tolist()
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("strategy", ["exact", "sampled:8", "adaptive:20,start=4"])
 def test_shards_of_a_device_have_the_ranks_of_the_cpu(strategy):
     models, targets = problem()
@@ -29,6 +30,7 @@ def test_shards_of_a_device_have_the_ranks_of_the_cpu(strategy):
     assert (here.about["device"], there.about["device"]) == ("cpu", "cuda")
 
 
+@pytest.mark.verify
 def test_a_run_begun_on_a_device_goes_on_without_one(tmp_path):
     models, targets = problem()
     how = {"metrics": "recall@10", "shard_size": 2, "report": False}

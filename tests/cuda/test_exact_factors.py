@@ -37,6 +37,7 @@ def same(scorer, targets, **how):
     return there
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("operands", ["tf32", "bf16"])
 @pytest.mark.parametrize("d", [1, 8, 33, 64, 130])
 def test_counts_are_those_of_the_cpu(d, operands):
@@ -44,6 +45,7 @@ def test_counts_are_those_of_the_cpu(d, operands):
     same(FactorScorer(users, items), targets, operands=operands, ties="random")
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("ties", ["mean", "best", "worst", "random"])
 def test_equal_scores_stand_where_the_cpu_puts_them(ties):
     users, items, targets, _ = problem(1, d=4, targets=3, whole=True)
@@ -58,17 +60,20 @@ def test_excluded_items_and_a_smaller_catalogue():
     same(FactorScorer(users, items), targets, exclude=exclude, items=catalogue, ties="random")
 
 
+@pytest.mark.verify
 def test_users_beyond_the_last_excluded_row_have_nothing_excluded():
     users, items, targets, _ = problem(3)
     same(FactorScorer(users, items), targets, exclude=sp.csr_array(np.ones((5, 150))))
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("targets", [5, 11])
 def test_more_targets_than_a_row_holds(targets):
     users, items, pairs, _ = problem(4, n_users=7, targets=targets)
     same(FactorScorer(users, items), pairs)
 
 
+@pytest.mark.verify
 def test_users_with_different_numbers_of_targets():
     users, items, _, rng = problem(5)
     rows = np.repeat(np.arange(20), rng.integers(1, 14, 20))
@@ -76,6 +81,7 @@ def test_users_with_different_numbers_of_targets():
     same(FactorScorer(users, items), (pairs[:, 0], pairs[:, 1]), ties="random")
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("kind", ["dot", "cosine"])
 def test_biases_and_cosine(kind):
     users, items, targets, rng = problem(6)
@@ -88,6 +94,7 @@ def test_biases_and_cosine(kind):
     same(scorer, targets, ties="random")
 
 
+@pytest.mark.verify
 def test_a_target_with_an_infinite_score_is_ranked_by_the_cpu():
     users, items, targets, _ = problem(7)
     bias = np.zeros(150)
@@ -96,12 +103,14 @@ def test_a_target_with_an_infinite_score_is_ranked_by_the_cpu():
     assert result.n_undecided is None
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("scale", [1e-41, 1e-38, 1e37])
 def test_single_precision_at_the_ends_of_its_range(scale):
     users, items, targets, _ = problem(19)
     same(FactorScorer((users * np.float64(scale)).astype(np.float32), items), targets)
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
 def test_double_precision_and_unusual_sizes(scale):
     users, items, targets, _ = problem(8, dtype=np.float64)
@@ -117,6 +126,7 @@ def test_close_scores_are_decided_in_double_precision(monkeypatch):
     assert result.n_undecided > 6 * 64
 
 
+@pytest.mark.verify
 def test_a_catalogue_in_pieces_and_users_in_parts(monkeypatch):
     users, items, targets, rng = problem(10, targets=2, n_items=700)
     exclude = sp.random(20, 700, 0.05, format="csr", random_state=2)
@@ -131,13 +141,14 @@ def test_a_catalogue_in_pieces_and_users_in_parts(monkeypatch):
     assert len(seen) == 3 * 4
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_factor_that_is_no_number_in_a_later_piece(bad, monkeypatch):
     users, items, targets, _ = problem(15, n_items=300)
     items[250, 3] = bad
     users[:, 3] = 0.0  # times infinity: no number
     monkeypatch.setattr(cuda_exact, "_ITEMS", 100 * 32 * 4)
-    with pytest.raises(InputError, match="user row 0 and item row 250 is NaN"):
+    with pytest.raises(InputError, match=r"user row 0\b.*item row 250\b.*NaN"):
         rank(FactorScorer(users, items), targets, device="cuda")
 
 
@@ -162,6 +173,7 @@ def test_targets_and_excluded_items_count_for_what_fits_the_device():
     assert [users for _, users in cut(job, 4 * user)] == [[0, 1, 2], [3]]
 
 
+@pytest.mark.verify
 def test_few_factors_are_as_wide_as_the_tiles_they_fill(monkeypatch):
     """Pieces are of so many bytes of what is multiplied, not of what was given."""
     users, items, targets, _ = problem(17, d=1, n_items=300)
@@ -171,6 +183,7 @@ def test_few_factors_are_as_wide_as_the_tiles_they_fill(monkeypatch):
     assert len(seen) == 3
 
 
+@pytest.mark.verify
 def test_one_user_who_ties_with_everything_does_not_slow_the_others_down(monkeypatch):
     users, items, targets, _ = problem(18, n_users=60, n_items=130, d=2)
     users[7] = 0.0
@@ -191,12 +204,14 @@ def test_one_user_who_ties_with_everything_does_not_slow_the_others_down(monkeyp
     assert steps == expected
 
 
+@pytest.mark.verify
 def test_arrays_that_must_not_be_written_to():
     users, items, targets, _ = problem(11)
     users.flags.writeable = items.flags.writeable = False
     same(FactorScorer(users, items), targets)
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("operands", ["tf32", "bf16"])
 @pytest.mark.parametrize("targets", [1, 3])
 def test_fast_counts_the_scores_of_rounded_factors(operands, targets):
@@ -209,6 +224,7 @@ def test_fast_counts_the_scores_of_rounded_factors(operands, targets):
     )  # fmt: skip
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("ties", ["worst", "random"])
 def test_fast_ranks_are_among_the_candidates(ties):
     """A sum of 33 products may be another in another order, and then excluded items tie no more."""
@@ -225,6 +241,7 @@ def test_fast_ranks_are_among_the_candidates(ties):
     assert ((result.ranks >= 1) & (result.ranks <= result.n_candidates)).all()
 
 
+@pytest.mark.verify
 def test_fast_says_how_many_comparisons_were_close():
     users, items, targets, _ = problem(13, n_items=512)
     items[:] = items[0]
@@ -233,6 +250,7 @@ def test_fast_says_how_many_comparisons_were_close():
     assert result.n_undecided == 20 * 512
 
 
+@pytest.mark.verify
 def test_fast_ranks_are_near_the_exact_ones():
     users, items, targets, _ = problem(14, n_items=600, d=40)
     scorer = FactorScorer(users, items)
@@ -247,16 +265,16 @@ def test_fast_ranks_are_near_the_exact_ones():
 
 
 def test_other_scorers_have_no_gpu():
-    with pytest.raises(InputError, match='`device` must be None or "cpu" for ScoreArray'):
+    with pytest.raises(InputError, match=r'`device`.*None.*"cpu".*ScoreArray'):
         rank(np.eye(3), ([0], [1]), device="cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:x", "cuda:", "cuda:²", 1])
 def test_what_is_no_device(device):
-    with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or one of several'):
+    with pytest.raises(InputError, match=rf"`device`.*None, \"cpu\", \"cuda\".*{device!r}"):
         rank(as_scorer(np.eye(3)), ([0], [1]), device=device)
 
 
 def test_what_is_no_operand():
-    with pytest.raises(InputError, match="`operands` must be"):
+    with pytest.raises(InputError, match=r"`operands`.*'tf32', 'bf16'.*'fp8'"):
         rank(np.eye(3), ([0], [1]), operands="fp8")

@@ -12,6 +12,7 @@ from fullrank.models.neural.learners import gather_cuda, gather_kernels  # noqa:
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize(("n", "m", "d"), [(3, 5, 7), (4, 1, 64), (2, 70, 64), (2, 9, 1)])
 def test_products_and_their_gradients(n: int, m: int, d: int) -> None:
     generator = torch.Generator().manual_seed(0)

@@ -64,6 +64,7 @@ def assert_same(job):
     return found
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize(
     ("kind", "history_kind", "whole", "hidden", "some", "key", "several"),
@@ -102,6 +103,7 @@ def test_the_counts_of_the_cpu(
     assert (found.before.sum() > 0) == (key is not None)
 
 
+@pytest.mark.verify
 def test_strips_of_columns_and_progress(monkeypatch):
     monkeypatch.setattr(item_item, "COLUMNS", 16)
     monkeypatch.setattr(item_item, "USERS", 2)
@@ -124,6 +126,7 @@ def test_strips_of_columns_and_progress(monkeypatch):
     np.testing.assert_array_equal(narrow[0].weights[:, :14].cpu(), weights[:, chosen])
 
 
+@pytest.mark.verify
 def test_infinite_weights_compare_as_usual(monkeypatch):
     monkeypatch.setattr(item_item, "COLUMNS", 16)
     random = np.random.default_rng(1)
@@ -134,6 +137,7 @@ def test_infinite_weights_compare_as_usual(monkeypatch):
     assert assert_same(made_job(scorer, targets)).equal.tolist() == [1, 0, 0]
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_nan_is_named_unless_it_is_excluded(monkeypatch, is_sparse):
     monkeypatch.setattr(item_item, "COLUMNS", 8)
@@ -156,6 +160,7 @@ def test_nan_is_named_unless_it_is_excluded(monkeypatch, is_sparse):
     assert_same(made_job(scorer, ([0, 1], [3, 3]), items=np.arange(10)))
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
 def test_rank_on_a_device(monkeypatch, made):
     monkeypatch.setattr(item_item, "COLUMNS", 32)

@@ -64,6 +64,7 @@ def made_targets(random, n_users, n_items, several):
     return np.repeat(random.permutation(n_users), several), np.concatenate(items)
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize(
     ("kind", "whole", "hidden", "some", "key", "several"),
     [
@@ -102,6 +103,7 @@ def test_the_counts_of_the_cpu(monkeypatch, kind, whole, hidden, some, key, seve
     assert (found.before.sum() > 0) == (key is not None)
 
 
+@pytest.mark.verify
 def test_blocks_of_users_by_memory_and_progress(monkeypatch):
     random = np.random.default_rng(4)
     module = Table(torch.from_numpy(random.normal(size=(5, 20))))
@@ -136,7 +138,7 @@ def test_nan_is_named_unless_it_is_excluded():
     job = made_job(module, targets, exclude=hidden)
     assert count_module(job, job.scorer, torch, DEVICE).equal.tolist() == [7, 5, 6]
     job = made_job(module, targets, items=[1, 3, 6])
-    with pytest.raises(InputError, match="user row 1 and item row 6 is NaN"):
+    with pytest.raises(InputError, match=r"user row 1\b.*item row 6\b.*NaN"):
         count_module(job, job.scorer, torch, DEVICE)
 
 
@@ -146,20 +148,17 @@ def test_one_score_for_each_pair():
             return torch.ones(users.shape[0], 2, device=DEVICE)
 
     job = made_job(Pairs(torch.zeros(2, 3)), ([0], [1]))
-    with pytest.raises(InputError, match=r"for 3 pairs it gave shape \(3, 2\)"):
+    with pytest.raises(InputError, match=r"\b3\b.*\(3, 2\)"):
         count_module(job, job.scorer, torch, DEVICE)
 
 
 def test_a_module_elsewhere_is_not_moved():
     job = made_job(Table(torch.zeros(2, 3)).to("meta"), ([0], [1]))
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=rf'`device`.*"meta".*"{DEVICE}"'):
         count_module(job, job.scorer, torch, DEVICE)
-    assert str(error.value) == (
-        f'`device` must be where the module is, "meta", not "{DEVICE}"; move the module there: '
-        f'module.to("{DEVICE}").'
-    )
 
 
+@pytest.mark.verify
 def test_rank_on_a_device():
     random = np.random.default_rng(2)
     module = Table(torch.from_numpy(random.normal(size=(4, 30)).round()))

@@ -39,12 +39,14 @@ ONE = ([0, 1, 3], [7, 12, 49])
 SEVERAL = ([0, 0, 0, 2, 3, 3], [7, 9, 30, 12, 0, 49])
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("ties", ["best", "worst", "random"])
 def test_equal_scores_stand_where_the_cpu_puts_them(ties):
     users, items, _ = factors(0, d=3, whole=True)
     same(FactorScorer(users, items), SEVERAL, ties=ties)
 
 
+@pytest.mark.verify
 def test_the_policies_for_ties_differ():
     flat = FactorScorer(np.zeros((1, 2)), np.zeros((50, 2)))
     best, worst, mixed = (
@@ -53,6 +55,7 @@ def test_the_policies_for_ties_differ():
     assert best == 1 < mixed < worst == 30
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("d", [1, 12, 17, 200])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_factors_of_any_width_and_type(d, dtype):
@@ -65,6 +68,7 @@ def test_without_replacement():
     same(FactorScorer(users, items), ONE, replacement=False)
 
 
+@pytest.mark.verify
 def test_a_whole_pool_gives_the_exact_rank():
     users, items, _ = factors(2, n_items=9)
     scorer = FactorScorer(users, items)
@@ -73,6 +77,7 @@ def test_a_whole_pool_gives_the_exact_rank():
     assert sample.rows.rank[0] == 1 + np.count_nonzero(scores > scores[3])
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("pool", ["all", "unseen"])
 @pytest.mark.parametrize("catalogue", [None, np.arange(0, 50)[np.arange(50) % 6 != 5]])
 def test_excluded_items_and_a_smaller_catalogue(pool, catalogue):
@@ -82,6 +87,7 @@ def test_excluded_items_and_a_smaller_catalogue(pool, catalogue):
          exclude=exclude, pool=pool, items=catalogue)  # fmt: skip
 
 
+@pytest.mark.verify
 @pytest.mark.parametrize("scale", [1.0, 1e30])
 def test_scores_that_float32_cannot_tell_apart(scale):
     """Differences far below the rounding of a float32 sum, and equal scores among them."""
@@ -96,6 +102,7 @@ def test_scores_that_float32_cannot_tell_apart(scale):
     assert np.unique(sample.rows.rank).size > 2
 
 
+@pytest.mark.verify
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # of numpy, in the interpreter
 @pytest.mark.parametrize("scale", [1e-25, 3e-23, 1e-20, 1e18, 1e30])
 def test_scores_beyond_the_range_of_float32(scale):
@@ -103,6 +110,7 @@ def test_scores_beyond_the_range_of_float32(scale):
     same(FactorScorer(users * np.float32(scale), items * np.float32(scale)), ONE)
 
 
+@pytest.mark.verify
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_sums_that_overflow_on_the_way():
     """3e38 + 3e38 - 5e38 is below 2e38, but float32 makes it infinite."""
@@ -112,6 +120,7 @@ def test_sums_that_overflow_on_the_way():
     assert sample.rows.rank[0] == 1
 
 
+@pytest.mark.verify
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_infinite_scores_are_scores():
     users, items, _ = factors(6)
@@ -122,6 +131,7 @@ def test_infinite_scores_are_scores():
     same(FactorScorer(users[:1], items), ([0], [7]), sample_size=60)
 
 
+@pytest.mark.verify
 def test_many_targets_make_smaller_blocks_of_users(monkeypatch):
     users, items, random = factors(21, n_users=6, d=4)
     targets = np.repeat(np.arange(6), 5), np.tile(random.permutation(50)[:5], 6)
@@ -131,6 +141,7 @@ def test_many_targets_make_smaller_blocks_of_users(monkeypatch):
     assert seen[-6:] == [(done, 6) for done in range(1, 7)]
 
 
+@pytest.mark.verify
 def test_small_blocks_and_progress():
     users, items, _ = factors(7)
     told = []
@@ -146,11 +157,13 @@ def test_given_negatives():
     same(FactorScorer(users, items), ([3, 1, 0], [7, 8, 9]), **how)
 
 
+@pytest.mark.verify
 def test_shared_draws():
     users, items, _ = factors(9)
     same(FactorScorer(users, items), SEVERAL, shared_draws=2)
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("weights", [np.float32, np.float64])
 def test_item_item_models(weights):
     random = np.random.default_rng(10)
@@ -192,7 +205,7 @@ def test_a_module_must_be_on_the_device(part):
         scorer.module.to("meta")
     else:
         scorer.module.register_buffer("mean", torch.zeros(3, device="meta"))
-    with pytest.raises(InputError, match=r'`device` must be where the module is, "meta", not "'):
+    with pytest.raises(InputError, match=r'`device`.*"meta"'):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
@@ -203,10 +216,11 @@ class Shapeless(Distance):
 
 def test_a_module_must_score_every_pair():
     scorer = TorchScorer(Shapeless(4, 50).to(module().place.weight.device))
-    with pytest.raises(InputError, match="`module` must return one score for each pair; for 3"):
+    with pytest.raises(InputError, match=r"`module`.*\b3\b"):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
+@pytest.mark.breadth
 @pytest.mark.parametrize("where", ["target", "draw", "both"])
 def test_nan_is_the_error_of_the_cpu(where):
     users, items, _ = factors(12)
@@ -225,20 +239,22 @@ def test_nan_is_the_error_of_the_cpu(where):
     assert errors[0] == errors[1]
 
 
+@pytest.mark.verify
 def test_nan_of_given_items_and_of_modules():
     users, items, _ = factors(13)
     items[20] = np.nan
-    with pytest.raises(InputError, match="user row 3 and item row 20 is NaN"):
+    with pytest.raises(InputError, match=r"user row 3\b.*item row 20\b.*NaN"):
         sample_ranks(
             FactorScorer(users, items), ([0, 3], [1, 2]), negatives=[[4, 5], [6, 20]],
             replacement=True, pool="all", device="cuda",
         )  # fmt: skip
     scorer = TorchScorer(module())
     scorer.module.place.weight.data[4 + 20] = np.nan
-    with pytest.raises(InputError, match="item row 20 is NaN"):
+    with pytest.raises(InputError, match=r"item row 20\b.*NaN"):
         sample_ranks(scorer, ONE, sample_size=120, replacement=True, rng=1, device="cuda")
 
 
+@pytest.mark.verify
 def test_nan_of_an_excluded_item_is_no_error():
     users, items, _ = factors(12)
     items[20] = np.nan
@@ -249,28 +265,28 @@ def test_nan_of_an_excluded_item_is_no_error():
 @pytest.mark.parametrize(
     ("scorer", "told"),
     [
-        (ScoreArray(np.zeros((4, 50))), "ScoreArray: a GPU ranks factor models, item-item models"),
+        (ScoreArray(np.zeros((4, 50))), "ScoreArray"),
         (
             ItemItemScorer(csr_array((4, 50)), csr_array((50, 50))),
-            "sampled ranks of a sparse item-item matrix, which is added up whole",
+            "sparse",
         ),
     ],
 )
 def test_scorers_that_a_gpu_cannot_rank(scorer, told):
-    with pytest.raises(InputError, match='`device` must be None or "cpu" for ' + told):
+    with pytest.raises(InputError, match=rf'`device`.*None.*"cpu".*{told}'):
         sample_ranks(scorer, ONE, sample_size=20, device="cuda")
 
 
 def test_a_catalogue_that_does_not_fit(monkeypatch):
     users, items, _ = factors(14)
     monkeypatch.setattr(device_data, "free_memory", lambda torch, device: 2**29)
-    with pytest.raises(InputError, match=r"its item factors take 1\.2 KiB .* 512\.0 MiB are free"):
+    with pytest.raises(InputError, match=r"1\.2 KiB.*512\.0 MiB"):
         sample_ranks(FactorScorer(users, items), ONE, sample_size=20, device="cuda")
 
 
 def test_the_device_is_one_that_is_known():
     users, items, _ = factors(15)
-    with pytest.raises(InputError, match='`device` must be None, "cpu", "cuda" or'):
+    with pytest.raises(InputError, match=r"`device`.*None, \"cpu\", \"cuda\".*'tpu'"):
         sample_ranks(FactorScorer(users, items), ONE, device="tpu")
 
 

@@ -19,8 +19,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BROWSED = ("index", "why", "choosing", "estimators/linear", "reproduction/index", "reference/cli")
-PATIENCE = 120_000  # milliseconds for a browser on a busy machine
-pytestmark = pytest.mark.slow
+PATIENCE = 600_000  # milliseconds for a browser on a busy machine
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 
 class _Page(HTMLParser):

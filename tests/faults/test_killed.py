@@ -15,6 +15,7 @@ import pytest
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.verify,
     pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork, no SIGKILL"),
 ]
 
@@ -24,7 +25,7 @@ def test_killed_and_started_again(root: Path, runs: int, processes: int) -> None
     script = root / "benchmarks" / "faults.py"
     command = [sys.executable, str(script), "--runs", str(runs), "--processes", str(processes)]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=600)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=3600)
     assert done.stdout, done.stderr
     found = json.loads(done.stdout)
     assert found["identical"] == runs

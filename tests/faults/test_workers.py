@@ -17,7 +17,7 @@ from fullrank.engines import Processes, Ray, Serial
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.scorers import UserFactors, UserFile, write_users
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.verify, pytest.mark.filterwarnings("ignore")]
 
 N_USERS, N_ITEMS = 1200, 3000
 
@@ -147,7 +147,7 @@ def test_a_ray_node_is_killed(
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
     try:
         node = cluster.add_node(num_cpus=1)
-        cluster.wait_for_nodes(timeout=120)
+        cluster.wait_for_nodes(timeout=600)
 
         def remove() -> bool:
             cluster.remove_node(node, allow_graceful=False)

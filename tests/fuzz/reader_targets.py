@@ -482,7 +482,9 @@ def archives(source: random.Random) -> Any:
 def checksums(source: random.Random) -> Any:
     seed = b"".join(b"%064x  file%d.zip\n" % (i, i) for i in range(3))
     path = written("SHA256SUMS", _some(source, [seed]))
-    datasets._note(path, source.choice(("file1.zip", "new.zip")), f"{source.randrange(3):064x}")
+    datasets.note_checksum(
+        path, source.choice(("file1.zip", "new.zip")), f"{source.randrange(3):064x}"
+    )
     return path.read_text("utf-8")
 
 

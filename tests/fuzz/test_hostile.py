@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import zipfile
 from pathlib import Path
@@ -79,20 +80,14 @@ def test_names_of_models_cannot_break_a_table() -> None:
         for text in (str(found), found.to_markdown(), found._repr_html_()):
             assert all(line.isprintable() for line in text.splitlines())
     clash = {"a\n": given["d|e"], r"a\n": given["d|e"]}
-    assert says(inference.compare, clash, "ndcg@10") == (
-        "`results` must name its models so that they differ when printed."
-    )
+    assert re.search(r"`results`.*differ", says(inference.compare, clash, "ndcg@10"))
 
 
 def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_bytes(b"user,item\n1,2\n1,\x1b[31m,3\n")
     found = says(Interactions.from_csv, path)
-    # two of pyarrow's readers meet the line; the one that streams names the row, if it is first
-    assert found.replace("Row #3: ", "") == (
-        r"`path` must name a CSV file; r.csv gave: CSV parse error: Expected 2 columns, "
-        r"got 3: 1,\x1b[31m,3."
-    )
+    assert re.search(r"`path`.*r\.csv.*1,\\x1b\[31m,3", found)
 
 
 # ---- numbers that are none, or too large ----
@@ -101,49 +96,49 @@ def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (10**400, f"`n` must lie below 2^63, not 1{'0' * 56}...."),
-        (np.array([3]), "`n` must be a whole number, not array([3])."),
-        (np.ma.masked, "`n` must be a whole number, not masked."),
-        (np.complex128(3), "`n` must be a whole number, not np.complex128(3+0j)."),
+        (10**400, rf"`n`.*\b1{'0' * 56}\.\.\."),
+        (np.array([3]), r"`n`.*array\(\[3\]\)"),
+        (np.ma.masked, r"`n`.*\bmasked\b"),
+        (np.complex128(3), r"`n`.*\bnp\.complex128\(3\+0j\)"),
     ],
 )  # fmt: skip
 def test_whole_numbers(value, message: str) -> None:
-    assert says(checks.integer, "n", value) == message
+    assert re.search(message, says(checks.integer, "n", value))
 
 
 def test_a_number_too_long_to_be_written_out() -> None:
-    assert says(checks.integer, "n", 10**5000) == "`n` must lie below 2^63, not this int."
+    assert re.search(r"`n`.*this int", says(checks.integer, "n", 10**5000))
 
 
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (10**400, f"`x` must be finite, not 1{'0' * 56}...."),
-        (np.complex128(3), "`x` must be a number, not np.complex128(3+0j)."),
-        (np.array([0.5, 1]), "`x` must be a number, not array([0.5, 1. ])."),
+        (10**400, rf"`x`.*\b1{'0' * 56}\.\.\."),
+        (np.complex128(3), r"`x`.*\bnp\.complex128\(3\+0j\)"),
+        (np.array([0.5, 1]), r"`x`.*array\(\[0\.5, 1\. \]\)"),
     ],
 )  # fmt: skip
 def test_real_numbers(value, message: str) -> None:
-    assert says(checks.real, "x", value) == message
+    assert re.search(message, says(checks.real, "x", value))
 
 
 def test_vectors() -> None:
     masked = np.ma.masked_array([1, 2, 3], [True, False, False])
-    assert says(checks.integers, "r", masked) == "`r` must have no masked entries."
-    ragged = "`r` must be a one-dimensional array of numbers; its rows differ in length."
-    assert says(checks.integers, "r", [[1], [1, 2]]) == ragged
+    assert re.search(r"`r`.*masked", says(checks.integers, "r", masked))
+    ragged = r"`r`.*length"
+    assert re.search(ragged, says(checks.integers, "r", [[1], [1, 2]]))
     assert checks.integers("r", np.array([1, 2], np.float16)).tolist() == [1, 2]
-    assert says(checks.reals, "r", np.array([1, 9], np.longdouble) * np.longdouble("1e400")) == (
-        "`r` must be finite; 2 of 2 are not, the first being r[0] = inf."
+    assert re.search(
+        r"`r`.*2 of 2.*r\[0\] = inf\b",
+        says(checks.reals, "r", np.array([1, 9], np.longdouble) * np.longdouble("1e400")),
     )
-    assert says(checks.reals, "r", [1.0, 1e200]) == (
-        "`r` must lie within ±1e+150; 1 of 2 does not, the first being r[1] = 1e+200."
-    )
+    assert re.search(r"`r`.*1 of 2.*r\[1\] = 1e\+200\b", says(checks.reals, "r", [1.0, 1e200]))
 
 
 def test_labels_must_be_numbers_or_text() -> None:
-    assert says(metrics.evaluate, [1, 2], "ndcg", n_items=9, user=np.array([1j, 2])) == (
-        "`user` must hold whole numbers throughout, or text throughout."
+    assert re.search(
+        r"`user`.*throughout",
+        says(metrics.evaluate, [1, 2], "ndcg", n_items=9, user=np.array([1j, 2])),
     )
 
 
@@ -157,8 +152,8 @@ def test_counts_stay_with_their_ranks_in_any_order(order: list[int]) -> None:
 
 
 def test_users_of_a_sample_are_text_that_files_can_hold() -> None:
-    assert says(RankSample.from_ranks, [1, 2], user=["a", "\ud800"], **FIXED) == (
-        "`user` must hold text that UTF-8 can hold; some of it is no text."
+    assert re.search(
+        r"`user`.*UTF-8", says(RankSample.from_ranks, [1, 2], user=["a", "\ud800"], **FIXED)
     )
     read = RankSample.from_ranks([1, 2], user=np.array([b"a", "ü".encode()]), **FIXED)
     assert read.rows.user.tolist() == ["a", "ü"]
@@ -167,17 +162,16 @@ def test_users_of_a_sample_are_text_that_files_can_hold() -> None:
 
 
 def test_levels_that_are_ragged_or_none() -> None:
-    assert says(RankSample.from_ranks, [1], **FIXED, levels=[[1], [1, 2]]) == (
-        "`levels` must be a one-dimensional array of numbers; its rows differ in length."
+    assert re.search(
+        r"`levels`.*length", says(RankSample.from_ranks, [1], **FIXED, levels=[[1], [1, 2]])
     )
-    assert says(simulate_ranks, [1], n_items=9, levels=[]) == (
-        "`levels` must be one number at least; got 0."
+    assert re.search(r"`levels`.*\b0\b", says(simulate_ranks, [1], n_items=9, levels=[]))
+    assert re.search(
+        r"`sample_size`.*\b2\b", says(simulate_ranks, [1], n_items=9, sample_size=[2, 3])
     )
-    assert says(simulate_ranks, [1], n_items=9, sample_size=[2, 3]) == (
-        "`sample_size` must be one number; got 2."
-    )
-    assert says(Design, replacement=True, levels=[5, 9], stop_rank=np.array([1, 2])) == (
-        "`stop_rank` must be a whole number, not array([1, 2])."
+    assert re.search(
+        r"`stop_rank`.*\barray\(\[1, 2\]\)",
+        says(Design, replacement=True, levels=[5, 9], stop_rank=np.array([1, 2])),
     )
 
 
@@ -188,24 +182,25 @@ def test_a_design_keeps_what_json_can_hold() -> None:
 
 def test_a_distribution_of_ragged_edges() -> None:
     content = {"format": 1, "kind": "RankDistribution", "method": "x", "edges": [[0], [0, 1]]}
-    assert says(RankDistribution.from_dict, content | {"mass": [1.0]}) == (
-        "`edges` must be a one-dimensional array of numbers; its rows differ in length."
+    assert re.search(
+        r"`edges`.*length", says(RankDistribution.from_dict, content | {"mass": [1.0]})
     )
 
 
 def test_values_that_float32_cannot_hold() -> None:
-    assert says(Interactions.from_arrays, [1], [1], value=[1e39]) == (
-        "`value` must lie within ±3.4e+38; 1 of 1 does not, the first being value[0] = 1e+39."
+    assert re.search(
+        r"`value`.*1 of 1.*value\[0\] = 1e\+39\b",
+        says(Interactions.from_arrays, [1], [1], value=[1e39]),
     )
     large = {"value": [3e38, 3e38], "repeats": "sum"}
-    assert says(Interactions.from_arrays, [1, 1], [1, 1], **large) == (
-        "`value` must have sums that float32 can hold; one is 6e+38."
+    assert re.search(
+        r"`value`.*float32.*\b6e\+38\b", says(Interactions.from_arrays, [1, 1], [1, 1], **large)
     )
 
 
 def test_ids_that_are_ragged() -> None:
     data = Interactions.from_arrays(["a", "b"], [1, 2])
-    assert says(data.item_rows, [[1], [1, 2]]).startswith("`ids` must hold whole numbers or text")
+    assert re.search(r"`ids`.*text", says(data.item_rows, [[1], [1, 2]]))
     assert data.item_rows(np.array(2)).tolist() == [1]
     assert data.user_rows("b").tolist() == [1]
 
@@ -218,19 +213,17 @@ def test_a_metric_that_is_named_twice_counts_once() -> None:
 
 
 def test_statistics_of_absurd_numbers() -> None:
-    assert says(inference.two_means, 0.1, 1e200, 9, 0.1, 1, 9) == (
-        "`first_sd` must lie in 0.0..1e+70, not 1e+200."
+    assert re.search(
+        r"`first_sd`.*\b1e\+200\b", says(inference.two_means, 0.1, 1e200, 9, 0.1, 1, 9)
     )
-    assert says(inference.wilson, 0, 5e-324) == "`n` must be at least 1e-100, not 4.94066e-324."
-    assert says(inference.paired_test, [1e200, 0.0]) == (
-        "`differences` must lie within ±1e+150; 1 of 2 does not, the first being "
-        "differences[0] = 1e+200."
+    assert re.search(r"`n`.*\b4\.94066e-324\b", says(inference.wilson, 0, 5e-324))
+    assert re.search(
+        r"`differences`.*1 of 2.*differences\[0\] = 1e\+200\b",
+        says(inference.paired_test, [1e200, 0.0]),
     )
     assert inference.users_needed(0.1, spread=0.0, population=1).n_users == 1
     empty = {"a": {"ndcg": []}, "b": {"ndcg": []}}
-    assert says(inference.winner, empty, "ndcg") == (
-        "`results['a']` must hold at least one user; it is empty."
-    )
+    assert re.search(r"`results\['a'\]`.*empty", says(inference.winner, empty, "ndcg"))
 
 
 def test_the_interval_of_a_metric_next_to_nothing() -> None:
@@ -249,39 +242,32 @@ def test_the_interval_of_a_metric_next_to_nothing() -> None:
     ("call", "message"),
     [
         (lambda: RankGrid.dense(10**12),
-         "`n_items` must be smaller: a grid of 1,000,000,000,000 bins would take 21.8 TiB of "
-         "memory, and there are 8.0 GiB."),
+         r"`n_items`.*\b1,000,000,000,000\b.*21\.8 TiB.*8\.0 GiB"),
         (lambda: RankGrid.default(10**12, max_k=10**11),
-         "`max_k` must be smaller: a grid that keeps 200,000,000,000 ranks one by one would take "
-         "5.8 TiB of memory, and there are 8.0 GiB."),
-        (lambda: RankGrid.default(2**60), "`n_items` must be at most 9007199254740992, not "
-         "1152921504606846976."),
+         r"`max_k`.*\b200,000,000,000\b.*5\.8 TiB.*8\.0 GiB"),
+        (lambda: RankGrid.default(2**60), r"`n_items`.*\b1152921504606846976\b"),
         (lambda: expected_metric("ndcg", [1], 10**12, 10**13),
-         "`sample_size` must be smaller: every rank among 1,000,000,000,000 candidates would take "
-         "58.2 TiB of memory, and there are 8.0 GiB."),
+         r"`sample_size`.*\b1,000,000,000,000\b.*58\.2 TiB.*8\.0 GiB"),
         (lambda: consistency("ndcg", [1], [2], n_items=10**12),
-         "`sample_sizes` must be smaller: every rank among 1,000,000,000,000 candidates would "),
+         r"`sample_sizes`.*\b1,000,000,000,000\b"),
         (lambda: Design(replacement=True, levels=[5, 2**60]).possible(10**18),
-         "`levels` must be smaller: 1,152,921,504,606,846,976 possible outcomes would take "
-         "32 EiB of memory"),
+         r"`levels`.*\b1,152,921,504,606,846,976\b.*32 EiB"),
         (lambda: simulate(n_users=10**6, n_items=10**6, mean_interactions=10),
-         "`n_users` must be smaller: 1,000,000 users × 1,000,000 items, 20 factors would take "
-         "36.4 TiB of memory, and there are 8.0 GiB."),
+         r"`n_users`.*\b1,000,000\b.*\b1,000,000\b.*\b20\b.*36\.4 TiB.*8\.0 GiB"),
         (lambda: sample_users(10**12, 3),
-         "`users` must be smaller: 1,000,000,000,000 users would take 14.6 TiB of memory, and "
-         "there are 8.0 GiB."),
+         r"`users`.*\b1,000,000,000,000\b.*14\.6 TiB.*8\.0 GiB"),
         (lambda: draw_negatives(([0], [1]), 9, sample_size=10**12, replacement=True),
-         "`sample_size` must be smaller: 1 users × 999,999,999,999 drawn items would take 7.3 TiB"),
+         r"`sample_size`.*\b1\b.*\b999,999,999,999\b.*7\.3 TiB"),
         (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), sample_size=10**12, replacement=True),
-         "`sample_size` must be smaller: 1,000,000,000,000 items drawn for a user would take "),
+         r"`sample_size`.*\b1,000,000,000,000\b"),
         (lambda: inference.paired_test([0.1, 0.2], test="bootstrap", n_resamples=10**12),
-         "`n_resamples` must be smaller: 1,000,000,000,000 resamples of 1 differences would take "),
+         r"`n_resamples`.*\b1,000,000,000,000\b"),
         (lambda: inference.dominance([1, 2], [2, 3], depth=10**12),
-         "`depth` must be smaller: curves of 1,000,000,000,000 points would take 72.8 TiB"),
+         r"`depth`.*\b1,000,000,000,000\b.*72\.8 TiB"),
     ],
 )  # fmt: skip
 def test_memory_is_refused_by_the_number(call, message: str) -> None:
-    assert says(call).startswith(message)
+    assert re.search(message, says(call))
 
 
 @pytest.mark.usefixtures("small_machine")
@@ -293,14 +279,11 @@ def test_a_file_of_billions_of_equal_rows_is_refused(
     pq.write_table(table, path)
     assert path.stat().st_size < 3000
     monkeypatch.setattr(memory, "limit", lambda: 2**20)
-    assert says(Interactions.from_parquet, path) == (
-        f"`path` must be smaller: 200,000 rows of 2 columns in {path} would take 3.1 MiB of "
-        "memory, and there are 1.0 MiB."
+    assert re.search(
+        rf"`path`.*\b200,000\b.*{path}.*3\.1 MiB.*1\.0 MiB", says(Interactions.from_parquet, path)
     )
     pq.write_table(table.rename_columns(["user", "negative"]), path)
-    assert says(Negatives.read_parquet, path).startswith(
-        f"`path` must be smaller: 200,000 rows in {path} would take 1.5 MiB"
-    )
+    assert re.search(rf"`path`.*\b200,000\b.*{path}.*1\.5 MiB", says(Negatives.read_parquet, path))
 
 
 def test_a_cut_off_beyond_the_catalogue_costs_nothing() -> None:
@@ -323,9 +306,7 @@ def test_the_memory_of_this_machine() -> None:
 def test_a_packed_file_that_unpacks_to_too_much(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 2_000_000))
-    assert says(Interactions.from_csv, path) == (
-        "bomb.csv.gz must be an archive that can be trusted; it unpacks to far more than its size."
-    )
+    assert re.search(r"bomb\.csv\.gz.*unpacks", says(Interactions.from_csv, path))
 
 
 @pytest.mark.parametrize(
@@ -342,27 +323,19 @@ def test_a_packed_file_that_unpacks_to_too_much(tmp_path: Path) -> None:
 def test_a_packed_file_that_is_damaged(content: bytes, reason: str, tmp_path: Path) -> None:
     path = tmp_path / "x.csv.gz"
     path.write_bytes(content)
-    assert says(Interactions.from_csv, path) == (
-        f"`path` must name a CSV file; x.csv.gz gave: {reason}."
-    )
+    assert re.search(rf"`path`.*x\.csv\.gz.*{re.escape(reason)}", says(Interactions.from_csv, path))
 
 
 def test_columns_of_a_csv_file(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_bytes(b"user,item\n1,2\n")
-    assert says(Interactions.from_csv, path, delimiter="é") == (
-        "`delimiter` must be an ASCII character, not 'é'."
+    assert re.search(r"`delimiter`.*ASCII.*'é'", says(Interactions.from_csv, path, delimiter="é"))
+    assert re.search(
+        r"`names`.*names\[1\].*int", says(Interactions.from_csv, path, names=["user", 3])
     )
-    assert says(Interactions.from_csv, path, names=["user", 3]) == (
-        "`names` must hold text; names[1] is int."
-    )
-    assert says(Interactions.from_csv, path, names=7) == (
-        "`names` must be a sequence of column names, not 7."
-    )
+    assert re.search(r"`names`.*\b7\b", says(Interactions.from_csv, path, names=7))
     path.write_bytes(b"us\xffer,item\n1,2\n")
-    assert says(Interactions.from_csv, path).startswith(
-        "`path` must name a CSV file; x.csv gave: 'utf-8' codec can't decode byte 0xff"
-    )
+    assert re.search(r"`path`.*x\.csv.*0xff", says(Interactions.from_csv, path))
 
 
 def test_a_coded_column_without_any_value() -> None:
@@ -370,16 +343,14 @@ def test_a_coded_column_without_any_value() -> None:
         pa.array([None, None], pa.int32()), pa.array([], pa.string())
     )
     frame = pa.table({"user": [1, 2], "item": [1, 2], "rating": codes})
-    assert says(Interactions.from_frame, frame) == (
-        "`value` must hold numbers, not object. Text must be parsed first."
-    )
+    assert re.search(r"`value`.*\bobject\b", says(Interactions.from_frame, frame))
     coded = frame.set_column(2, "rating", pa.array([3, 3]).dictionary_encode())
     assert Interactions.from_frame(coded).values.tolist() == [3.0, 3.0]
 
 
 def test_text_views_with_missing_entries() -> None:
     frame = pa.table({"user": pa.array(["a", None, "b"], pa.string_view()), "item": [1, 2, 3]})
-    with pytest.warns(UserWarning, match="1 of 3 interactions lack an id"):
+    with pytest.warns(UserWarning, match="1 of 3 interactions"):
         assert Interactions.from_frame(frame, missing="drop").user_ids.tolist() == ["a", "b"]
 
 
@@ -388,9 +359,7 @@ def test_a_parquet_file_of_numbers_that_arrow_has_not(tmp_path: Path) -> None:
     pq.write_table(pa.table({"user": ["a"], "item": ["b"]}), path)
     content = path.read_bytes()
     path.write_bytes(content.replace(b"user", b"us\xffr"))
-    assert says(Interactions.from_parquet, path) == (
-        f"`path` must name a Parquet file; {path} is not one."
-    )
+    assert re.search(rf"`path`.*Parquet.*{path}", says(Interactions.from_parquet, path))
 
 
 def test_an_archive_whose_sizes_point_before_its_beginning(tmp_path: Path) -> None:
@@ -402,7 +371,7 @@ def test_an_archive_whose_sizes_point_before_its_beginning(tmp_path: Path) -> No
     content[place + 16 : place + 20] = struct.pack("<I", 2**32 - 9)  # where the directory begins
     path = tmp_path / "a.zip"
     path.write_bytes(content)
-    assert says(formats.find, path, ["u.data"]) == "a.zip must be a whole archive; it is damaged."
+    assert re.search(r"a\.zip.*damaged", says(formats.find, path, ["u.data"]))
 
 
 def test_a_film_number_that_is_none() -> None:
@@ -410,47 +379,41 @@ def test_a_film_number_that_is_none() -> None:
         text = says(
             formats.FORMATS["netflix"].read, "c.txt", io.BytesIO(film + b"\n1,3,2005-09-06\n")
         )
-        assert text.startswith("c.txt must be in the form its publisher gives out; it is not: ")
+        assert re.search(r"c\.txt.*form", text)
 
 
 def test_checksums_that_were_damaged_are_forgotten(tmp_path: Path) -> None:
     path = tmp_path / "SHA256SUMS"
     path.write_bytes(b"\xff\x00\nno\n" + b"a" * 64 + b"  old.zip\n")
-    datasets._note(path, "new.zip", "b" * 64)
+    datasets.note_checksum(path, "new.zip", "b" * 64)
     assert path.read_text() == f"{'a' * 64}  old.zip\n{'b' * 64}  new.zip\n"
 
 
 def test_negatives_beyond_every_row(tmp_path: Path) -> None:
     path = tmp_path / "x.test.negative"
     path.write_text(f"(0,1)\t2\t{2**32 + 5}\n")
-    assert says(Negatives.read_ncf, path) == (
-        "`items` must lie in 0..2^31 - 1, or be -1; got 4294967301."
-    )
+    assert re.search(r"`items`.*\b4294967301\b", says(Negatives.read_ncf, path))
     path.write_text(f"(0,1)\t{10**30}\n")
-    assert says(Negatives.read_ncf, path).startswith("`path` must hold lines like '(user,item)")
+    assert re.search(r"`path`.*\(user,item\)", says(Negatives.read_ncf, path))
     path.write_text("(0,1)\t2\n")
-    assert says(Negatives.read_ncf, path, item_ids=[[1], [2]]) == (
-        "`item_ids` must be one-dimensional and hold whole numbers or text, not int64 of shape "
-        "(2, 1)."
+    assert re.search(
+        r"`item_ids`.*\bint64 of shape \(2, 1\)",
+        says(Negatives.read_ncf, path, item_ids=[[1], [2]]),
     )
-    assert says(Negatives.read_ncf, path, item_ids=["a", "b"]) == (
-        "`path` must hold item ids of the kind that `item_ids` are."
+    assert re.search(
+        r"`path`.*item.*`item_ids`", says(Negatives.read_ncf, path, item_ids=["a", "b"])
     )
 
 
 @pytest.mark.parametrize(
     ("columns", "metadata", "message"),
     [
-        ({"user": ["a"], "negative": [1]}, None, "`user` must hold whole numbers, not string."),
+        ({"user": ["a"], "negative": [1]}, None, r"`user`.*\bstring\b"),
         ({"user": [1], "negative": pa.array(["a"]).dictionary_encode()}, None,
-         "`negative` must hold whole numbers, not dictionary<values=string, indices=int32, "
-         "ordered=0>."),
-        ({"user": [1], "negative": [0.5]}, None, "`negative` must be whole numbers; 1 of 1 is "
-         "not, the first being negative[0] = 0.5."),
-        ({"user": [1], "negative": [3]}, b"{", "`path` must say how its items were drawn; "
-         "n.parquet does not."),
-        ({"user": [1], "negative": [3]}, b"[" * 99999, "`path` must say how its items were drawn; "
-         "n.parquet does not."),
+         r"`negative`.*\bdictionary<values=string, indices=int32, ordered=0>"),
+        ({"user": [1], "negative": [0.5]}, None, r"`negative`.*1 of 1.*negative\[0\] = 0\.5\b"),
+        ({"user": [1], "negative": [3]}, b"{", r"`path`.*drawn.*n\.parquet"),
+        ({"user": [1], "negative": [3]}, b"[" * 99999, r"`path`.*drawn.*n\.parquet"),
     ],
 )  # fmt: skip
 def test_negatives_in_parquet(columns, metadata, message: str, tmp_path, monkeypatch) -> None:
@@ -459,7 +422,7 @@ def test_negatives_in_parquet(columns, metadata, message: str, tmp_path, monkeyp
     if metadata is not None:
         table = table.replace_schema_metadata({b"fullrank.negatives": metadata})
     pq.write_table(table, "n.parquet")
-    assert says(Negatives.read_parquet, "n.parquet") == message
+    assert re.search(message, says(Negatives.read_parquet, "n.parquet"))
 
 
 @pytest.mark.parametrize(
@@ -475,25 +438,24 @@ def test_scores_in_a_file_that_is_no_array(header: str, tmp_path: Path) -> None:
     path = tmp_path / "s.npy"
     text = header.ljust(117).encode() + b"\n"
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + b"\0" * 96)
-    assert says(as_scorer, path) == f"`scorer` must be an .npy file of numbers; {path} is not."
+    assert re.search(rf"`scorer`.*\.npy.*{path}", says(as_scorer, path))
 
 
 def test_factors_and_matrices_that_are_none() -> None:
     bad = np.ones((3, 2))
     bad[1, 0] = np.inf
-    assert says(FactorScorer, bad, np.ones((4, 2)), similarity="cosine") == (
-        '`user_factors` must be finite for similarity="cosine"; user_factors[1, 0] is inf.'
+    assert re.search(
+        r'`user_factors`.*similarity="cosine".*user_factors\[1, 0\].*inf',
+        says(FactorScorer, bad, np.ones((4, 2)), similarity="cosine"),
     )
     bad[1, 0] = np.nan
     scorer = FactorScorer(bad, np.ones((4, 2)))
-    assert says(rank, scorer, ([0, 1], [0, 0])) == (
-        "`scorer` must give numbers; its score for user row 1 and item row 0 is NaN."
-    )
-    assert says(ItemItemScorer, csr_array(np.ones((1, 2))), [[1], [1, 2]]) == (
-        "`item_item` must be a one-dimensional array of numbers; its rows differ in length."
+    assert re.search(r"`scorer`.*row 1.*row 0.*NaN", says(rank, scorer, ([0, 1], [0, 0])))
+    assert re.search(
+        r"`item_item`.*length", says(ItemItemScorer, csr_array(np.ones((1, 2))), [[1], [1, 2]])
     )
     masked = np.ma.masked_array(np.ones((1, 2)), [[True, False]])
-    assert says(ScoreArray, masked) == "`array` must have no masked entries."
+    assert re.search(r"`array`.*masked", says(ScoreArray, masked))
 
 
 def test_a_model_with_nan_in_its_weights(tmp_path: Path) -> None:
@@ -502,19 +464,14 @@ def test_a_model_with_nan_in_its_weights(tmp_path: Path) -> None:
     model = models.EASE(regularization=1.0).fit(data)
     model.weights_ = np.full((2, 2), np.nan, np.float32)
     model.save(path)
-    assert says(models.load, path) == (
-        f"`path` must be a model that fullrank saved; {path} is not: weights_ holds NaN or "
-        "infinite numbers."
-    )
+    assert re.search(rf"`path`.*{path}.*weights_.*NaN", says(models.load, path))
 
 
 def test_a_header_that_claims_terabytes(tmp_path: Path) -> None:
     path = tmp_path / "m.safetensors"
     head = b'{"x": {"dtype": "F32", "shape": [1099511627776], "data_offsets": [0, 4398046511104]}}'
     path.write_bytes(struct.pack("<Q", len(head)) + head)
-    assert says(models.load, path).startswith(
-        f"`path` must be a model that fullrank saved; {path} is not: it cannot be read ("
-    )
+    assert re.search(rf"`path`.*{path}.*read", says(models.load, path))
     path.write_bytes(struct.pack("<Q", 2**62) + head)
     assert "cannot be read" in says(models.load, path)
 
@@ -524,15 +481,13 @@ def test_a_header_that_claims_terabytes(tmp_path: Path) -> None:
 
 def test_paths_that_are_none(tmp_path: Path) -> None:
     for use in (files.existing, lambda path: files.replacing(path).__enter__()):
-        assert says(use, 3) == "`path` must be text or a path, not int."
+        assert re.search(r"`path`.*\bint\b", says(use, 3))
         long = tmp_path / ("x" * 300)
-        assert says(use, long) == (
-            f"`path` must name a file that can be reached; {long} is not: File name too long."
-        )
-    assert says(lambda: files.replacing("a\0b").__enter__()) == (
-        r"`path` must be writable; a\x00b is not: embedded null byte."
+        assert re.search(rf"`path`.*{long}.*too long", says(use, long))
+    assert re.search(
+        r"`path`.*a\\x00b.*null byte", says(lambda: files.replacing("a\0b").__enter__())
     )
-    assert says(files.existing, "a\nb") == r"`path` must name a file; a\nb does not exist."
+    assert re.search(r"`path`.*a\\nb.*exist", says(files.existing, "a\nb"))
 
 
 def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) -> None:
@@ -551,7 +506,7 @@ def test_a_link_is_replaced_and_what_it_points_to_is_left_alone(tmp_path: Path) 
     (tmp_path / "folder").mkdir()
     link.unlink()
     link.symlink_to("folder")
-    assert says(sample.write, link) == f"`path` must name a file; {link} is a folder."
+    assert re.search(rf"`path`.*{link}.*folder", says(sample.write, link))
 
 
 def test_links_among_the_folders_are_followed(tmp_path: Path) -> None:
@@ -581,8 +536,7 @@ def test_a_model_on_a_full_disk(full_disk: Path) -> None:
     path = full_disk.with_suffix(".safetensors")
     with pytest.raises(WriteError) as caught:
         model.save(path)
-    assert str(caught.value).startswith(f"{path} could not be written: ")
-    assert "File too large" in str(caught.value)
+    assert re.search(rf"{path}.*File too large", str(caught.value))
     assert os.listdir(path.parent) == []
 
 
@@ -593,8 +547,7 @@ def test_a_sample_on_a_full_disk(suffix: str, full_disk: Path) -> None:
     sample = RankSample.from_ranks(ranks, sample_size=1000, n_items=5000, replacement=True)
     with pytest.raises(WriteError) as caught:
         sample.write(path)
-    assert str(caught.value).startswith(f"{path} could not be written: ")
-    assert "File too large" in str(caught.value)
+    assert re.search(rf"{path}.*File too large", str(caught.value))
     assert os.listdir(path.parent) == []
 
 
@@ -609,7 +562,7 @@ def test_the_file_that_was_there_stays_when_the_disk_is_full(tmp_path: Path) -> 
 
     with pytest.raises(WriteError) as caught:
         fill()
-    assert str(caught.value) == f"{path} could not be written: No space left on device."
+    assert re.search(rf"{path}.*No space left on device", str(caught.value))
     assert isinstance(caught.value, OSError)
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["kept"]
@@ -622,5 +575,5 @@ def test_an_error_of_ours_passes_a_writer_unchanged(tmp_path: Path) -> None:
 
 def test_a_checksum_that_cannot_be_noted(full_disk: Path) -> None:
     with pytest.raises(WriteError) as caught:
-        datasets._note(full_disk, "x" * 5000, "0" * 64)
-    assert str(caught.value) == f"{full_disk} could not be written: File too large."
+        datasets.note_checksum(full_disk, "x" * 5000, "0" * 64)
+    assert re.search(rf"{full_disk}.*File too large", str(caught.value))

@@ -165,12 +165,14 @@ def test_the_wheel_alone_prints_the_pip_line(environment: Environment, how: str)
     assert (done.returncode, done.stdout, done.stderr) == (2, "", NO_CLI)
 
 
+@pytest.mark.verify
 def test_with_the_extra_the_command_runs(environment: Environment) -> None:  # after those above
     environment.install(f"{environment.wheel}[cli]")
     done = environment.run(environment.script("fullrank"), "--version")
     assert (done.returncode, done.stdout) == (0, f"fullrank {fullrank.__version__}\n")
 
 
+@pytest.mark.verify
 def test_the_demo_from_a_wheel_simulates_and_says_so(environment: Environment) -> None:
     environment.install(f"{environment.wheel}[cli]")
     done = environment.run(environment.script("fullrank"), "demo")

@@ -21,7 +21,7 @@ from fullrank.ranking import adaptive_ranks, rank
 from fullrank.samples import RankSample
 from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 N_ITEMS, REPEATS = 9_916, 6
 World = tuple[Any, Interactions, np.ndarray]

@@ -161,6 +161,7 @@ def test_bins_of_a_large_catalogue(design: dict, monkeypatch: pytest.MonkeyPatch
             np.testing.assert_allclose(found[metric], every[metric], atol=2e-3)
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_ml1m_as_designed(data_file: Callable[[str], Path]) -> None:
     """EASE λ = 1500, training items excluded, n = 100: [0, 0.30], decreasing [0.06, 0.20]."""

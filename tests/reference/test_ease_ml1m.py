@@ -48,6 +48,7 @@ def counts_of(path: Path, n_items: int) -> tuple[Counts, Counts]:
     return count_by_brute_force(split, EASE(regularization=1500).fit(split.train).weights_)
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_ml_1m(data_file: Callable[[str], Path]) -> None:
     (above, equal), (above_unseen, equal_unseen) = counts_of(data_file("ml-1m.parquet"), 3_706)
@@ -59,6 +60,7 @@ def test_ml_1m(data_file: Callable[[str], Path]) -> None:
     np.testing.assert_array_equal(excluded.round(1), [106.3, 53.5, 37.7])
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_pinterest(data_file: Callable[[str], Path]) -> None:
     """80 of the 9,916 items occur nowhere in the file and are ranked all the same.

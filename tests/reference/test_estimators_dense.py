@@ -139,7 +139,7 @@ def test_accelerated_steps_never_lose_likelihood(case: tuple) -> None:
     for _ in range(40):
         first = likelihood.step(system, mass)
         second = likelihood.step(system, first)
-        mass, new = likelihood._accelerated(system, mass, first, second, value)
+        mass, new = likelihood.accelerated(system, mass, first, second, value)
         np.testing.assert_allclose(new, likelihood.log_likelihood(system, mass), atol=1e-12)
         assert new >= likelihood.log_likelihood(system, second) - 1e-15
         value = new

@@ -93,6 +93,7 @@ def test_the_users_are_those_of_implicit(peer: Any, data: Interactions) -> None:
     )
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_ml_1m(data_file: Callable[[str], Path]) -> None:
     """Training items kept: 90 % of the Recall@10 that AAAI 2021 prints for ALS, 24.17 per mille.
@@ -105,6 +106,7 @@ def test_ml_1m(data_file: Callable[[str], Path]) -> None:
     assert found["recall@10"] > 0.9 * 0.02417
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_gowalla(data_file: Callable[[str], Path]) -> None:
     """Training items excluded, several targets: what 003, Table 13, prints for iALS."""

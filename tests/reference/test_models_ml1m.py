@@ -15,6 +15,7 @@ from fullrank.models import ItemKNN
 from fullrank.ranking import rank
 
 
+@pytest.mark.verify
 @pytest.mark.slow
 def test_item_knn(data_file: Callable[[str], Path], root: Path) -> None:
     text = (root / "docs" / "studies" / "ml1m_models.json").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from fullrank.reporting import Report, build_report
 from fullrank.samples import ExactRanks, RankSample, simulate
 
 N_ITEMS = 2000
-PATIENCE = 120_000  # milliseconds for a browser on a busy machine
+PATIENCE = 600_000  # milliseconds for a browser on a busy machine
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "image": "</script><img src=x onerror=alert(1)>",

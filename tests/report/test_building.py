@@ -240,29 +240,28 @@ def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"samples": {}}, "`samples` must map the name of a model"),
-        ({"samples": {3: None}}, "`samples` must name its models by text, not 3."),
-        ({"samples": {"a": [1, 2]}}, "`samples` must hold RankSample or ExactRanks; a is a list."),
-        ({"exact": [1]}, "`exact` must map names of models to their exact ranks."),
-        ({"exact": {"b": None}}, "`exact` must name models of `samples`; 'b' is none."),
-        ({"exact": {"a": "x"}}, "`exact` must hold ExactRanks, or samples of every item; a is"),
-        ({"metrics": "hitz"}, "`metric` must be one of"),
-        ({"confidence_level": 2}, "`confidence_level` must lie between 0 and 1"),
-        ({"bounds": "yes"}, "`bounds` must be True or False, not 'yes'."),
-        ({"method": "magic"}, "`method` must be one of"),
+        ({"samples": {}}, r"`samples`.*model"),
+        ({"samples": {3: None}}, r"`samples`.*\b3\b"),
+        ({"samples": {"a": [1, 2]}}, r"`samples`.*RankSample.*\ba\b.*list"),
+        ({"exact": [1]}, r"`exact`.*models"),
+        ({"exact": {"b": None}}, r"`exact`.*`samples`.*'b'"),
+        ({"exact": {"a": "x"}}, r"`exact`.*ExactRanks.*\ba\b"),
+        ({"metrics": "hitz"}, r"`metric`.*'hitz'"),
+        ({"confidence_level": 2}, r"`confidence_level`.*\b2\b"),
+        ({"bounds": "yes"}, r"`bounds`.*True.*False.*'yes'"),
+        ({"method": "magic"}, r"`method`.*'magic'"),
     ],
 )
 def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) -> None:
     sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, sample_size=100, rng=0)
     arguments: dict[str, Any] = {"samples": {"a": sample}} | change
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=says):
         build_report(arguments.pop("samples"), **arguments)
-    assert says in str(caught.value)
 
 
 def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
     sample = simulate([3, 5], n_items=100, sample_size=10, rng=0)
-    with pytest.raises(InputError, match="a has 2,000 items there and 100 in its sample"):
+    with pytest.raises(InputError, match=r"\ba\b.*2,000.*\b100\b"):
         build_report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
 
 
@@ -271,9 +270,9 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> Non
     path = tmp_path / "report.html"
     report = write_report({"a": sample}, path, **ONE)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
-    with pytest.raises(InputError, match="is a folder"):
+    with pytest.raises(InputError, match=rf"{tmp_path}.*folder"):
         report.write_html(tmp_path)
-    with pytest.raises(InputError, match="must be writable"):
+    with pytest.raises(InputError, match=r"nowhere.*writable|writable.*nowhere"):
         report.write_html(tmp_path / "nowhere" / "report.html")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 

@@ -80,14 +80,14 @@ def test_every_figure_can_be_saved(fixed: Report, tmp_path: Path, format: str) -
 
 
 def test_what_is_not_there_is_named(fixed: Report, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="`figure` must be one of 'recall'"):
+    with pytest.raises(InputError, match=r"`figure`.*'recall'.*'efficiency'"):
         fixed.plot("efficiency")
-    with pytest.raises(InputError, match="`format` must be one of 'png', 'svg'"):
+    with pytest.raises(InputError, match=r"`format`.*'png', 'svg'.*'gif'"):
         fixed.save_figures(tmp_path, format="gif")
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="`folder` must be a folder"):
+    with pytest.raises(InputError, match=r"`folder`.*file"):
         fixed.save_figures(tmp_path / "file")
-    with pytest.raises(InputError, match="`kind` must be one of"):
+    with pytest.raises(InputError, match=r"`kind`.*'pie'"):
         Series(name="a", kind="pie", x=(), y=())
 
 

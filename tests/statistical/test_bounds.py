@@ -10,7 +10,7 @@ from fullrank.inference.bounding.region import chernoff, limits
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 # quantiles 0, 0.1, .., 1 of the ranks of a model, training items excluded, and the items:
 # rounded from EASE on ml-1m, pinterest-20 and citeulike-a and a truncated SVD on gowalla

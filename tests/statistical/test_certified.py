@@ -10,7 +10,7 @@ from fullrank.ranking import rank
 from fullrank.ranking.cpu import exact_factors, exact_item_item
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 USERS, ITEMS, D, EACH = 1000, 3000, 24, 100  # 100,000 targets in each of eleven worlds
 

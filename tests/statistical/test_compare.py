@@ -16,7 +16,7 @@ from fullrank.inference.statistics.proportions import hoeffding, wald, wilson
 from fullrank.metrics import parse
 from fullrank.samples import simulate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 N = 2000
 

@@ -12,7 +12,7 @@ from fullrank.designs.draws import make_pools
 from fullrank.ranking import sample_ranks
 from fullrank.scorers import CallableScorer, FactorScorer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 # All seeds are fixed, so a test passes always or never; with a hundred or so p-values, one below
 # 1e-5 has a chance of one in a thousand.

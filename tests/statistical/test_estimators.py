@@ -10,7 +10,7 @@ from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
 from fullrank.inference import estimate
 from fullrank.samples import RankSample, simulate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 # as many outcomes as ranks, so that the outcomes determine P(R)
 TRUTH = np.array([0.30, 0.05, 0.25, 0.10, 0.20, 0.10])

@@ -27,6 +27,7 @@ def density(name: str) -> np.ndarray:
 
 
 @pytest.mark.slow
+@pytest.mark.verify
 @pytest.mark.parametrize("target", ["population", "users"])
 @pytest.mark.parametrize("name", ["ml-1m", "citeulike-a"])
 def test_intervals_of_adaptive_samples_hold_the_truth(name: str, target: str) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from fullrank.designs import Design
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.verify]
 
 N_ITEMS, REPEATS = 60, 40_000
 

@@ -62,7 +62,8 @@ def run(
     """Call `work` on every block; `work` writes its results into arrays it was built with.
 
     `progress` is called as progress(done, total) in the calling thread, after each block; with
-    `sizes` it counts those, else blocks. The first error stops what has not started and is raised.
+    `sizes` it counts those, else blocks. An error stops what has not started; that of the first
+    block which has one is raised, so that it does not depend on the pace of the threads.
     """
     if progress is not None and not callable(progress):
         raise InputError(
@@ -84,17 +85,17 @@ def run(
             try:
                 if progress is None:
                     wait(futures, return_when=FIRST_EXCEPTION)
-                    for future in futures:
-                        if future.done():
-                            future.result()
                 else:
                     for future in as_completed(futures):
-                        future.result()
+                        if future.exception() is not None:
+                            break
                         done += futures[future]
                         progress(done, total)
-            except BaseException:
-                pool.shutdown(cancel_futures=True)
-                raise
+            finally:
+                pool.shutdown(cancel_futures=True)  # those before one that failed have started
+            for future in futures:
+                if not future.cancelled():
+                    future.result()
 
 
 @contextmanager

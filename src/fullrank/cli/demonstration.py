@@ -160,9 +160,9 @@ def run(
     """
     seed = checks.integer("seed", seed, low=0)
     n_draws = checks.integer("n_draws", n_draws, low=1)
-    name, interactions = _interactions()
+    name, interactions = load_interactions()
     split = interactions.split("leave-one-out", rng=seed)
-    bench = {model: _Bench(model, split) for model in SETTINGS}
+    bench = {model: Bench(model, split) for model in SETTINGS}
     fixed = {model: one.fixed(seed) for model, one in bench.items()}
     deeper = {model: one.adaptive(seed) for model, one in bench.items()}
     exact = {model: one.exact for model, one in bench.items()}
@@ -201,7 +201,7 @@ def example() -> list[Row]:
     return rows
 
 
-class _Bench:
+class Bench:
     """A trained model with all its scores at hand, so that drawing again costs little."""
 
     def __init__(self, model: str, split: Split) -> None:
@@ -263,7 +263,7 @@ def _rows(
 
 
 def _over_draws(
-    bench: Mapping[str, _Bench], seeds: range, engine: Engine, progress: Progress | None
+    bench: Mapping[str, Bench], seeds: range, engine: Engine, progress: Progress | None
 ) -> tuple[Draws, ...]:
     """Every strategy's value of every model, draw by draw, the same candidates for all models."""
     found = np.empty((len(seeds), len(STRATEGIES), len(bench), len(METRICS)))
@@ -285,7 +285,7 @@ def _over_draws(
     )
 
 
-def _drawn(shared: tuple[list[_Bench], bool], seed: int) -> np.ndarray:
+def _drawn(shared: tuple[list[Bench], bool], seed: int) -> np.ndarray:
     """What the strategies make of one draw: (strategies, models, metrics)."""
     bench, one_thread = shared
     n_jobs = 1 if one_thread else None
@@ -327,7 +327,7 @@ def _judged(metric: str, exact: Mapping[str, float], found: Mapping[str, np.ndar
     )
 
 
-def _interactions() -> tuple[str, Interactions]:
+def load_interactions() -> tuple[str, Interactions]:
     """The data set of the source tree; from an installed wheel, which has none, a simulated one."""
     try:
         return "ml-latest-small", datasets.load("ml-latest-small")

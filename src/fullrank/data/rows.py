@@ -110,7 +110,7 @@ def pack(table: Table, *, repeats: str = "last", warn: bool = True) -> Packed:
         if not _ascending(pair):
             pair.sort()
     else:
-        order = _stable_argsort(pair, n_users * n_items)
+        order = stable_argsort(pair, n_users * n_items)
         pair = pair[order]
     last = np.append(pair[1:] != pair[:-1], True)
     n_merged = int(last.size - np.count_nonzero(last))
@@ -162,7 +162,7 @@ def _ascending(keys: NDArray[np.int64]) -> bool:
     return bool((keys[1:] >= keys[:-1]).all())
 
 
-def _stable_argsort(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
+def stable_argsort(keys: NDArray[np.int64], bound: int) -> NDArray[np.int64]:
     """Positions in ascending order of keys from 0..bound−1, equal keys in the order given."""
     if _ascending(keys):
         return np.arange(keys.size)

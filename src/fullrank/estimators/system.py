@@ -23,7 +23,7 @@ _POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kerne
 _POOLS = 48  # unless there are so few that each can have its own
 _NEGLIGIBLE = 1e-14  # adaptive outcomes less likely than this for every rank are left out
 _SINGLE = 1_024  # largest fixed size whose possible outcomes are all kept apart
-_BASE, _ALL = 2**31, 2**31 - 1  # outcomes as numbers; the size that stands for all items
+BASE, ALL = 2**31, 2**31 - 1  # an outcome as one number; the size that means all items
 _OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
 
 
@@ -148,8 +148,8 @@ def _possible_system(sample: RankSample, grid: RankGrid) -> System:
         table[:, where] += share * _probabilities(merged.design, rank, n, pool, grid)
         key = _key(merged.design, pool, merged.rank[here], merged.sample_size[here])
         np.add.at(observed, np.searchsorted(keys, key), merged.weight[here] / total)
-    size, rank = np.divmod(keys, _BASE)
-    size[size == _ALL] = grid.n_items
+    size, rank = np.divmod(keys, BASE)
+    size[size == ALL] = grid.n_items
     starts = _merge(size, grid.head / grid.n_items)
     return System(
         grid=grid,
@@ -208,7 +208,7 @@ def exhausted_system(sample: RankSample, grid: RankGrid | None = None) -> System
         observed=observed / observed.sum(),
         n_targets=sample.n_targets,
         place=(grid.edges[:-1] + 0.5) / grid.n_items,
-        keys=_ALL * _BASE + grid.edges[:-1] + 1,
+        keys=ALL * BASE + grid.edges[:-1] + 1,
     )
 
 
@@ -260,7 +260,7 @@ def _comparable(
 def _key(design: Design, pool: int | Ints, rank: Ints, n: Ints) -> Ints:
     """One number for each outcome (r, n), the last sizes; n = N_u is "all items" for everybody."""
     every = (n == pool) & (not design.replacement)
-    return np.asarray(np.where(every, _ALL, n) * _BASE + rank)
+    return np.asarray(np.where(every, ALL, n) * BASE + rank)
 
 
 def _near(pool: Ints, weight: Floats, least: Ints) -> Ints:
@@ -290,8 +290,8 @@ def _groups(merged: RankSample) -> list[tuple[int, NDArray[np.bool_], Ints, Ints
 def _likely(merged: RankSample, here: NDArray[np.bool_], pool: int) -> tuple[Ints, Ints]:
     """The outcomes of an adaptive design but those that could hardly ever be seen, and are not."""
     rank, n = likely_outcomes(merged.design, pool)
-    keys = np.concatenate([n * _BASE + rank, (merged.sample_size * _BASE + merged.rank)[here]])
-    n, rank = np.divmod(np.unique(keys), _BASE)
+    keys = np.concatenate([n * BASE + rank, (merged.sample_size * BASE + merged.rank)[here]])
+    n, rank = np.divmod(np.unique(keys), BASE)
     return rank, n
 
 

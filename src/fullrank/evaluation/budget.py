@@ -9,7 +9,7 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.errors import InputError
 from fullrank.evaluation.strategy import Strategy
 from fullrank.inference import plan
-from fullrank.inference.planning.plan import _candidates
+from fullrank.inference.planning.plan import candidate_designs
 
 _PILOT = 2_000  # users
 
@@ -39,7 +39,7 @@ def settled_strategy(
             f"`strategy` must have a budget that pays for 30 users of some design; {items:g} items "
             "do not."
         )
-    designs = {str(one): one for one in _candidates(None, scorer.n_items)}
+    designs = {str(one): one for one in candidate_designs(None, scorer.n_items)}
     design, size = designs[best.design].design, designs[best.design].sample_size
     users = best.n_users if best.n_users < targets.n_users else None
     if strategy.users is not None:

@@ -91,7 +91,7 @@ class RunFolder:
         except OSError as error:
             raise _unwritable(self.folder, error) from error
         # the other may have ended between our look at the folder and our lock on it
-        if not _locked(self._lock) or (self.folder / MANIFEST).exists():
+        if not locked(self._lock) or (self.folder / MANIFEST).exists():
             self._unlock()
             raise InputError(
                 f"`out` must be a folder of one run at a time; another is writing to {self.folder}."
@@ -275,7 +275,7 @@ def _without_links(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 
 
-def _locked(file: Any) -> bool:
+def locked(file: Any) -> bool:
     """Whether the lock is ours, on a file that is still there."""
     try:
         import fcntl

@@ -140,7 +140,7 @@ class Tally:
                 if (found != alone).any():
                     self.needs_rows = SEVERAL
         if "user" in piece.column_names and not self.needs_rows:
-            keys = _keys(present("user", piece.column("user")))
+            keys = user_keys(present("user", piece.column("user")))
             # the same user may occur in every model
             self._users.append(keys + _ODD[0] * model.astype(np.uint64))
 
@@ -184,7 +184,7 @@ def present(role: str, column: Any) -> Any:
     return column
 
 
-def _keys(column: Any) -> NDArray[np.uint64]:
+def user_keys(column: Any) -> NDArray[np.uint64]:
     """Numbers that are equal for equal names, and almost never for others.
 
     Whole numbers stand for themselves. The bytes of a text are weighed by where they stand and

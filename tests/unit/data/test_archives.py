@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import stat
 import tarfile
 import zipfile
@@ -11,8 +12,6 @@ import pytest
 
 from fullrank.errors import InputError
 from fullrank.tables import archives
-
-MUST = "must be an archive that can be trusted; "
 
 
 def zipped(path: Path, *entries: tuple[str | zipfile.ZipInfo, bytes]) -> Path:
@@ -48,17 +47,18 @@ OUTSIDE = ["../u.data", "a/../../u.data", "/u.data", "..\\u.data", "C:\\u.data",
 
 @pytest.mark.parametrize("name", OUTSIDE)
 def test_names_that_point_outside(tmp_path: Path, name: str) -> None:
-    said = f"{MUST}{name!r} points outside of it."
-    assert refusal(zipped(tmp_path / "a.zip", ("fine", b"1"), (name, b"1"))) == f"a.zip {said}"
+    outside = f"{re.escape(repr(name))}.*outside"
+    path = zipped(tmp_path / "a.zip", ("fine", b"1"), (name, b"1"))
+    assert re.search(rf"a\.zip.*{outside}", refusal(path))
     path = tarred(tmp_path / "a.tar.gz", entry("fine"), entry(name))
-    assert refusal(path) == f"a.tar.gz {said}"
+    assert re.search(rf"a\.tar\.gz.*{outside}", refusal(path))
 
 
 def test_links_in_a_zip(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("u.data")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     path = zipped(tmp_path / "a.zip", (link, b"/etc/passwd"))
-    assert refusal(path) == f"a.zip {MUST}'u.data' is a link."
+    assert re.search(r"a\.zip.*'u\.data'.*link", refusal(path))
 
 
 @pytest.mark.parametrize(
@@ -66,13 +66,13 @@ def test_links_in_a_zip(tmp_path: Path) -> None:
 )
 def test_links_and_devices_in_a_tar(tmp_path: Path, kind: bytes) -> None:
     path = tarred(tmp_path / "a.tar", entry("fine"), entry("u.data", kind))
-    assert refusal(path) == f"a.tar {MUST}'u.data' is a link or a device."
+    assert re.search(r"a\.tar.*'u\.data'.*link", refusal(path))
 
 
 def test_a_bomb_that_declares_itself(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", ("u.data", bytes(2**23)))
     assert path.stat().st_size < 2**14
-    assert refusal(path) == f"a.zip {MUST}it declares 8,388,608 bytes in 1 files."
+    assert re.search(r"a\.zip.*8,388,608.*\b1\b", refusal(path))
 
 
 def test_a_bomb_that_lies(tmp_path: Path) -> None:
@@ -80,31 +80,31 @@ def test_a_bomb_that_lies(tmp_path: Path) -> None:
     path = zipped(tmp_path / "a.zip", ("u.data", bytes(2**22)))
     size = (2**22).to_bytes(4, "little")
     path.write_bytes(path.read_bytes().replace(size, (100).to_bytes(4, "little")))
-    assert refusal(path) == "a.zip must be a whole archive; it is damaged."
+    assert re.search(r"a\.zip.*damaged", refusal(path))
 
 
 @pytest.mark.parametrize("size", [2**23, 3 * 2**20])
 def test_a_bomb_in_a_packed_tar(tmp_path: Path, size: int) -> None:
     path = tarred(tmp_path / "a.tar.gz", *(entry(str(number), size=size) for number in range(4)))
-    assert refusal(path).startswith(f"a.tar.gz {MUST}it ")
+    assert re.search(r"a\.tar\.gz.*trusted", refusal(path))
 
 
 def test_a_bomb_in_a_packed_file(tmp_path: Path) -> None:
     (tmp_path / "u.data.gz").write_bytes(gzip.compress(bytes(2**23)))
-    assert refusal(tmp_path) == f"{tmp_path.name} {MUST}it unpacks to far more than its size."
+    assert re.search(rf"{tmp_path.name}.*unpacks", refusal(tmp_path))
 
 
 def test_too_many_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(archives, "MAX_MEMBERS", 2)
     path = zipped(tmp_path / "a.zip", *((str(number), b"") for number in range(3)))
-    assert refusal(path) == f"a.zip {MUST}it declares 0 bytes in 3 files."
+    assert re.search(r"a\.zip.*\b0\b.*\b3\b", refusal(path))
 
 
 @pytest.mark.parametrize("name", ["a.zip", "a.tar.gz", "a.tar"])
 def test_damage(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.write_bytes(b"not an archive at all" * 100)
-    assert refusal(path) == f"{name} must be a whole archive; it is damaged."
+    assert re.search(rf"{name}.*damaged", refusal(path))
 
 
 @pytest.mark.parametrize("how", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -115,7 +115,7 @@ def test_damage_inside(tmp_path: Path, how: int) -> None:
     content = bytearray(path.read_bytes())
     content[60:90] = bytes(30)
     path.write_bytes(content)
-    assert refusal(path) == "a.zip must be a whole archive; it is damaged."
+    assert re.search(r"a\.zip.*damaged", refusal(path))
 
 
 def test_what_the_system_says_is_no_damage(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_what_the_system_says_is_no_damage(tmp_path: Path) -> None:
 def test_an_archive_that_breaks_off(tmp_path: Path) -> None:
     path = tarred(tmp_path / "a.tar.gz", entry("u.data", size=100_000))
     path.write_bytes(path.read_bytes()[:-40])
-    assert refusal(path) == "a.tar.gz must be a whole archive; it is damaged."
+    assert re.search(r"a\.tar\.gz.*damaged", refusal(path))
 
 
 def test_a_password(tmp_path: Path) -> None:
@@ -138,4 +138,4 @@ def test_a_password(tmp_path: Path) -> None:
     for mark, place in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # the flag that says "encrypted"
         content[content.index(mark) + place] |= 1
     path.write_bytes(content)
-    assert refusal(path).startswith("a.zip must be a plain archive; it is not: ")
+    assert re.search(r"a\.zip.*plain", refusal(path))

@@ -34,13 +34,12 @@ def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def test_unknown_names_are_answered_from_the_registry() -> None:
     names = ", ".join(map(repr, DATASETS))
     for ask in (load, info, datasets.download):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(InputError, match=rf"`name`.*{names}.*'ml-2m'"):
             ask("ml-2m")
-        assert str(caught.value) == f"`name` must be one of {names}, not 'ml-2m'."
 
 
 def test_splits_only_where_there_is_one() -> None:
-    with pytest.raises(InputError, match=r"`name` must be one of 'ml-1m', .*, not 'ml-100k'\."):
+    with pytest.raises(InputError, match=r"`name`.*'ml-1m'.*'ml-100k'"):
         load_split("ml-100k")
 
 
@@ -97,31 +96,26 @@ def test_the_bundled_one(root: Path) -> None:
 
 def test_the_bundled_one_from_a_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(datasets, "__file__", str(tmp_path / "lib/a/fullrank/data/datasets.py"))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(
+        InputError,
+        match=r"`name`.*ml-latest-small.*FULLRANK_DATA.*ml-latest-small\.parquet.*ratings\.csv.*'simulated'",
+    ):
         load("ml-latest-small")
-    assert str(caught.value) == (
-        "`name` must be a data set that is here; ml-latest-small is not: it comes with the "
-        "repository and the source archive but not with an installed wheel. Set FULLRANK_DATA to a "
-        "folder that has ml-latest-small.parquet or, in a folder ml-latest-small, ratings.csv; "
-        "'simulated' works everywhere."
-    )
 
 
 def test_a_data_set_that_is_not_there() -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(
+        InputError,
+        match=r"`name`.*gowalla.*FULLRANK_DATA.*gowalla\.parquet.*train\.txt.*test\.txt.*download=True.*'simulated'",
+    ):
         load("gowalla")
-    assert str(caught.value) == (
-        "`name` must be a data set that is here; gowalla is not: it is not part of fullrank. Set "
-        "FULLRANK_DATA to a folder that has gowalla.parquet or, in a folder gowalla, train.txt + "
-        "test.txt; or fetch it with download=True; 'simulated' works everywhere."
-    )
-    with pytest.raises(InputError, match=r"that has lastfm-2k.parquet; 'simulated' works"):
+    with pytest.raises(InputError, match=r"`name`.*lastfm-2k\.parquet.*'simulated'"):
         load("lastfm-2k")
 
 
 def test_a_folder_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match="`name` must be a data set that is here"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla"):
         load("gowalla")
 
 
@@ -183,7 +177,7 @@ def test_a_prepared_file_of_another_version_is_made_anew(
     for name in ("train.txt", "test.txt"):
         (folder / "gowalla" / name).unlink()
     monkeypatch.setattr(_cache, "_VERSION", 3)
-    with pytest.raises(InputError, match="gowalla is not: it is not part of fullrank"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla"):
         load("gowalla")
 
 
@@ -213,12 +207,8 @@ def test_files_without_the_split(folder: Path) -> None:
     (folder / "ml-1m").mkdir()
     (folder / "ml-1m" / "ratings.dat").write_text("1::2::3::4\n1::3::4::5\n")
     assert load("ml-1m").n_interactions == 2
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`name`.*split.*ml-1m"):
         load_split("ml-1m")
-    assert str(caught.value) == (
-        "`name` must be a data set whose files here have a split; those of ml-1m have none. "
-        "Use load('ml-1m').split(…)."
-    )
 
 
 def test_a_published_split_by_users(folder: Path) -> None:
@@ -254,7 +244,7 @@ def test_archives_in_the_folder(folder: Path, place: str) -> None:
 
 def test_a_file_where_a_folder_should_be(folder: Path) -> None:
     (folder / "gowalla").write_text("0 1 2")
-    with pytest.raises(InputError, match="`name` must be a data set that is here; gowalla is not"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla"):
         load("gowalla")
 
 

@@ -4,6 +4,7 @@ import email.message
 import hashlib
 import http.client
 import io
+import re
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -64,23 +65,20 @@ def failure(tmp_path: Path, opener: Any, **settings: Any) -> str:
 
 def test_the_wrong_checksum(tmp_path: Path) -> None:
     found = hashlib.md5(b"x" * 1000).hexdigest()
-    assert failure(tmp_path, Network(), md5="0" * 32) == (
-        f"{URL} must have the MD5 checksum {'0' * 32}, not {found}; the file was changed on its "
-        "way or by its publisher, and was not kept."
+    assert re.search(
+        rf"{URL}.*MD5.*{'0' * 32}.*{found}", failure(tmp_path, Network(), md5="0" * 32)
     )
 
 
 @pytest.mark.parametrize("length", [None, -1])
 def test_too_large(tmp_path: Path, length: int | None) -> None:
-    assert failure(tmp_path, Network(length=length), max_bytes=999) == (
-        f"{URL} must be at most 999 bytes; it gave 1,000 and was not kept."
+    assert re.search(
+        rf"{URL}.*\b999\b.*\b1,000\b", failure(tmp_path, Network(length=length), max_bytes=999)
     )
 
 
 def test_broken_off(tmp_path: Path) -> None:
-    assert failure(tmp_path, Network(length=2000)) == (
-        f"{URL} broke off after 1,000 of 2,000 bytes; try again."
-    )
+    assert re.search(rf"{URL}.*1,000 of 2,000", failure(tmp_path, Network(length=2000)))
 
 
 @pytest.mark.parametrize(
@@ -88,13 +86,13 @@ def test_broken_off(tmp_path: Path) -> None:
     [
         (
             urllib.error.URLError(OSError(-2, "Name or service not known")),
-            "Name or service not known; is there a network?",
+            "Name or service not known.*network",
         ),
-        (TimeoutError("timed out"), "timed out; is there a network?"),
-        (http.client.IncompleteRead(b"x"), "IncompleteRead(1 bytes read); is there a network?"),
+        (TimeoutError("timed out"), "timed out.*network"),
+        (http.client.IncompleteRead(b"x"), "IncompleteRead.*network"),
         (
             urllib.error.HTTPError(URL, 404, "Not Found", email.message.Message(), None),
-            "the server says 404 Not Found.",
+            "404 Not Found",
         ),
     ],
 )
@@ -102,20 +100,15 @@ def test_no_network(tmp_path: Path, error: Exception, said: str) -> None:
     def opener(request: Any, timeout: float) -> Any:
         raise error
 
-    assert failure(tmp_path, opener) == f"{URL} could not be downloaded: {said}"
-
-
-HINT = "free some room, or let FULLRANK_CACHE name a folder that can be written to."
+    assert re.search(f"{URL}.*{said}", failure(tmp_path, opener))
 
 
 def test_a_cache_that_cannot_be_written_to(tmp_path: Path) -> None:
     (tmp_path / "cache").write_bytes(b"a file")
     network = Network()
-    with pytest.raises(DownloadError) as caught:
-        fetch(tmp_path / "cache" / "x" / "file", network)
-    # in between is what the system calls it
-    assert str(caught.value).startswith(f"{URL} could not be kept in {tmp_path / 'cache' / 'x'}: ")
-    assert str(caught.value).endswith(f"; {HINT}")
+    kept = tmp_path / "cache" / "x"
+    with pytest.raises(DownloadError, match=f"{URL}.*{kept}.*FULLRANK_CACHE"):
+        fetch(kept / "file", network)
     assert network.asked == []
 
 
@@ -124,9 +117,8 @@ def test_a_folder_that_takes_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr("tempfile.mkstemp", denied)
-    assert failure(tmp_path, Network()) == (
-        f"{URL} could not be kept in {tmp_path}: Permission denied; {HINT}"
-    )
+    said = failure(tmp_path, Network())
+    assert re.search(f"{URL}.*{tmp_path}.*Permission denied.*FULLRANK_CACHE", said)
 
 
 def test_a_full_disk_is_no_absent_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,24 +127,21 @@ def test_a_full_disk_is_no_absent_network(tmp_path: Path, monkeypatch: pytest.Mo
             raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "open", lambda *_: Full())
-    with pytest.raises(DownloadError) as caught:
+    said = f"{URL}.*{tmp_path}.*No space left on device.*FULLRANK_CACHE"
+    with pytest.raises(DownloadError, match=said):
         fetch(tmp_path / "file", Network())
-    assert str(caught.value) == (
-        f"{URL} could not be kept in {tmp_path}: No space left on device; {HINT}"
-    )
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("url", ["http://example.org/x", "file:///etc/passwd", "ftp://a/b"])
 def test_only_https(tmp_path: Path, url: str) -> None:
-    said = f"{url} must be an https address; others are not fetched."
-    with pytest.raises(DownloadError) as caught:
+    said = rf"{url}.*https"
+    with pytest.raises(DownloadError, match=said):
         download.fetch(url, tmp_path / "file", max_bytes=10, opener=Network())
-    assert str(caught.value) == said
     request = urllib.request.Request(URL)
-    redirects = download._SecureRedirects()
+    redirects = download.SecureRedirects()
     headers = email.message.Message()
-    with pytest.raises(DownloadError, match="must be an https address"):
+    with pytest.raises(DownloadError, match="https"):
         redirects.redirect_request(request, None, 302, "Found", headers, url)
     again = redirects.redirect_request(request, None, 302, "Found", headers, URL + "2")
     assert again is not None
@@ -160,8 +149,8 @@ def test_only_https(tmp_path: Path, url: str) -> None:
 
 
 def test_no_other_protocol_has_a_handler() -> None:
-    assert set(download._secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
-    opener = download._secure_opener()
+    assert set(download.secure_opener().handle_open) <= {"https", "http", "ftp", "no"}
+    opener = download.secure_opener()
     assert not any(
         isinstance(handler, urllib.request.FileHandler | urllib.request.FTPHandler)
         or type(handler) is urllib.request.HTTPHandler
@@ -181,12 +170,12 @@ def network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Network:
 
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("FULLRANK_DATA", raising=False)
-    monkeypatch.setattr(download, "_secure_opener", Opener)
+    monkeypatch.setattr(download, "secure_opener", Opener)
     return answers
 
 
 def test_a_data_set_is_fetched_once_and_only_on_request(network: Network, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"or fetch it with download=True; 'simulated' works"):
+    with pytest.raises(InputError, match=r"`name`.*download=True.*'simulated'"):
         datasets.load("citeulike-a")
     assert network.asked == []
     data = datasets.load("citeulike-a", download=True)
@@ -199,7 +188,7 @@ def test_a_data_set_is_fetched_once_and_only_on_request(network: Network, tmp_pa
 
 
 def test_a_wrong_checksum_leaves_nothing(network: Network, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match="must have the MD5 checksum 0e33842e24a9c977be4e01079"):
+    with pytest.raises(DownloadError, match=r"MD5.*0e33842e24a9c977be4e01079"):
         datasets.load("ml-100k", download=True)
     assert [path for path in (tmp_path / "cache").rglob("*") if path.is_file()] == []
 
@@ -212,7 +201,7 @@ def test_a_checksum_is_noted_and_a_change_told(network: Network, tmp_path: Path)
     datasets.download("citeulike-a", progress=None)
     (folder / "users.dat").unlink()
     network.content = b"1 1\n"
-    with pytest.warns(DataWarning, match=r"users.dat is not the file that was downloaded before: "):
+    with pytest.warns(DataWarning, match=r"users\.dat.*downloaded before"):
         datasets.download("citeulike-a", progress=None)
     assert datasets.load("citeulike-a").n_interactions == 1
 
@@ -223,11 +212,7 @@ def test_progress_is_written_to_stderr(network: Network, capsys: Any) -> None:
 
 
 def test_what_cannot_be_fetched(network: Network) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`name`.*book-crossing.*BX-CSV-Dump\.zip"):
         datasets.download("book-crossing")
-    assert str(caught.value) == (
-        "`name` must be a data set that can be fetched; book-crossing cannot: its publisher's "
-        "site is gone; get BX-CSV-Dump.zip by hand."
-    )
-    with pytest.raises(InputError, match="lastfm-2k cannot: nobody is known to give it out"):
+    with pytest.raises(InputError, match=r"`name`.*lastfm-2k"):
         datasets.download("lastfm-2k")

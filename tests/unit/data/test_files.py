@@ -119,68 +119,55 @@ def test_universe_from_outside(write) -> None:
         (
             "a,b\n1,2\n",
             {},
-            (
-                "`user` must name a column of the file; got no such column, "
-                "where the columns are 'a', 'b'."
-            ),
+            (r"`user`.*\bno such column.*'a', 'b'"),
         ),
         (
             "user,item\n1,2\n",
             {"item": "film"},
-            (
-                "`item` must name a column of the file; got 'film', "
-                "where the columns are 'user', 'item'."
-            ),
+            (r"`item`.*'film'.*'user', 'item'"),
         ),
         (
             "user,item\n1,2\n",
             {"value": "stars"},
-            (
-                "`value` must name a column of the file; got 'stars', "
-                "where the columns are 'user', 'item'."
-            ),
+            (r"`value`.*'stars'.*'user', 'item'"),
         ),
-        ("", {}, "`path` must name a CSV file; data.csv gave: Empty CSV file."),
-        ("user,item\n", {}, "`user` must hold at least one interaction; it is empty."),
+        ("", {}, r"`path`.*data\.csv.*Empty"),
+        ("user,item\n", {}, r"`user`.*empty"),
         (
             "user,item\n1,\n2,3\n",
             {},
-            "`item` must not hold missing ids; 1 of 2 is missing, the first at item[0].",
+            r"`item`.*1 of 2.*item\[0\]",
         ),
         (
             "user,item\n1,5\n-1,5\n",
             {},
-            (
-                "`user` must be at least 0; 1 of 2 is not, the first being user[1] = -1. "
-                "Negative ids often stand for missing ones: drop these rows, or use text ids."
-            ),
+            (r"`user`.*1 of 2.*user\[1\] = -1\b"),
         ),
         (
             "user,item,rating\n1,5,good\n",
             {},
-            "`value` must hold numbers, not object. Text must be parsed first.",
+            r"`value`.*\bobject\b",
         ),
-        ("user,item\n1,2\n", {"delimiter": "::"}, "`delimiter` must be one character, not '::'."),
+        ("user,item\n1,2\n", {"delimiter": "::"}, r"`delimiter`.*'::'"),
     ],
 )
 def test_bad_csv(write, text: str, settings: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         Interactions.from_csv(write(text), **settings)
-    assert str(caught.value) == message
 
 
 def test_ragged_csv(write) -> None:
-    with pytest.raises(InputError, match=r"`path` must name a CSV file; data.csv gave: CSV parse"):
+    with pytest.raises(InputError, match=r"`path`.*CSV.*data\.csv"):
         Interactions.from_csv(write("user,item\n1,2\n1,2,3\n"))
 
 
 def test_missing_file(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"`path` must name a file; .*none.csv does not exist\."):
+    with pytest.raises(InputError, match=r"`path`.*none\.csv.*exist"):
         Interactions.from_csv(tmp_path / "none.csv")
 
 
 def test_not_a_parquet_file(write) -> None:
-    with pytest.raises(InputError, match=r"`path` must name a Parquet file; .*data.csv is not one"):
+    with pytest.raises(InputError, match=r"`path`.*Parquet.*data\.csv"):
         Interactions.from_parquet(write("user,item\n1,2\n"))
 
 
@@ -191,5 +178,5 @@ def test_a_damaged_parquet_file(tmp_path: Path) -> None:
     content = bytearray(path.read_bytes())
     content[100:3000] = bytes(2900)
     path.write_bytes(content)
-    with pytest.raises(InputError, match=r"`path` must name a Parquet file; .*damaged.parquet is"):
+    with pytest.raises(InputError, match=r"`path`.*Parquet.*damaged\.parquet"):
         Interactions.from_parquet(path)

@@ -86,7 +86,7 @@ def test_polars(need: Need) -> None:
     frame = pl.DataFrame(COLUMNS)
     check(Interactions.from_frame(frame))
     check(Interactions.from_frame(frame.with_columns(pl.col("userId").cast(pl.Categorical))))
-    with pytest.raises(InputError, match=r"LazyFrame does not\. A lazy frame must be collected"):
+    with pytest.raises(InputError, match=r"`frame`.*LazyFrame"):
         Interactions.from_frame(frame.lazy())
 
 
@@ -133,7 +133,7 @@ def test_missing_entries() -> None:
     frame = pa.table(
         {"user": [1, None, 3, 4], "item": ["a", "b", None, "d"], "rating": [1.0, 2.0, 3.0, None]}
     )
-    with pytest.raises(InputError, match=r"`user` must not hold missing ids; 1 of 4 is missing"):
+    with pytest.raises(InputError, match=r"`user`.*1 of 4"):
         Interactions.from_frame(frame)
     with pytest.warns(DataWarning) as caught:
         data = Interactions.from_frame(frame, missing="drop")
@@ -142,13 +142,13 @@ def test_missing_entries() -> None:
     )
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(data.user_ids, [1])
-    with pytest.warns(DataWarning, match="2 of 4 interactions lack"):
+    with pytest.warns(DataWarning, match="2 of 4 interactions"):
         assert Interactions.from_frame(frame, value=None, missing="drop").n_interactions == 2
 
 
 def test_not_a_number_is_missing_too() -> None:
     frame = pa.table({"user": [1, 2], "item": [1, 2], "rating": [np.nan, 1.0]})
-    with pytest.warns(DataWarning, match="1 of 2 interactions lack"):
+    with pytest.warns(DataWarning, match="1 of 2 interactions"):
         np.testing.assert_array_equal(Interactions.from_frame(frame, missing="drop").values, [1])
 
 
@@ -156,7 +156,7 @@ def test_null_and_not_a_number_in_one_column() -> None:
     values = pa.array([np.nan, None, 1.0], from_pandas=False)
     assert values.null_count == 1
     frame = pa.table({"user": [1, 2, 3], "item": [1, 2, 3], "rating": values})
-    with pytest.warns(DataWarning, match="2 of 3 interactions lack"):
+    with pytest.warns(DataWarning, match="2 of 3 interactions"):
         data = Interactions.from_frame(frame, missing="drop")
     assert data.user_ids.tolist() == [3]
     np.testing.assert_array_equal(data.values, [1])
@@ -183,74 +183,67 @@ def test_repeats_may_be_added_up() -> None:
         (
             {"user": [1]},
             {},
-            "`frame` must be a data frame that speaks the Arrow PyCapsule protocol, such as one of "
-            "pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; dict does not. "
-            "A lazy frame must be collected first.",
+            r"`frame`.*Arrow.*\bdict\b",
         ),
         (
             pa.table({"a": [1], "b": [2]}),
             {},
-            "`user` must name a column of the frame; got no such column, "
-            "where the columns are 'a', 'b'.",
+            r"`user`.*\bno such column.*'a', 'b'",
         ),
         (
             pa.table({"user": [1], "item": [2]}),
             {"missing": "ignore"},
-            "`missing` must be one of 'error', 'drop', not 'ignore'.",
+            r"`missing`.*'error', 'drop'.*'ignore'",
         ),
         (
             pa.table({"user": [1], "item": [2]}),
             {"repeats": "mean"},
-            "`repeats` must be one of 'last', 'sum', not 'mean'.",
+            r"`repeats`.*'last', 'sum'.*'mean'",
         ),
         (
             pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}),
             {},
-            "`user` must hold at least one interaction; it is empty.",
+            r"`user`.*empty",
         ),
         (
             pa.table({"user": [[1]], "item": [2]}),
             {},
-            "`user` must hold whole numbers or text, not list<item: int64>.",
+            r"`user`.*\blist<item: int64>",
         ),
         (
             pa.Table.from_arrays([pa.array([1])] * 3, ["user", "item", "item"]),
             {},
-            "`item` must name one column of the frame; 2 are called 'item'.",
+            r"`item`.*\b2\b.*'item'",
         ),
         (
             pa.table({"user": pa.array([b"\xff"]).cast(pa.string(), safe=False), "item": [2]}),
             {},
-            "`user` must hold text that UTF-8 can hold; b'\\xff' is none.",
+            r"`user`.*UTF-8.*b'\\xff'",
         ),
     ],
 )
 def test_bad_frames(frame: Any, settings: dict[str, str], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         Interactions.from_frame(frame, **settings)
-    assert str(caught.value) == message
 
 
 def test_pandas_columns_that_arrow_cannot_hold(need: Need) -> None:
     frame = need("pandas").DataFrame({"user": [1, "a"], "item": [1, 2]})
-    with pytest.raises(InputError, match=r"`frame` must hold what Arrow can hold; it says: "):
+    with pytest.raises(InputError, match=r"`frame`.*Arrow"):
         Interactions.from_frame(frame)
 
 
 def test_pandas_columns_of_one_name(need: Need) -> None:
     frame = need("pandas").DataFrame([[1, 2, 3, 4, 5]], columns=["user", "item", "item", "x", "x"])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`item`.*\b2\b.*'item'"):
         Interactions.from_frame(frame)
-    assert str(caught.value) == "`item` must name one column of the frame; 2 are called 'item'."
     assert Interactions.from_frame(frame.iloc[:, [0, 1, 3, 4]]).n_interactions == 1
     frame.columns = ["user", "item", "y", 7, 7]  # not all text: Arrow gets the whole frame
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`frame`.*once.*\b7\b"):
         Interactions.from_frame(frame)
-    assert str(caught.value) == "`frame` must name each column once; 7 is there again."
 
 
 def test_pandas_text_that_is_none(need: Need) -> None:
     ids = need("pandas").Series(["a", "\ud800"], dtype=object)
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`frame`.*UTF-8.*'\\ud800'"):
         Interactions.from_frame(need("pandas").DataFrame({"user": ids, "item": [1, 2]}))
-    assert str(caught.value) == ("`frame` must hold text that UTF-8 can hold; '\\ud800' is none.")

@@ -100,11 +100,8 @@ def test_a_validation_part_from_the_training_part() -> None:
 
 
 def test_no_second_validation_part() -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`valid`.*\b0\b"):
         read_split(pa.table(GIVEN), valid=0.1)
-    assert str(caught.value) == (
-        "`valid` must be 0 for a source that has a validation part or whole users held out."
-    )
 
 
 @pytest.mark.parametrize(
@@ -113,19 +110,16 @@ def test_no_second_validation_part() -> None:
 def test_a_column_that_says_something_else(labels: list[str]) -> None:
     said = ", ".join(map(repr, sorted(set(labels))))
     frame = pa.table({"user": [1] * len(labels), "item": range(len(labels)), "split": labels})
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(
+        InputError, match=rf"`split`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'"
+    ):
         read_split(frame)
-    assert str(caught.value) == (
-        f"`split` must name a column that says 'train', 'test' and perhaps 'valid', each at least "
-        f"once; it says {said}. Of a split by users it also says 'fold_in' and, with 'valid', "
-        f"'valid_fold_in'."
-    )
 
 
 def test_no_split_column(tmp_path: Path) -> None:
     path = tmp_path / "bare.parquet"
     pq.write_table(pa.table({"user": [1], "item": [1]}), path)
-    with pytest.raises(InputError, match="`split` must name a column of the file; got no such"):
+    with pytest.raises(InputError, match=r"`split`.*\bno such\b"):
         read_split(path)
-    with pytest.raises(InputError, match="`split` must name a column of the frame; got no such"):
+    with pytest.raises(InputError, match=r"`split`.*\bno such\b"):
         read_split(pa.table({"user": [1], "item": [1]}))

@@ -61,7 +61,7 @@ def test_a_matrix_is_the_callers_to_change(data: Interactions) -> None:
 
 
 def test_matrix_without_values() -> None:
-    with pytest.raises(InputError, match="`binary` must be True, for these interactions have no"):
+    with pytest.raises(InputError, match=r"`binary`.*True"):
         Interactions.from_arrays([1], [1]).matrix(binary=False)
 
 
@@ -128,11 +128,11 @@ def test_huge_and_sparse_ids_need_no_table() -> None:
 
 
 def test_sorting_where_key_and_position_do_not_fit_in_one_number() -> None:
-    from fullrank.data.rows import _stable_argsort
+    from fullrank.data.rows import stable_argsort
 
     keys = np.array([5, 2, 5, 0, 2])
     for bound in (6, 2**62):
-        np.testing.assert_array_equal(_stable_argsort(keys, bound), [3, 1, 4, 0, 2])
+        np.testing.assert_array_equal(stable_argsort(keys, bound), [3, 1, 4, 0, 2])
 
 
 def test_fixed_id_maps_keep_their_order_and_their_unused_ids() -> None:
@@ -164,7 +164,7 @@ def test_repeats_without_times_keep_the_last() -> None:
 
 
 def test_repeats_with_times_keep_the_latest_and_of_equal_times_the_last() -> None:
-    with pytest.warns(DataWarning, match="3 of 6 .*; the latest of each by timestamp was kept"):
+    with pytest.warns(DataWarning, match="3 of 6.*timestamp"):
         data = Interactions.from_arrays(
             [1, 1, 1, 2, 2, 3],
             [7, 7, 7, 7, 7, 7],
@@ -198,11 +198,8 @@ def test_select(data: Interactions) -> None:
 
 
 def test_select_needs_one_truth_each(data: Interactions) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`keep`.*True.*False.*\b5\b.*\bint64 of shape \(2,\)"):
         data.select(np.array([0, 1]))
-    assert str(caught.value) == (
-        "`keep` must hold True or False for each of 5 interactions, not int64 of shape (2,)."
-    )
 
 
 # ---- fewer of them, more of them, all of them ----
@@ -233,17 +230,15 @@ def test_k_core_may_stop_early() -> None:
     chain = Interactions.from_arrays(users, items)
     assert chain.k_core(items_per_user=2, users_per_item=2, rounds=1).n_users == 4
     assert chain.k_core(items_per_user=2, users_per_item=2, rounds=2).n_users == 2
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(
+        InputError, match=r"`items_per_user`.*`users_per_item`.*\b12\b.*\b2\b.*\b2\b"
+    ):
         chain.k_core(items_per_user=2, users_per_item=2)
-    assert str(caught.value) == (
-        "`items_per_user` and `users_per_item` must leave something; nothing is left of 12 "
-        "interactions at 2 and 2."
-    )
 
 
 @pytest.mark.parametrize("name", ["items_per_user", "users_per_item", "rounds"])
 def test_k_core_needs_numbers_from_one_on(data: Interactions, name: str) -> None:
-    with pytest.raises(InputError, match=f"`{name}` must be at least 1, not 0"):
+    with pytest.raises(InputError, match=rf"`{name}`.*\b0\b"):
         data.k_core(**{name: 0})
 
 
@@ -255,9 +250,8 @@ def test_union(data: Interactions) -> None:
         np.testing.assert_array_equal(getattr(both, name), getattr(data, name))
     other = Interactions.from_arrays(["ann", "bob", "cat"], [10, 20, 40])
     assert data.union(other).values is None
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`other`.*`user_ids`"):
         data.union(Interactions.from_arrays(["ann", "bob", "dan"], [10, 20, 40]))
-    assert str(caught.value) == "`other` must have the same `user_ids`, in the same order."
 
 
 def test_of_two_equal_pairs_the_later_stays() -> None:
@@ -296,120 +290,110 @@ def test_to_arrow_and_back(data: Interactions) -> None:
         np.testing.assert_array_equal(getattr(again, name), getattr(data, name))
 
 
-NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use text ids."
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (
             {"user": [1, -2, -3], "item": [1, 2, 3]},
-            "`user` must be at least 0; 2 of 3 are not, the first being user[1] = -2. " + NEGATIVE,
+            r"`user`.*2 of 3.*user\[1\] = -2\b",
         ),
         (
             {"user": [1, 2], "item": np.array([1, np.nan])},
-            "`item` must be finite; 1 of 2 is not, the first being item[1] = nan.",
+            r"`item`.*1 of 2.*item\[1\] = nan\b",
         ),
         (
             {"user": [1, 2], "item": np.array([1, 2.5])},
-            "`item` must be whole numbers; 1 of 2 is not, the first being item[1] = 2.5.",
+            r"`item`.*1 of 2.*item\[1\] = 2\.5\b",
         ),
         (
             {"user": ["a", None, None], "item": [1, 2, 3]},
-            "`user` must not hold missing ids; 2 of 3 are missing, the first at user[1].",
+            r"`user`.*2 of 3.*user\[1\]",
         ),
         (
             {"user": np.array(["a", np.nan], object), "item": [1, 2]},
-            "`user` must not hold missing ids; 1 of 2 is missing, the first at user[1].",
+            r"`user`.*1 of 2.*user\[1\]",
         ),
         (
             {"user": [1, "a"], "item": [1, 2]},
-            (
-                "`user` must hold whole numbers or text throughout; other ids, or a mixture, "
-                "must be turned into text first."
-            ),
+            (r"`user`.*throughout"),
         ),
         (
             {"user": [(1, 2), (3, 4)], "item": [1, 2]},
-            "`user` must hold whole numbers or text, not list<item: int64>.",
+            r"`user`.*\blist<item: int64>",
         ),
         (
             {"user": [True, False], "item": [1, 2]},
-            "`user` must hold whole numbers or text, not bool.",
+            r"`user`.*\bbool\b",
         ),
         (
             {"user": np.ones((2, 2), int), "item": [1, 2]},
-            "`user` must be one-dimensional, not of shape (2, 2).",
+            r"`user`.*\(2, 2\)",
         ),
         (
             {"user": np.array([["a"]]), "item": [1]},
-            "`user` must be one-dimensional, not of shape (1, 1).",
+            r"`user`.*\(1, 1\)",
         ),
         (
             {"user": [1, 2, 3], "item": [1, 2]},
-            "`item` must have one entry per `user`; got 2 and 3.",
+            r"`item`.*`user`.*\b2 and 3\b",
         ),
-        ({"user": [], "item": []}, "`user` must hold at least one interaction; it is empty."),
+        ({"user": [], "item": []}, r"`user`.*empty"),
         (
             {"user": np.array([], str), "item": np.array([], int)},
-            "`user` must hold at least one interaction; it is empty.",
+            r"`user`.*empty",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "value": [1.0]},
-            "`value` must have 2 entries, not 1.",
+            r"`value`.*\b2\b.*\b1\b",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "value": [1.0, np.nan]},
-            "`value` must be finite; 1 of 2 is not, the first being value[1] = nan.",
+            r"`value`.*1 of 2.*value\[1\] = nan\b",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "value": ["x", "y"]},
-            "`value` must hold numbers, not <U1. Text must be parsed first.",
+            r"`value`.*<U1\b",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "timestamp": [1, 2, 3]},
-            "`timestamp` must have 2 entries, not 3.",
+            r"`timestamp`.*\b2\b.*\b3\b",
         ),
         (
             {"user": [1, 2], "item": [1, 2], "timestamp": np.array(["2020", "NaT"], "M8[D]")},
-            "`timestamp` must be a time; 1 of 2 is not, the first being timestamp[1] = NaT.",
+            r"`timestamp`.*1 of 2.*timestamp\[1\] = NaT\b",
         ),
         (
             {"user": [1, 2], "item": [5, 6], "item_ids": [6, 7]},
-            "`item` must be among the 2 `item_ids`; 1 of 2 is not, the first being item[0] = 5.",
+            r"`item`.*\b2\b.*`item_ids`.*1 of 2.*item\[0\] = 5\b",
         ),
         (
             {"user": [1, 2], "item": [5, 6], "user_ids": [1, 2, 2, 1]},
-            "`user_ids` must hold each id once; 2 of 4 are repeats, 1 among them.",
+            r"`user_ids`.*2 of 4.*\b1\b",
         ),
         (
             {"user": [1, 2], "item": [5, 6], "user_ids": ["a", "b"]},
-            "`user` must hold text, like the ids it is looked up in, not numbers.",
+            r"`user`.*\bnumbers\b",
         ),
         (
             {"user": ["a", "x\ud800"], "item": [5, 6]},
-            "`user` must hold text that UTF-8 can hold; 'x\\ud800' is none.",
+            r"`user`.*UTF-8.*'x\\ud800'",
         ),
     ],
 )
 def test_bad_input(arguments: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         Interactions.from_arrays(**arguments)
-    assert str(caught.value) == message
 
 
 def test_half_a_surrogate_pair_in_an_array_of_text() -> None:
-    with pytest.raises(InputError, match=r"^`item` must hold text that UTF-8 can hold; b'"):
+    with pytest.raises(InputError, match=r"`item`.*text.*UTF-8"):
         Interactions.from_arrays([1, 2], np.array(["a", "\ud800"]))
 
 
 def test_unknown_ids(data: Interactions) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`ids`.*\b3\b.*2 of 3.*ids\[1\] = 30\b"):
         data.item_rows([10, 30, 50])
-    assert str(caught.value) == (
-        "`ids` must be among the 3 known ids; 2 of 3 are not, the first being ids[1] = 30."
-    )
-    with pytest.raises(InputError, match=r"`ids` must hold whole numbers, like .*, not text"):
+    with pytest.raises(InputError, match=r"`ids`.*\btext\b"):
         data.item_rows(["10"])
-    with pytest.raises(InputError, match=r"the first being ids\[0\] = dan"):
+    with pytest.raises(InputError, match=r"`ids`.*ids\[0\] = dan"):
         data.user_rows(["dan"])

@@ -46,16 +46,15 @@ def test_times_follow_one_another() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_users": 0}, "`n_users` must be at least 1, not 0."),
-        ({"n_items": 5}, "`n_items` must be at least 20, not 5."),
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0."),
+        ({"n_users": 0}, r"`n_users`.*\b0\b"),
+        ({"n_items": 5}, r"`n_items`.*\b5\b"),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
         (
             {"n_items": 40, "mean_interactions": 25},
-            "`mean_interactions` must lie in 10..20, not 25.",
+            r"`mean_interactions`.*\b25\b",
         ),
     ],
 )
 def test_bad_settings(settings: dict[str, int], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         simulate(**settings)
-    assert str(caught.value) == message

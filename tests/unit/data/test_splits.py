@@ -1,4 +1,5 @@
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -77,32 +78,25 @@ def test_bad_settings(data: Interactions) -> None:
     with pytest.raises(InputError) as caught:
         data.split("leave-two-out")
     names = ", ".join(map(repr, SPLITS))
-    assert str(caught.value) == f"`name` must be one of {names}, not 'leave-two-out'."
-    with pytest.raises(InputError, match=r"`by` must be one of 'random', 'last', not 'first'\."):
+    assert re.search(rf"`name`.*{names}.*'leave-two-out'", str(caught.value))
+    with pytest.raises(InputError, match=r"`by`.*'random', 'last'.*'first'"):
         data.split(by="first")
-    with pytest.raises(InputError, match=r"`min_interactions` must be at least 2, not 1\."):
+    with pytest.raises(InputError, match=r"`min_interactions`.*\b1\b"):
         data.split(min_interactions=1)
-    with pytest.raises(InputError, match="`rng` must be None, a whole number"):
+    with pytest.raises(InputError, match=r"`rng`.*'seed'"):
         data.split(rng="seed")
 
 
 def test_last_needs_times() -> None:
     data = Interactions.from_arrays([1, 1], [1, 2])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`by`.*'random'.*'last'"):
         data.split(by="last")
-    assert str(caught.value) == (
-        "`by` must be 'random' for interactions without timestamps, not 'last'."
-    )
 
 
 def test_nobody_to_hold_out() -> None:
     data = Interactions.from_arrays([1, 2], [1, 2])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`interactions`.*\b2\b.*\b1\b"):
         data.split()
-    assert str(caught.value) == (
-        "`interactions` must have a user with at least 2 interactions to hold one out; "
-        "the most that any of 2 has is 1."
-    )
 
 
 # ---- a validation part ----
@@ -240,32 +234,30 @@ def test_each_interaction_falls_to_the_test_equally_often() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"test": 0}, "`test` must be above 0 and, with `valid`, below 1; got 0 and 0."),
+        ({"test": 0}, r"`test`.*`valid`.*\b0 and 0\b"),
         (
             {"test": 0.5, "valid": 0.5},
-            "`test` must be above 0 and, with `valid`, below 1; got 0.5 and 0.5.",
+            r"`test`.*`valid`.*\b0\.5 and 0\.5\b",
         ),
-        ({"test": 1.5}, "`test` must lie in 0..1, not 1.5."),
-        ({"valid": -0.1}, "`valid` must lie in 0..1, not -0.1."),
-        ({"by": "first"}, "`by` must be one of 'random', 'last', not 'first'."),
-        ({"per": "item"}, "`per` must be one of 'user', 'all', not 'item'."),
+        ({"test": 1.5}, r"`test`.*\b1\.5\b"),
+        ({"valid": -0.1}, r"`valid`.*-0\.1\b"),
+        ({"by": "first"}, r"`by`.*'random', 'last'.*'first'"),
+        ({"per": "item"}, r"`per`.*'user', 'all'.*'item'"),
         (
             {"test": 0.1},
-            "`test` must leave something on both sides; of 5 interactions 0 fell to the test and 0 "
-            "to the validation part.",
+            r"`test`.*\b5\b.*\b0\b.*\b0\b",
         ),
-        ({"by": "last"}, "`by` must be 'random' for interactions without timestamps, not 'last'."),
+        ({"by": "last"}, r"`by`.*'random'.*'last'"),
     ],
 )
 def test_bad_shares(settings: dict[str, object], message: str) -> None:
     data = Interactions.from_arrays([0] * 5, range(5))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         ratio(data, **settings)
-    assert str(caught.value) == message
 
 
 def test_bad_share_of_users_for_the_validation(data: Interactions) -> None:
-    with pytest.raises(InputError, match=r"`valid` must lie in 0..1, not 2\."):
+    with pytest.raises(InputError, match=r"`valid`.*\b2\b"):
         leave_one_out(data, valid=2)
 
 

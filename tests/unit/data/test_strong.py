@@ -145,34 +145,30 @@ def test_validation_users_can_be_trained_on_in_the_end(whole: Interactions) -> N
     [
         (
             {"test": 0.5, "valid": 0.5},
-            "`test` must hold out a user and, with `valid`, leave one to learn from; of 10 users "
-            "with interactions, 5 and 5 would be held out.",
+            r"`test`.*`valid`.*\b10\b.*\b5\b.*\b5\b",
         ),
         (
             {"test": 0.01},
-            "`test` must hold out a user and, with `valid`, leave one to learn from; of 10 users "
-            "with interactions, 0 and 0 would be held out.",
+            r"`test`.*`valid`.*\b10\b.*\b0\b.*\b0\b",
         ),
-        ({"test": 11}, "`test` must lie in 0..10, not 11."),
-        ({"test": 1.5}, "`test` must lie in 0..1, not 1.5."),
-        ({"valid": -1}, "`valid` must lie in 0..10, not -1."),
-        ({"fold_in": 2}, "`fold_in` must lie in 0..1, not 2."),
+        ({"test": 11}, r"`test`.*\b11\b"),
+        ({"test": 1.5}, r"`test`.*\b1\.5\b"),
+        ({"valid": -1}, r"`valid`.*-1\b"),
+        ({"fold_in": 2}, r"`fold_in`.*\b2\b"),
         (
             {"fold_in": 0.9},
-            "`fold_in` must leave something to ask about; none of the 1 test users has an "
-            "interaction to spare at 0.9 and `min_interactions` 5.",
+            r"`fold_in`.*\b1\b.*\b0\.9\b.*`min_interactions`.*\b5\b",
         ),
-        ({"by": "first"}, "`by` must be one of 'random', 'last', not 'first'."),
-        ({"items": "some"}, "`items` must be one of 'train', 'all', not 'some'."),
-        ({"min_interactions": 1}, "`min_interactions` must be at least 2, not 1."),
-        ({"by": "last"}, "`by` must be 'random' for interactions without timestamps, not 'last'."),
+        ({"by": "first"}, r"`by`.*'random', 'last'.*'first'"),
+        ({"items": "some"}, r"`items`.*'train', 'all'.*'some'"),
+        ({"min_interactions": 1}, r"`min_interactions`.*\b1\b"),
+        ({"by": "last"}, r"`by`.*'random'.*'last'"),
     ],
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
     data = Interactions.from_arrays(np.repeat(np.arange(10), 6), np.tile(np.arange(6), 10))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         data.split("strong", **settings)
-    assert str(caught.value) == message
 
 
 def test_a_split_of_users_tells_what_it_is(whole: Interactions) -> None:

@@ -50,12 +50,12 @@ def test_processes_give_the_same_results() -> None:
 
 @pytest.mark.slow
 def test_workers_that_die_again_and_again_end_the_run() -> None:
-    with pytest.raises(FullrankError, match=r"^Worker processes died 3 times without a result"):
+    with pytest.raises(FullrankError, match=r"died 3 times"):
         list(Processes(1).map(operator.call, os._exit, [1]))
 
 
 def test_processes_refuse_what_cannot_be_handed_over() -> None:
-    with pytest.raises(InputError, match=r"^`engine` must be serial for what cannot be handed"):
+    with pytest.raises(InputError, match=r"`engine`.*serial"):
         Published(lambda: 0)
 
 
@@ -91,7 +91,7 @@ def test_arrays_in_files_stay_there(tmp_path: Path) -> None:
         assert np.load(tmp_path / "x.npy")[0, 0] == 0.0
         np.save(tmp_path / "x.npy", array + 1)
         os.utime(tmp_path / "x.npy", (1, 1))  # clocks of some file systems tick slowly
-        with pytest.raises(FullrankError, match=r"x\.npy was changed or removed while it was in"):
+        with pytest.raises(FullrankError, match=r"x\.npy.*changed"):
             opened(published.handle)
     finally:
         published.close()
@@ -115,7 +115,7 @@ def test_memory_that_is_not_there_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "posix_fallocate", none)
-    with pytest.raises(FullrankError, match=r"^The workers' shared memory needs 0\.00 GB, which"):
+    with pytest.raises(FullrankError, match=r"0\.00 GB"):
         Published(np.zeros(10))
 
 
@@ -123,17 +123,15 @@ def test_engines_by_name() -> None:
     assert all(isinstance(make_engine(name), Engine) for name in ENGINES)
     assert repr(make_engine("serial", threads=1)) == "Serial(threads=1)"
     assert make_engine("processes", workers=2).threads == 1
-    with pytest.raises(
-        InputError, match=r"^`engine` must be one of 'serial', 'processes', 'ray', not 'x'\.$"
-    ):
+    with pytest.raises(InputError, match=r"`engine`.*'serial', 'processes', 'ray'.*'x'"):
         make_engine("x")
-    with pytest.raises(InputError, match=r"^`workers` must be at least 1, not 0\.$"):
+    with pytest.raises(InputError, match=r"`workers`.*\b0\b"):
         Processes(0)
-    with pytest.raises(InputError, match=r"^`threads` must be at least 1, not 0\.$"):
+    with pytest.raises(InputError, match=r"`threads`.*\b0\b"):
         Serial(0)
-    with pytest.raises(InputError, match=r"^`gpus` must be at least 0, not -1\.$"):
+    with pytest.raises(InputError, match=r"`gpus`.*-1\b"):
         Ray(gpus=-1)
-    with pytest.raises(InputError, match=r"^`workers` must be left out with `address`"):
+    with pytest.raises(InputError, match=r"`workers`.*`address`"):
         Ray("auto", workers=2)
 
 
@@ -146,7 +144,7 @@ def test_a_cluster_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None
 
     fake = SimpleNamespace(is_initialized=lambda: False, init=init)
     monkeypatch.setitem(sys.modules, "ray", fake)
-    with pytest.raises(FullrankError, match=r"^No Ray cluster answers at head:1: Ray is trying"):
+    with pytest.raises(FullrankError, match=r"head:1"):
         list(Ray("head:1").map(operator.getitem, "a", [0]))
 
 
@@ -164,9 +162,7 @@ def test_a_task_that_no_machine_could_do_does_not_wait(monkeypatch: pytest.Monke
     monkeypatch.setitem(sys.modules, "ray", fake)
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     for engine, name in ((Ray(gpus=1), "gpus"), (Ray(cpus=3), "cpus")):
-        with pytest.raises(
-            InputError, match=rf"^`{name}` must be at most \d, which are there, not"
-        ):
+        with pytest.raises(InputError, match=rf"`{name}`.*\d.*not \d"):
             list(engine.map(operator.getitem, "a", [0]))
     assert ended == [True, True]
 
@@ -182,7 +178,7 @@ class LostError(Exception):
             TypeError("cannot pickle a lock"),
             None,
             InputError,
-            r"^`engine` must be serial for .* lock",
+            r"`engine`.*serial",
         ),
         (
             None,
@@ -230,7 +226,7 @@ def test_ray_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtraError, match=r'needs ray: pip install "fullrank\[ray\]"'):
+    with pytest.raises(MissingExtraError, match=r'pip install "fullrank\[ray\]"'):
         list(Ray().map(operator.getitem, "a", [0]))
 
 

@@ -99,7 +99,7 @@ def test_samples_of_two_targets_have_no_distribution() -> None:
     assert result.distribution is None
     assert result.naive is None
     assert (result.n_users, result.n_targets) == (1, 2)
-    with pytest.raises(InputError, match="`plot` must be asked of samples with one target"):
+    with pytest.raises(InputError, match=r"`plot`.*one target"):
         result.plot()
 
 
@@ -145,61 +145,61 @@ COARSE = RankDistribution(grid=RankGrid(np.array([0, 100, 200])), mass=np.array(
 ERRORS = [
     (
         lambda: mle(SAMPLE, iterations=5, tol=1e-3),
-        "`iterations` must not be given together with `tol`",
+        r"`iterations`.*`tol`",
     ),
-    (lambda: mle(SAMPLE, iterations=0), "`iterations` must be at least 1, not 0"),
-    (lambda: mle(SAMPLE, tol=0.0), "`tol` must be above 0, not 0"),
-    (lambda: mle([1, 2]), "`sample` must be a RankSample, not list"),
-    (lambda: mle(TWO), "`sample` must have one target for each user here; `estimate` fits several"),
+    (lambda: mle(SAMPLE, iterations=0), r"`iterations`.*\b0\b"),
+    (lambda: mle(SAMPLE, tol=0.0), r"`tol`.*not 0\b"),
+    (lambda: mle([1, 2]), r"`sample`.*RankSample.*\blist\b"),
+    (lambda: mle(TWO), r"`sample`.*one target.*`estimate`"),
     (
         lambda: mle(SAMPLE, grid=RankGrid.dense(100)),
-        "`grid` must reach to the 200 items of the sample",
+        r"`grid`.*\b200\b",
     ),
-    (lambda: weighted_mle(SAMPLE, form="x"), "`form` must be one of 'tilted', 'literal', not 'x'"),
-    (lambda: weighted_mle(SAMPLE, scale=0.0), "`scale` must be at least 1e-06, not 0"),
-    (lambda: mes(SAMPLE, eta=0.0), "`eta` must be above 0, not 0"),
+    (lambda: weighted_mle(SAMPLE, form="x"), r"`form`.*'tilted', 'literal'.*'x'"),
+    (lambda: weighted_mle(SAMPLE, scale=0.0), r"`scale`.*\b0\b"),
+    (lambda: mes(SAMPLE, eta=0.0), r"`eta`.*not 0\b"),
     (
         lambda: mes(SAMPLE, eta=1e-30),
-        "`eta` must be larger for this sample: 1e-30 is beyond rounding",
+        r"`eta`.*\b1e-30\b",
     ),
     (
         lambda: mes(SAMPLE, weighting="x"),
-        "`weighting` must be one of 'unweighted', 'weighted', not 'x'",
+        r"`weighting`.*'unweighted', 'weighted'.*'x'",
     ),
-    (lambda: bv(SAMPLE, gamma=1.1), r"`gamma` must lie in 0.0..1.0, not 1.1"),
-    (lambda: bv(SAMPLE, prior="x"), "`prior` must be one of 'uniform', 'mle', 'mes', not 'x'"),
+    (lambda: bv(SAMPLE, gamma=1.1), r"`gamma`.*\b1\.1\b"),
+    (lambda: bv(SAMPLE, prior="x"), r"`prior`.*'uniform', 'mle', 'mes'.*'x'"),
     (
         lambda: mn(SAMPLE, prior=COARSE),
-        "`prior` must be on the rank grid of the estimate; pass `grid`",
+        r"`prior`.*`grid`",
     ),
-    (lambda: mn(SAMPLE, n_users=0), "`n_users` must be at least 1, not 0"),
-    (lambda: smoothed(SAMPLE, penalty=0.0), "`penalty` must be above 0, not 0"),
+    (lambda: mn(SAMPLE, n_users=0), r"`n_users`.*\b0\b"),
+    (lambda: smoothed(SAMPLE, penalty=0.0), r"`penalty`.*not 0\b"),
     (
         lambda: unbiased_ranks(ADAPTIVE),
-        "`sample` must have a fixed design; under adaptive stopping",
+        r"`sample`.*fixed",
     ),
-    (lambda: unbiased_ranks(ONE), "`sample` must have at least two candidates for each target"),
-    (lambda: estimate(SAMPLE, method="exact"), '`method` must not be "exact": the sample does not'),
+    (lambda: unbiased_ranks(ONE), r"`sample`.*candidates"),
+    (lambda: estimate(SAMPLE, method="exact"), r"`method`.*\"exact\""),
     (
         lambda: estimate(SAMPLE, method="x"),
-        "`method` must be one of 'auto', 'exact', .*, 'CLS', not 'x'",
+        r"`method`.*'auto', 'exact'.*'CLS'.*'x'",
     ),
-    (lambda: estimate(SAMPLE, method=["x"]), r"`method` must be one of 'auto', .*, not \['x'\]"),
+    (lambda: estimate(SAMPLE, method=["x"]), r"`method`.*'auto'.*\['x'\]"),
     (
         lambda: estimate(SAMPLE, n_items=200),
-        "`n_items` must not be given: the RankSample carries it",
+        r"`n_items`.*RankSample",
     ),
     (
         lambda: estimate(SAMPLE, sample_size=20),
-        "`sample_size` must not be given: the RankSample carries",
+        r"`sample_size`.*RankSample",
     ),
-    (lambda: estimate([1], sample_size=20), "`n_items` must be given with a plain array of ranks"),
-    (lambda: estimate([1], n_items=20), "`sample_size` must be given with a plain array of ranks"),
+    (lambda: estimate([1], sample_size=20), r"`n_items`.*plain"),
+    (lambda: estimate([1], n_items=20), r"`sample_size`.*plain"),
     (
         lambda: estimate(SAMPLE, method="MLE", gamma=0.1),
-        "`gamma` must not be given to MLE; it takes iterations, tol",
+        r"`gamma`.*MLE.*iterations, tol",
     ),
-    (lambda: estimate(FULL, tol=0.1), "`tol` must not be given to exact; it takes no settings"),
+    (lambda: estimate(FULL, tol=0.1), r"`tol`.*exact"),
 ]
 
 
@@ -211,7 +211,7 @@ def test_errors(call, message: str) -> None:
 
 def test_a_likelihood_too_flat_for_its_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(likelihood, "_LIMIT", 2)
-    with pytest.raises(InputError, match="`tol` must be larger than 1e-12 for this sample"):
+    with pytest.raises(InputError, match=r"`tol`.*\b1e-12\b"):
         mle(SAMPLE, tol=1e-12)
 
 
@@ -234,9 +234,9 @@ def test_a_grid_beyond_the_catalogue_changes_no_metric():
 @pytest.mark.parametrize(
     ("sample", "settings", "message"),
     [
-        (SAMPLE, {"replacement": True}, "`replacement` must not be given: the RankSample carries"),
-        (SAMPLE, {"grid": 200}, "`grid` must be a RankGrid, not int"),
-        (TWO.without_rows(), {}, "`sample` must have its rows where users have several targets"),
+        (SAMPLE, {"replacement": True}, r"`replacement`.*RankSample"),
+        (SAMPLE, {"grid": 200}, r"`grid`.*RankGrid.*\bint\b"),
+        (TWO.without_rows(), {}, r"`sample`.*rows"),
     ],
 )
 def test_arguments_that_do_not_fit(sample, settings, message):
@@ -245,7 +245,7 @@ def test_arguments_that_do_not_fit(sample, settings, message):
 
 
 def test_a_metric_that_was_not_asked_for():
-    with pytest.raises(InputError, match="`metric` must be one of 'recall@10', not 'auc'"):
+    with pytest.raises(InputError, match=r"`metric`.*'recall@10'.*'auc'"):
         estimate(SAMPLE, metrics="recall@10")["auc"]
 
 

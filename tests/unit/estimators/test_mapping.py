@@ -88,10 +88,10 @@ def test_the_curve_is_drawn(need) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"kind": "cubic"}, r"`kind` must be one of 'linear', 'bound', 'beta', not 'cubic'"),
-        ({"a": 0.0}, r"`a` must be above 0, not 0"),
-        ({"sample_size": 1}, r"`sample_size` must be at least 2, not 1"),
-        ({"n_items": 1}, r"`n_items` must be at least 2, not 1"),
+        ({"kind": "cubic"}, r"`kind`.*'linear', 'bound', 'beta'.*'cubic'"),
+        ({"a": 0.0}, r"`a`.*not 0\b"),
+        ({"sample_size": 1}, r"`sample_size`.*\b1\b"),
+        ({"n_items": 1}, r"`n_items`.*\b1\b"),
     ],
 )
 def test_bad_mappings(settings: dict, message: str) -> None:
@@ -104,19 +104,19 @@ def test_bad_samples_for_mappings() -> None:
     adaptive = RankSample.from_ranks(
         [5], sample_size=10, n_items=50, replacement=True, levels=[10, 20]
     )
-    with pytest.raises(InputError, match="`sample` must have a fixed design of one size"):
+    with pytest.raises(InputError, match=r"`sample`.*fixed"):
         f.curve(adaptive)
     other = RankSample.from_ranks([5], sample_size=11, n_items=50, replacement=True)
-    with pytest.raises(InputError, match="the mapping's size, 10 candidates, not 11"):
+    with pytest.raises(InputError, match=r"`sample`.*\b10\b.*\b11\b"):
         f.curve(other)
     own = RankSample.from_ranks([5, 5], sample_size=11, n_items=[50, 60], replacement=True)
-    with pytest.raises(InputError, match="`sample` must have one catalogue for all users"):
+    with pytest.raises(InputError, match=r"`sample`.*catalogue"):
         fit_beta(own)
-    with pytest.raises(InputError, match=r"`k` must lie in 1..10; 1 of 1 does not"):
+    with pytest.raises(InputError, match=r"`k`.*1\.\.10.*1 of 1.*k\[0\] = 11\b"):
         f(11)
-    with pytest.raises(InputError, match="`global_k` must be at least 1"):
+    with pytest.raises(InputError, match=r"`global_k`.*1 of 1.*global_k\[0\] = 0\.5"):
         f.inverse(0.5)
-    with pytest.raises(InputError, match=r"`exact_ranks` must lie in 1..50"):
+    with pytest.raises(InputError, match=r"`exact_ranks`.*1\.\.50.*exact_ranks\[0\] = 51\b"):
         alignment_errors(f, own, [51])
     two = RankSample.from_ranks(
         [5, 5],
@@ -128,10 +128,10 @@ def test_bad_samples_for_mappings() -> None:
         offset=[0, 1],
     )
     for asked in (f.curve, fit_beta, unbiased_ranks):
-        with pytest.raises(InputError, match="`sample` must have one target for each user here"):
+        with pytest.raises(InputError, match=r"`sample`.*one target"):
             asked(two)
     wide = RankSample.from_ranks([5], sample_size=10, n_items=60, replacement=True)
-    with pytest.raises(InputError, match="`sample` must have the mapping's 50 items, not 60"):
+    with pytest.raises(InputError, match=r"`sample`.*\b50\b.*\b60\b"):
         f.curve(wide)
-    with pytest.raises(InputError, match="`exact_ranks` must hold at least one rank; it is empty"):
+    with pytest.raises(InputError, match=r"`exact_ranks`.*empty"):
         alignment_errors(f, wide, [])

@@ -121,7 +121,7 @@ def test_some_users(split: Split, scorers: dict[str, Any]) -> None:
     assert few.rank.size == 40
     at = np.searchsorted(all_.user, few.user)
     assert np.array_equal(all_.rank[at], few.rank)
-    with pytest.raises(InputError, match=r"^`users` must be at most \d+, the users who have"):
+    with pytest.raises(InputError, match=r"`users`.*\b120\b.*\b4000\b"):
         evaluate(scorers, split, strategy="users:4000")
 
 
@@ -133,13 +133,13 @@ def test_a_budget_picks_a_design(split: Split, scorers: dict[str, Any]) -> None:
     assert "resolved strategy" in cheap.measured()
     rich = evaluate(scorers, split, strategy="budget:1e6", metrics="recall@10")
     assert rich.exact
-    with pytest.raises(InputError, match=r"^`strategy` must have a budget that pays for 30 users"):
+    with pytest.raises(InputError, match=r"`strategy`.*\b30\b"):
         evaluate(scorers, split, strategy="budget:20")
 
 
 def test_a_budget_is_for_one_target_each(split: Split, scorers: dict[str, Any]) -> None:
     data = split.train.union(split.test).split("ratio", test=0.3, rng=1)
-    with pytest.raises(InputError, match=r"^`strategy` must not be a budget where users have"):
+    with pytest.raises(InputError, match=r"`strategy`.*budget"):
         evaluate(scorers, data, strategy="budget:1e6")
 
 
@@ -186,7 +186,7 @@ def test_written_and_read_again(split: Split, scorers: dict[str, Any], tmp_path:
     again = Evaluation.read(tmp_path / "run")
     assert again.to_dict() == found.to_dict()
     assert_same(again.samples["b"], found.samples["b"])
-    with pytest.raises(InputError, match=r"^`out` must be a new folder; .* holds an evaluation"):
+    with pytest.raises(InputError, match=r"`out`.*evaluation"):
         found.write(tmp_path / "run", report=False)
 
 
@@ -197,7 +197,7 @@ def test_a_saved_model(split: Split, tmp_path: Path) -> None:
     assert_same(found.samples["e"], evaluate({"e": EASE(regularization=20)}, split).samples["e"])
     everything = split.train.union(split.test)
     EASE(regularization=20).fit(everything).save(path)
-    with pytest.warns(DataWarning, match=r"^e has learned from 120 of the 120 test interactions"):
+    with pytest.warns(DataWarning, match=r"\be\b.*120 of the 120"):
         evaluate({"e": path}, split)
 
 
@@ -205,18 +205,18 @@ def test_a_saved_model_of_other_items(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "other.safetensors"
     other = Interactions.from_arrays([0, 0, 1], [0, 1, 1])
     Popularity().fit(other).save(path)
-    with pytest.raises(InputError, match=r"^`history` must have the 2 items that the model was"):
+    with pytest.raises(InputError, match=r"`history`.*\b2\b.*\b90\b"):
         evaluate({"e": path}, split)
 
 
 @pytest.mark.parametrize(
     ("models", "message"),
     [
-        ({}, r"^`models` must hold at least one model; it is empty\.$"),
-        ({"": "ease"}, r"^`models` must be named by printable text, not ''\.$"),
-        ({"\x1b[2J": "ease"}, r"^`models` must be named by printable text, not '\\x1b\[2J'\.$"),
-        ([3], r"^`models` must map names to models, or list texts as 'ease'\.$"),
-        ({"a": object()}, r"^`scorer` must be a scorer, a model, an array of scores"),
+        ({}, r"`models`.*empty"),
+        ({"": "ease"}, r"`models`.*''"),
+        ({"\x1b[2J": "ease"}, r"`models`.*'\\x1b\[2J'"),
+        ([3], r"`models`.*'ease'"),
+        ({"a": object()}, r"`scorer`.*\bobject\b"),
     ],
 )
 def test_models_that_are_none(split: Split, models: Any, message: str) -> None:
@@ -226,27 +226,25 @@ def test_models_that_are_none(split: Split, models: Any, message: str) -> None:
 
 def test_arguments_that_are_refused(split: Split, scorers: dict[str, Any]) -> None:
     targets = [0], [1]
-    with pytest.raises(InputError, match=r"^`data` must be a split for ease, which learns"):
+    with pytest.raises(InputError, match=r"`data`.*\bease\b"):
         evaluate("ease", targets)
-    with pytest.raises(InputError, match=r"^`exclude` must be one of 'seen', not 'all'\.$"):
+    with pytest.raises(InputError, match=r"`exclude`.*'seen'.*'all'"):
         evaluate(scorers, split, exclude="all")
-    with pytest.raises(InputError, match=r"^`exclude` must be an Interactions or a sparse matrix"):
+    with pytest.raises(InputError, match=r"`exclude`.*Interactions.*\blist\b"):
         evaluate(scorers, targets, exclude=[1])
-    with pytest.raises(InputError, match=r"^`shard_size` must be at least 1, not 0\.$"):
+    with pytest.raises(InputError, match=r"`shard_size`.*\b0\b"):
         evaluate(scorers, split, shard_size=0)
-    with pytest.raises(InputError, match=r"^`rng` must be a seed where `out` is given"):
+    with pytest.raises(InputError, match=r"`rng`.*`out`"):
         evaluate(scorers, split, rng=None, out="nowhere")
-    with pytest.raises(InputError, match=r"^`progress` must be None, True or a function"):
+    with pytest.raises(InputError, match=r"`progress`.*\b3\b"):
         evaluate(scorers, split, progress=3)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^`confidence_level` must lie between 0 and 1"):
+    with pytest.raises(InputError, match=r"`confidence_level`.*not 95\b"):
         evaluate(scorers, split, confidence_level=95)
 
 
 def test_absurd_sizes_are_refused_with_the_number() -> None:
     data = Interactions.from_arrays([0, 0, 1, 1], [0, 1, 1, 2], item_ids=np.arange(10**6))
-    with pytest.raises(
-        InputError, match=r"^`models` must be smaller: ease for 1,000,000 items would take 7\.3 TiB"
-    ):
+    with pytest.raises(InputError, match=r"`models`.*\b1,000,000\b.*7\.3 TiB"):
         evaluate("ease", data.split("leave-one-out", rng=0))
 
 
@@ -265,9 +263,7 @@ def test_a_model_of_a_class_of_ones_own(split: Split) -> None:
     class Mine(EASE):
         pass
 
-    with pytest.raises(
-        InputError, match=r"^`models` must be of our own kinds or fitted; m, a Mine"
-    ):
+    with pytest.raises(InputError, match=r"`models`.*\bm\b.*Mine"):
         evaluate({"m": Mine()}, split)
 
 
@@ -306,5 +302,5 @@ def test_progress_on_stderr(
 
 def test_factors_wider_than_the_catalogue_are_refused(split: Split) -> None:
     scorer = FactorScorer(np.ones((120, 2)), np.ones((91, 2)))
-    with pytest.raises(InputError, match=r"^`exclude` must have the 91 items of the scorer"):
+    with pytest.raises(InputError, match=r"`exclude`.*\b91\b.*\b90\b"):
         evaluate({"a": scorer}, split)

@@ -101,7 +101,7 @@ def test_ids_that_come_twice(small: Split, tmp_path: Path) -> None:
     table = {"user": [*"abcdb"], "v": [*USERS.tolist(), [9.0] * 3]}
     pq.write_table(pa.table(table), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=r"one row for each of the users; .* for 1, .* being b\.$"):
+    with pytest.raises(InputError, match=r"for 1,.*\bb\b"):
         files.scorer(small)
 
 
@@ -110,9 +110,7 @@ def test_files_that_change_during_a_run(small: Split, tmp_path: Path) -> None:
         users=write(tmp_path / "u.npy", USERS), items=write(tmp_path / "i.npy", ITEMS)
     )
     write(tmp_path / "new.npy", USERS + 1).replace(tmp_path / "u.npy")
-    with pytest.raises(
-        InputError, match=r"^`factors` must stay as they are during a run; .*u\.npy"
-    ):
+    with pytest.raises(InputError, match=r"`factors`.*u\.npy"):
         files.scorer(small)
 
 
@@ -122,7 +120,7 @@ def test_parquet_that_unpacks_to_more_than_memory(
     pq.write_table(pa.table({"v": pa.array([0.0] * 10_000)}), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
     monkeypatch.setattr(memory, "limit", lambda: 50_000)
-    with pytest.raises(InputError, match=r"unpacked, would take 78\.1 KiB of memory"):
+    with pytest.raises(InputError, match=r"u\.parquet.*78\.1 KiB"):
         files.scorer(small)
 
 
@@ -150,20 +148,20 @@ def test_workers_map_npy_files_themselves(tmp_path: Path) -> None:
     [
         (
             np.where(np.arange(12).reshape(4, 3) == 7, np.nan, 1.0),
-            r"must be finite; .* has nan in row 2, column 1\.$",
+            r"nan in row 2, column 1",
         ),
-        (np.full((4, 3), np.inf), r"must be finite; .* has inf in row 0, column 0\.$"),
-        (np.ones((3, 3)), r"must have a row for each of the 4 users of the data; .* has 3\.$"),
-        (np.ones((4, 2)), r"as many columns for users as for items; .* has 2 and .* 3\.$"),
-        (np.ones(4), r"with a row for each of the users; .* holds float64 of shape \(4,\)\.$"),
-        (np.array([["a"] * 3] * 4), r"must be a table of numbers"),
+        (np.full((4, 3), np.inf), r"inf in row 0, column 0"),
+        (np.ones((3, 3)), r"\b4 users.*\b3\b"),
+        (np.ones((4, 2)), r"columns.*\b2\b.*\b3\b"),
+        (np.ones(4), r"float64 of shape \(4,\)"),
+        (np.array([["a"] * 3] * 4), r"numbers"),
     ],
 )
 def test_arrays_that_are_refused(small: Split, tmp_path: Path, users: Any, message: str) -> None:
     files = FactorFiles(
         users=write(tmp_path / "u.npy", users), items=write(tmp_path / "i.npy", ITEMS)
     )
-    with pytest.raises(InputError, match=f"^`factors` .*{message}"):
+    with pytest.raises(InputError, match=rf"`factors`.*{message}"):
         files.scorer(small)
 
 
@@ -172,7 +170,7 @@ def test_arrays_that_are_refused(small: Split, tmp_path: Path, users: Any, messa
 def test_broken_files(small: Split, tmp_path: Path, suffix: str, content: bytes) -> None:
     (tmp_path / f"u{suffix}").write_bytes(content)
     files = FactorFiles(users=tmp_path / f"u{suffix}", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=rf"^`factors` must be a \{suffix} file; .* is not: "):
+    with pytest.raises(InputError, match=rf"`factors`.*\{suffix}"):
         files.scorer(small)
 
 
@@ -183,9 +181,7 @@ def test_nothing_is_unpickled(small: Split, tmp_path: Path, suffix: str) -> None
     np.save(buffer, objects) if suffix == ".npy" else np.savez(buffer, user_factors=objects)
     (tmp_path / f"u{suffix}").write_bytes(buffer.getvalue())
     files = FactorFiles(users=tmp_path / f"u{suffix}", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(
-        InputError, match=r"^`factors` must be a .* file; .* is not: .*([Pp]ickle|Python obj)"
-    ):
+    with pytest.raises(InputError, match=r"`factors`.*([Pp]ickle|Python obj)"):
         files.scorer(small)
 
 
@@ -196,21 +192,21 @@ def test_an_archive_larger_than_memory(
     np.savez_compressed(path, user_factors=np.zeros((4, 100_000)))
     files = FactorFiles(users=path, items=write(tmp_path / "i.npy", ITEMS))
     monkeypatch.setattr(memory, "limit", lambda: 10**6)
-    with pytest.raises(InputError, match=r"^`factors` must be smaller: .*u\.npz, unpacked, would"):
+    with pytest.raises(InputError, match=r"`factors`.*u\.npz.*unpacked"):
         files.scorer(small)
 
 
 def test_files_that_are_refused(small: Split, tmp_path: Path) -> None:
     items = write(tmp_path / "i.npy", ITEMS)
-    with pytest.raises(InputError, match=r"^`path` must name a file; .*none\.npy does not exist"):
+    with pytest.raises(InputError, match=r"`path`.*none\.npy.*exist"):
         FactorFiles(users=tmp_path / "none.npy", items=items)
     (tmp_path / "u.pkl").write_bytes(b"x")
-    with pytest.raises(InputError, match=r"^`factors` must be files that end in \.npy, .*u\.pkl"):
+    with pytest.raises(InputError, match=r"`factors`.*\.npy.*u\.pkl"):
         FactorFiles(users=tmp_path / "u.pkl", items=items)
-    with pytest.raises(InputError, match=r"^`factors` must be two files, users' and items'"):
+    with pytest.raises(InputError, match=r"`factors`.*two files"):
         FactorFiles(users=items, items=items)
     np.savez(tmp_path / "two.npz", a=USERS, b=USERS)
-    with pytest.raises(InputError, match=r"^`factors` must hold an array user_factors, .*'a', 'b'"):
+    with pytest.raises(InputError, match=r"`factors`.*user_factors.*'a', 'b'"):
         FactorFiles(users=tmp_path / "two.npz", items=items).scorer(small)
 
 
@@ -218,11 +214,11 @@ def test_parquet_that_is_refused(small: Split, tmp_path: Path) -> None:
     items = write(tmp_path / "i.npy", ITEMS)
     path = tmp_path / "u.parquet"
     pq.write_table(pa.table({"v": [[1.0, 2.0, 3.0], [1.0]]}), path)
-    with pytest.raises(InputError, match=r"^`factors` must be lists of one length; those of"):
+    with pytest.raises(InputError, match=r"`factors`.*length"):
         FactorFiles(users=path, items=items).scorer(small)
     pq.write_table(pa.table({"x": [1.0, None, 2.0, 3.0]}), path)
-    with pytest.raises(InputError, match=r"^`factors` must have no missing values; .* has, in x"):
+    with pytest.raises(InputError, match=r"`factors`.*missing.*\bx\b"):
         FactorFiles(users=path, items=items).scorer(small)
     pq.write_table(pa.table({"user": ["a", "b", "c"], "x": [1.0, 2.0, 3.0]}), path)
-    with pytest.raises(InputError, match=r"lacks 1, the first being d\.$"):
+    with pytest.raises(InputError, match=r"lacks 1,.*\bd\b"):
         FactorFiles(users=path, items=items).scorer(small)

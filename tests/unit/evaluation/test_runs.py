@@ -17,7 +17,7 @@ from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.evaluation.manifest import file_names
-from fullrank.evaluation.run_folder import RunFolder, _locked
+from fullrank.evaluation.run_folder import RunFolder, locked
 
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
@@ -148,12 +148,12 @@ def test_a_damaged_shard_is_made_anew(
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"rng": 1}, r"differs in seed \(0 there, 1 now\)\.$"),
-        ({"strategy": "sampled:21"}, r"differs in strategy sample_size \(90 there, 21 now\)\.$"),
-        ({"strategy": "exact"}, r"differs in strategy \(sampled there, exact now\); strategy "),
-        ({"metrics": "auc"}, r"differs in metrics \(\['recall@10', .*\] there, \['auc'\] now\)\.$"),
-        ({"exclude": None}, r"differs in data n_items|differs in data fingerprint \("),
-        ({"keep_rows": False}, r"differs in keep_rows \(True there, False now\)\.$"),
+        ({"rng": 1}, r"`out`.*seed \(0 there, 1 now\)"),
+        ({"strategy": "sampled:21"}, r"`out`.*sample_size \(90 there, 21 now\)"),
+        ({"strategy": "exact"}, r"`out`.*strategy \(sampled there, exact now\)"),
+        ({"metrics": "auc"}, r"`out`.*metrics.*'recall@10'.*\['auc'\] now"),
+        ({"exclude": None}, r"`out`.*data (n_items|fingerprint)"),
+        ({"keep_rows": False}, r"`out`.*keep_rows \(True there, False now\)"),
     ],
 )
 @pytest.mark.parametrize("finished", [False, True])
@@ -172,9 +172,8 @@ def test_another_run_is_refused(
         with pytest.raises(StoppedError):
             evaluate(scorers, split, out=out, engine=Breaking(3), **SETTINGS)
     before = content(out)
-    with pytest.raises(InputError, match=message) as told:
+    with pytest.raises(InputError, match=message):
         evaluate(scorers, split, out=out, **{**SETTINGS, **change})
-    assert str(told.value).startswith("`out` must be another folder, or the same must be asked: ")
     after = content(out)
     after.pop("unfinished/lock", None)
     before.pop("unfinished/lock", None)
@@ -184,35 +183,35 @@ def test_another_run_is_refused(
 def test_other_models_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     out = tmp_path / "run"
     evaluate(scorers, split, out=out, **SETTINGS)
-    with pytest.raises(InputError, match=r"differs in models \(a, b there, a now\)\.$"):
+    with pytest.raises(InputError, match=r"`out`.*models \(a, b there, a now\)"):
         evaluate({"a": scorers["a"]}, split, out=out, **SETTINGS)
-    with pytest.raises(InputError, match=r"differs in model a about .*; model a fingerprint \("):
+    with pytest.raises(InputError, match=r"`out`.*model a about.*model a fingerprint"):
         evaluate({"a": scorers["b"], "b": scorers["b"]}, split, out=out, **SETTINGS)
 
 
 def test_folders_that_are_refused(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "thesis.tex").write_text("x")
-    with pytest.raises(InputError, match=r"^`out` must be a new folder or .* holds thesis\.tex\.$"):
+    with pytest.raises(InputError, match=r"`out`.*folder.*thesis\.tex"):
         evaluate(scorers, split, out=tmp_path / "mine", **SETTINGS)
     assert os.listdir(tmp_path / "mine") == ["thesis.tex"]
     (tmp_path / "file").write_text("x")
-    with pytest.raises(InputError, match=r"^`out` must be a folder; .*file is a file\.$"):
+    with pytest.raises(InputError, match=r"`out`.*file is a file"):
         evaluate(scorers, split, out=tmp_path / "file", **SETTINGS)
-    with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+    with pytest.raises(InputError, match=r"`out`.*written"):
         evaluate(scorers, split, out=tmp_path / "file" / "below", **SETTINGS)
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "unfinished").symlink_to(tmp_path / "mine")
-    with pytest.raises(InputError, match=r"^`out` must hold no links; .*unfinished leads"):
+    with pytest.raises(InputError, match=r"`out`.*links.*unfinished"):
         evaluate(scorers, split, out=tmp_path / "linked", **SETTINGS)
 
 
 def test_bad_arguments_leave_no_folder(split: Split, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^`users` must be at most"):
+    with pytest.raises(InputError, match=r"`users`.*\b120\b.*\b9999\b"):
         evaluate("ease", split, out=tmp_path / "run", strategy="users:9999", report=False)
-    with pytest.raises(InputError, match=r"^`strategy` must be one of"):
+    with pytest.raises(InputError, match=r"`strategy`.*'x'"):
         evaluate("ease", split, out=tmp_path / "other", strategy="x", report=False)
-    with pytest.raises(InputError, match=r"^`sample_size` must be at most 90, the number of items"):
+    with pytest.raises(InputError, match=r"`sample_size`.*\b90\b.*\b91\b"):
         evaluate("ease", split, out=tmp_path / "large", strategy="sampled:91", report=False)
     assert list(tmp_path.iterdir()) == []
 
@@ -221,7 +220,7 @@ def test_one_run_at_a_time(split: Split, scorers: dict[str, Any], tmp_path: Path
     pytest.importorskip("fcntl")
     with RunFolder(tmp_path / "run") as folder:
         folder.begin({})
-        with pytest.raises(InputError, match=r"^`out` must be a folder of one run at a time;"):
+        with pytest.raises(InputError, match=r"`out`.*at a time"):
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
 
 
@@ -236,7 +235,7 @@ def test_damaged_ranks_are_not_read(split: Split, scorers: dict[str, Any], tmp_p
         lambda: Evaluation.read(out),
         lambda: evaluate(scorers, split, out=out, **SETTINGS),
     ):
-        with pytest.raises(InputError, match=r"as evaluate wrote it; .*a\.parquet was damaged or"):
+        with pytest.raises(InputError, match=r"a\.parquet.*damaged"):
             read()
 
 
@@ -248,7 +247,7 @@ def test_who_is_kept_out_takes_nothing_away(
         folder.begin({})
         folder.put("0-model.safetensors", b"the fruit of hours, and no shard yet")
         before = sorted(path.name for path in folder.work.iterdir())
-        with pytest.raises(InputError, match=r"another is writing to"):
+        with pytest.raises(InputError, match=r"`out`.*another"):
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
         assert sorted(path.name for path in folder.work.iterdir()) == before
 
@@ -258,7 +257,7 @@ def test_a_refused_run_leaves_the_fitted_model(split: Split, tmp_path: Path) -> 
     with pytest.raises(StoppedError):
         evaluate("ease", split, out=out, engine=Breaking(0), **SETTINGS)
     (kept,) = (out / "unfinished").glob("*.safetensors")
-    with pytest.raises(InputError, match=r"differs in seed"):
+    with pytest.raises(InputError, match=r"`out`.*seed"):
         evaluate("ease", split, out=out, rng=1, **SETTINGS)
     assert kept.exists()
 
@@ -266,9 +265,9 @@ def test_a_refused_run_leaves_the_fitted_model(split: Split, tmp_path: Path) -> 
 def test_a_lock_on_a_folder_that_has_gone_is_none(tmp_path: Path) -> None:
     pytest.importorskip("fcntl")
     with (tmp_path / "lock").open("w") as file:
-        assert _locked(file)
+        assert locked(file)
         (tmp_path / "lock").unlink()
-        assert not _locked(file)
+        assert not locked(file)
 
 
 def test_a_run_that_ended_meanwhile_is_not_done_again(
@@ -278,7 +277,7 @@ def test_a_run_that_ended_meanwhile_is_not_done_again(
     with RunFolder(out) as late:
         assert late.finished({}) is None
         evaluate(scorers, split, out=out, **SETTINGS)
-        with pytest.raises(InputError, match=r"^`out` must be a folder of one run at a time;"):
+        with pytest.raises(InputError, match=r"`out`.*at a time"):
             late.begin({})
 
 
@@ -297,7 +296,7 @@ def test_stopped_in_the_pilot_with_another_model(
     with pytest.raises(StoppedError):
         evaluate({"m": "ease"}, split, out=out, **settings)
     monkeypatch.undo()
-    with pytest.raises(InputError, match=r"differs in model m "):
+    with pytest.raises(InputError, match=r"`out`.*model m\b"):
         evaluate({"m": model}, split, out=out, **settings)
     monkeypatch.delattr("fullrank.models.EASE.fit")  # the same goes on with what was fitted
     found = evaluate({"m": "ease"}, split, out=out, **settings)
@@ -321,7 +320,7 @@ def test_an_unfinished_run_is_not_written_over(
     with pytest.raises(StoppedError):
         evaluate(scorers, split, out=out, engine=Breaking(3), **SETTINGS)
     other = evaluate(scorers, split, **SETTINGS)
-    with pytest.raises(InputError, match=r"^`out` must be a new folder; .* that is not finished"):
+    with pytest.raises(InputError, match=r"`out`.*not finished"):
         other.write(out, report=False)
     assert len(list((out / "unfinished").glob("*-*-*.parquet"))) == 3
 
@@ -341,7 +340,7 @@ def test_a_full_disk(
         flush(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    with pytest.raises(WriteError, match=r"^The run stopped: the disk is full \(.*\)\. What is"):
+    with pytest.raises(WriteError, match=r"disk is full"):
         evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     monkeypatch.undo()
     assert not list((tmp_path / "run").rglob("*.tmp"))
@@ -363,16 +362,14 @@ def test_a_model_that_cannot_be_kept(tmp_path: Path, number: int, why: str) -> N
 
     with RunFolder(tmp_path / "run") as folder:
         folder.begin({})
-        with pytest.raises(
-            WriteError, match=rf"^The run stopped: {why}\.? \(.*run\)\. What is done"
-        ):
+        with pytest.raises(WriteError, match=rf"{why}.*run\b"):
             folder.keep_model(0, save)
         assert [path.name for path in folder.work.iterdir()] == ["lock"]
 
 
 def test_a_folder_among_the_strays(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "run" / "unfinished" / "mine").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+    with pytest.raises(InputError, match=r"`out`.*written"):
         evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     assert (tmp_path / "run" / "unfinished" / "mine").is_dir()
 
@@ -385,7 +382,7 @@ def test_links_in_the_folder_are_not_followed(
     (tmp_path / "run" / "unfinished").mkdir(parents=True)
     (tmp_path / "run" / "unfinished" / name).symlink_to(tmp_path / "mine")
     if name == "lock":
-        with pytest.raises(InputError, match=r"^`out` must be a folder that can be written; "):
+        with pytest.raises(InputError, match=r"`out`.*written"):
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     else:
         with RunFolder(tmp_path / "run") as folder:
@@ -427,7 +424,7 @@ def test_a_report_without_its_extra(
         raise MissingExtraError('Reports need plotly: pip install "fullrank[report]"')
 
     monkeypatch.setattr(Evaluation, "write_report", missing)
-    with pytest.warns(UserWarning, match=r"^No report was written: Reports need plotly"):
+    with pytest.warns(UserWarning, match=r"need plotly"):
         evaluate(scorers, split, out=tmp_path / "run", strategy="exact")
     assert Evaluation.read(tmp_path / "run").about["report"] is None
 
@@ -469,21 +466,21 @@ def test_a_manifest_leads_nowhere_else(
     head = json.loads(path.read_text("utf-8"))
     head["models"][0]["ranks"] = ranks
     path.write_text(json.dumps(head))
-    with pytest.raises(InputError, match=r"^`folder` must hold a whole run\.json; .* is not\.$"):
+    with pytest.raises(InputError, match=r"`folder`.*run\.json"):
         Evaluation.read(tmp_path / "run")
 
 
 def test_manifests_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"^`folder` must be one that evaluate wrote; .* has no"):
+    with pytest.raises(InputError, match=r"`folder`.*evaluate"):
         Evaluation.read(tmp_path)
     path = tmp_path / "run.json"
     for text in ("{", "[]", '{"kind": "Evaluation"}', "[" * 100_000):
         path.write_text(text)
-        with pytest.raises(InputError, match=r"^`folder` must hold a whole run\.json"):
+        with pytest.raises(InputError, match=r"`folder`.*run\.json"):
             Evaluation.read(tmp_path)
     path.write_text('{"kind": "Other"}')
-    with pytest.raises(InputError, match=r"^`folder` must hold an Evaluation; .* something else"):
+    with pytest.raises(InputError, match=r"`folder`.*Evaluation"):
         Evaluation.read(tmp_path)
     path.write_text('{"kind": "Evaluation", "format": 9}')
-    with pytest.raises(InputError, match=r"^`folder` must be of format 1; .* is of 9: a newer"):
+    with pytest.raises(InputError, match=r"`folder`.*\b1\b.*\b9\b"):
         Evaluation.read(tmp_path)

@@ -42,29 +42,29 @@ def test_columns_by_name(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
     file.write_text("wer,was\na,1\na,2\nb,1\nb,2\n")
     assert load_split(file, columns={"user": "wer", "item": "was"}).test.n_interactions == 2
-    with pytest.raises(InputError, match=r"^`user` must name a column of the file; got no such"):
+    with pytest.raises(InputError, match=r"`user`.*\bno such\b"):
         load_split(file)
-    with pytest.raises(InputError, match=r"^`user` must name a column of the file; got 'who'"):
+    with pytest.raises(InputError, match=r"`user`.*'who'"):
         load_split(file, columns={"user": "who", "item": "was"})
-    with pytest.raises(InputError, match=r"^`columns` must be one of 'user', 'item', .*'users'"):
+    with pytest.raises(InputError, match=r"`columns`.*'user', 'item'.*'users'"):
         load_split(file, columns={"users": "wer"})
 
 
 def test_a_data_set_by_name() -> None:
     assert load_split("simulated").kind == "leave-one-out"
-    with pytest.raises(InputError, match=r"^`split` must not be 'given' for simulated, which"):
+    with pytest.raises(InputError, match=r"`split`.*'given'"):
         load_split("simulated", split="given")
     for load in (load_split, load_interactions):
-        with pytest.raises(InputError, match=r"^`columns` must be left out for a data set by"):
+        with pytest.raises(InputError, match=r"`columns`.*data set"):
             load("simulated", columns={"user": "u"})
 
 
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("simulatd", r"^`data` must be a file or one of 'ml-latest-small', .*, not 'simulatd'\.$"),
-        ("none.csv", r"^`path` must name a file; none\.csv does not exist\.$"),
-        (__file__, r"^`data` must be a file that ends in \.parquet, .* does not\.$"),
+        ("simulatd", r"`data`.*'ml-latest-small'.*'simulatd'"),
+        ("none.csv", r"`path`.*none\.csv.*exist"),
+        (__file__, r"`data`.*\.parquet"),
     ],
 )
 def test_sources_that_are_refused(source: str, message: str) -> None:
@@ -75,18 +75,18 @@ def test_sources_that_are_refused(source: str, message: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, kind in (("x.parquet", "Parquet"), ("x.csv", "CSV")):
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(InputError, match=rf"^`data` must be a {kind} file; .* cannot be read"):
+        with pytest.raises(InputError, match=rf"`data`.*{kind}"):
             load_split(tmp_path / name)
 
 
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        ("half", r"^`split` must be one of 'auto', 'given', 'leave-one-out', .*, not 'half'\.$"),
-        ("auto:by=last", r"^`split` must have no settings for auto, not 'auto:by=last'\.$"),
-        ("ratio:0.2", r"^`split` must have named settings, as ratio:test=0\.2, not 'ratio:0\.2'"),
-        ("ratio:tst=1", r"^`split` must have settings of ratio, test, valid, .*, not 'tst'\.$"),
-        ("ratio:test=2", r"^`test` must lie in 0"),
+        ("half", r"`split`.*'auto', 'given', 'leave-one-out'.*'half'"),
+        ("auto:by=last", r"`split`.*'auto:by=last'"),
+        ("ratio:0.2", r"`split`.*'ratio:0\.2'"),
+        ("ratio:tst=1", r"`split`.*ratio.*'tst'"),
+        ("ratio:test=2", r"`test`.*\b2\b"),
     ],
 )
 def test_splits_that_are_refused(path: Path, split: str, message: str) -> None:
@@ -105,9 +105,9 @@ def test_the_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert told.summary is None
     assert "It is not here: it cannot be fetched, or put it into" in str(told) or told.dataset.urls
     assert details("simulated").to_dict()["summary"]["n_interactions"] == 79490
-    with pytest.raises(InputError, match=r"^`name` must be one of 'ml-latest-small', .*'x'\.$"):
+    with pytest.raises(InputError, match=r"`name`.*'ml-latest-small'.*'x'"):
         details("x")
-    with pytest.raises(InputError, match=r"^`--download` must come with the name of a data set"):
+    with pytest.raises(InputError, match=r"`--download`"):
         no_download(True)
 
 
@@ -125,5 +125,5 @@ def test_training(path: Path, tmp_path: Path) -> None:
     )
     assert with_valid.part == "valid"
     assert "recall@3 on the validation part: " in str(with_valid)
-    with pytest.raises(InputError, match=r"^`metrics` must not be asked for without a split"):
+    with pytest.raises(InputError, match=r"`metrics`.*split"):
         train_model(path, "popularity", out, split="none", metrics="auc")

@@ -32,14 +32,12 @@ def test_specs_are_read(text: str, spec: Spec) -> None:
 
 @pytest.mark.parametrize("text", ["a:", "a:b=1,2", "a:=3", "a:b=", "a:1,,b=2"])
 def test_broken_specs_are_refused(text: str) -> None:
-    with pytest.raises(
-        InputError, match=rf"^`model` must be written as name:setting=value.*{re.escape(text)}"
-    ):
+    with pytest.raises(InputError, match=rf"`model`.*setting=value.*{re.escape(text)}"):
         parse_spec("model", text)
 
 
 def test_a_setting_given_twice_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^`model` must give b once; 'a:b=1,b=2' gives it again"):
+    with pytest.raises(InputError, match=r"`model`.*'a:b=1,b=2'"):
         parse_spec("model", "a:b=1,b=2")
 
 
@@ -47,31 +45,29 @@ def test_models_by_name() -> None:
     assert make_model("ease:regularization=3").regularization == 3.0
     assert make_model("neumf:hidden=64/32").hidden == (64, 32)
     assert make_model("multi-vae:hidden=600").hidden == (600,)
-    with pytest.raises(InputError, match=r"^`model` must be one of 'popularity', .*, not 'easy'"):
+    with pytest.raises(InputError, match=r"`model`.*'popularity'.*'easy'"):
         make_model("easy")
-    with pytest.raises(
-        InputError, match=r"^`model` must have settings of ease, regularization; got 'lambda'\.$"
-    ):
+    with pytest.raises(InputError, match=r"`model`.*regularization.*'lambda'"):
         make_model("ease:lambda=3")
-    with pytest.raises(InputError, match=r"^`model` must have named settings"):
+    with pytest.raises(InputError, match=r"`model`.*settings.*'ease:500'"):
         make_model("ease:500")
-    with pytest.raises(InputError, match=r"^`regularization` must be above 0, not -1"):
+    with pytest.raises(InputError, match=r"`regularization`.*-1\b"):
         make_model("ease:regularization=-1")
 
 
 def test_models_name_themselves_or_are_named() -> None:
     assert named(["mf", "mine=mf:n_factors=4"]) == {"mf": "mf", "mine": "mf:n_factors=4"}
-    with pytest.raises(InputError, match=r"^`models` must have each name once; 'mf' is there"):
+    with pytest.raises(InputError, match=r"`models`.*'mf'"):
         named(["mf", "mf"])
 
 
 def test_factors_need_a_name_of_their_own(tmp_path: Path) -> None:
     path = tmp_path / "both.npz"
     np.savez(path, user_factors=np.ones((2, 2)), item_factors=np.ones((3, 2)))
-    with pytest.raises(InputError, match=r"^`factors` must have a name of their own; 'mf' is"):
+    with pytest.raises(InputError, match=r"`factors`.*'mf'"):
         given_models(["mf"], [f"mf={path}"])
     for text in ("nothing", "=x.npy", "a=x,y,z"):
-        with pytest.raises(InputError, match=r"^`factors` must be written as name=users\.npy"):
+        with pytest.raises(InputError, match=rf"`factors`.*name=users\.npy.*'{text}'"):
             given_models([], [text])
 
 
@@ -99,14 +95,14 @@ def test_strategies(text: str, shown: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("exakt", r"^`strategy` must be one of 'exact', 'sampled', .*, not 'exakt'\.$"),
-        ("sampled:size=3", r"^`strategy` must have settings of sampled, sample_size, .*'size'\.$"),
-        ("exact:3", r"^`strategy` must be exact with named settings, not 'exact:3'\.$"),
-        ("users", r"^`strategy` must say how many users, as in users:1000\.$"),
-        ("budget", r"^`strategy` must say how many items may be scored, as in budget:1e7\.$"),
-        ("sampled:1", r"^`sample_size` must be at least 2, not 1\.$"),
-        ("sampled:ties=mean", r"^`ties` must be one of 'best', 'worst', 'random', not 'mean'\.$"),
-        ("users:0", r"^`users` must be at least 1, not 0\.$"),
+        ("exakt", r"`strategy`.*'exact', 'sampled'.*'exakt'"),
+        ("sampled:size=3", r"`strategy`.*sample_size.*'size'"),
+        ("exact:3", r"`strategy`.*'exact:3'"),
+        ("users", r"`strategy`.*users:1000"),
+        ("budget", r"`strategy`.*budget:1e7"),
+        ("sampled:1", r"`sample_size`.*\b1\b"),
+        ("sampled:ties=mean", r"`ties`.*'best', 'worst', 'random'.*'mean'"),
+        ("users:0", r"`users`.*\b0\b"),
     ],
 )
 def test_strategies_that_are_none(text: str, message: str) -> None:
@@ -115,7 +111,7 @@ def test_strategies_that_are_none(text: str, message: str) -> None:
 
 
 def test_a_strategy_is_text() -> None:
-    with pytest.raises(InputError, match=r"^`strategy` must be text such as 'sampled:100'"):
+    with pytest.raises(InputError, match=r"`strategy`.*'sampled:100'.*\b3\b"):
         Strategy.of(3)  # type: ignore[arg-type]
 
 
@@ -126,10 +122,10 @@ def test_engines_from_text() -> None:
         "Ray(address='ray://head:10001', cpus=1, gpus=0)"
     )
     assert repr(engine_of("ray:workers=2,gpus=1")) == "Ray(address=None, cpus=1, gpus=1)"
-    with pytest.raises(InputError, match=r"^`engine` must have settings of serial, not 'workers'"):
+    with pytest.raises(InputError, match=r"`engine`.*'workers'"):
         engine_of("serial:workers=2")
 
 
 def test_pairs() -> None:
-    with pytest.raises(InputError, match=r"^`--column` must be written as key=value, not 'user'"):
+    with pytest.raises(InputError, match=r"`--column`.*key=value.*'user'"):
         pairs_of("--column", ["user"])

@@ -64,17 +64,13 @@ def test_what_is_not_here_is_said(
     script("three", 'NEEDS = ("simulated",)\n')
     monkeypatch.setenv("FULLRANK_CACHE", str(tmp_path / "kept"))
     monkeypatch.delenv("FULLRANK_DATA", raising=False)
-    with pytest.raises(InputError) as found:
+    needs = rf"\bone\b.*ml-1m and yelp-diffnet.*FULLRANK_DATA.*{tmp_path / 'kept'}"
+    told = r".*fullrank datasets ml-1m --download.*FULLRANK_DATA.*--quick"
+    with pytest.raises(InputError, match=needs + told):
         studies.get("one").require()
-    looked = f"FULLRANK_DATA (which is not set) and the cache ({tmp_path / 'kept'}) and not found"
-    assert str(found.value) == (
-        f"The study one needs ml-1m and yelp-diffnet, looked for in {looked}: fetch ml-1m with "
-        f"`fullrank datasets ml-1m --download`, or set FULLRANK_DATA to a folder that has "
-        f"NAME.parquet of each; --quick needs no data."
-    )
-    with pytest.raises(InputError, match=r"needs yelp-diffnet, .* not found: set FULLRANK_DATA to"):
+    with pytest.raises(InputError, match=r"yelp-diffnet.*FULLRANK_DATA"):
         studies.get("three").require(["yelp-diffnet"])
-    with pytest.raises(InputError, match=r"fetch ml-1m and gowalla with `fullrank datasets NAME"):
+    with pytest.raises(InputError, match=r"ml-1m and gowalla.*fullrank datasets"):
         studies.get("three").require(["ml-1m", "gowalla"])
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path))
     assert studies.get("two").goes_without() == (
@@ -175,24 +171,22 @@ def test_a_request_to_end_is_handed_on(tmp_path: Path) -> None:
 
 def test_mistakes(script: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script("one", "import sys\nsys.exit(4)\n")
-    with pytest.raises(FullrankError, match=r"^The study one failed with exit code 4; "):
+    with pytest.raises(FullrankError, match=r"\bone\b.*exit code 4"):
         studies.run("one")
     script("one", "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
-    with pytest.raises(FullrankError, match=r"^The study one was ended by signal 9; "):
+    with pytest.raises(FullrankError, match=r"\bone\b.*signal 9"):
         studies.run("one")
-    with pytest.raises(InputError, match=r"^`study` must be one of 'one', not 'x'\.$"):
+    with pytest.raises(InputError, match=r"`study`.*'one'.*'x'"):
         studies.run("x")
     script("one", 'PAPER = "005"\n')
-    with pytest.raises(
-        InputError, match=r"^`PAPER` of one\.py must name one of 002, .*; got 005\.$"
-    ):
+    with pytest.raises(InputError, match=r"`PAPER`.*one\.py.*\b002\b.*\b005\b"):
         studies.every()
     script("one", 'NEEDS = ("ml-2m",)\n')
-    with pytest.raises(InputError, match=r"^`NEEDS` of one\.py must name one of .*; got ml-2m\.$"):
+    with pytest.raises(InputError, match=r"`NEEDS`.*one\.py.*\bml-2m\b"):
         studies.every()
     script("one", 'USES = ("ml-2m",)\n')
-    with pytest.raises(InputError, match=r"^`USES` of one\.py must name one of .*; got ml-2m\.$"):
+    with pytest.raises(InputError, match=r"`USES`.*one\.py.*\bml-2m\b"):
         studies.every()
     monkeypatch.setattr(studies, "_ROOT", tmp_path / "elsewhere")
-    with pytest.raises(InputError, match=r"^The studies come with the repository and the source"):
+    with pytest.raises(InputError, match=r"repository"):
         studies.every()

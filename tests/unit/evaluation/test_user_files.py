@@ -80,26 +80,24 @@ def test_a_run_goes_on_only_with_the_same_file(users: UserFile, tmp_path: Path) 
     evaluate(models, users, **settings)
     write_users(users.path, blocks(30))
     again = UserFile(path=users.path, n_items=N_ITEMS)
-    with pytest.raises(InputError, match=r"differs in data fingerprint \("):
+    with pytest.raises(InputError, match=r"`out`.*data fingerprint"):
         evaluate(models, again, **settings)
 
 
 def test_a_file_that_changes_during_a_run(users: UserFile) -> None:
     write_users(users.path, blocks(20)[:-1])
-    with pytest.raises(
-        InputError, match=r"^`path` must stay as it is during a run; .* has changed"
-    ):
+    with pytest.raises(InputError, match=r"`path`.*changed"):
         users.part(users.shards(1)[0])
 
 
 def test_what_is_refused(users: UserFile, tmp_path: Path) -> None:
     models = {"m": UserFactors(item_factors=ITEMS)}
     for settings in ({"strategy": "users:5"}, {"strategy": "budget:1e5"}, {"exclude": [1]}):
-        with pytest.raises(InputError, match=r"^`data` must not be a UserFile where users are"):
+        with pytest.raises(InputError, match=r"`data`.*UserFile"):
             evaluate(models, users, **settings)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^`column` must be one of 'user', .*, not 'other'\.$"):
+    with pytest.raises(InputError, match=r"`column`.*'user'.*'other'"):
         evaluate({"m": UserFactors(item_factors=ITEMS, column="other")}, users)
-    with pytest.raises(InputError, match=r"^`blocks` must hold at least one block"):
+    with pytest.raises(InputError, match=r"`blocks`.*none"):
         write_users(tmp_path / "none.parquet", [])
     assert not (tmp_path / "none.parquet").exists()
 
@@ -107,9 +105,9 @@ def test_what_is_refused(users: UserFile, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"user": [1]}, r"^`path` must have columns user and target; .* has user\.$"),
-        ({"user": NONE, "target": NONE}, r"^`path` must hold at least one user; .* is empty\.$"),
-        ({"user": ["a"], "target": [1]}, r"^`user` must be whole numbers, with statistics"),
+        ({"user": [1]}, r"`path`.*user and target"),
+        ({"user": NONE, "target": NONE}, r"`path`.*empty"),
+        ({"user": ["a"], "target": [1]}, r"`user`.*statistics"),
     ],
 )  # fmt: skip
 def test_files_that_are_none(tmp_path: Path, columns: Any, message: str) -> None:
@@ -122,27 +120,27 @@ def test_broken_content(tmp_path: Path) -> None:
     path = tmp_path / "u.parquet"
     models = {"m": UserFactors(item_factors=ITEMS)}
     path.write_bytes(b"no")
-    with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .* is not\.$"):
+    with pytest.raises(InputError, match=r"`path`.*Parquet"):
         UserFile(path=path, n_items=9)
     one = {"target": [1, 2], "factors": np.ones((2, 5), np.float32)}
     for users, message in (
-        ([3, 3], r"^`user` must rise through .*, each user once\.$"),
-        ([-1, 3], r"^`user` must rise through .*; row group 0 falls back\.$"),
+        ([3, 3], r"`user`.*once"),
+        ([-1, 3], r"`user`.*row group 0"),
     ):
         write_users(path, [{"user": users, **one}])
         with pytest.raises(InputError, match=message):
             evaluate(models, UserFile(path=path, n_items=N_ITEMS))
     write_users(path, [{"user": [5], "target": [0]}, {"user": [4], "target": [0]}])
-    with pytest.raises(InputError, match=r"^`user` must rise through .*; row group 1 falls back"):
+    with pytest.raises(InputError, match=r"`user`.*row group 1"):
         UserFile(path=path, n_items=9)
     wild = np.ones((2, 5), np.float32)
     wild[1, 2] = np.nan
     write_users(path, [{"user": [0, 7], "target": [1, 2], "factors": wild}])
-    with pytest.raises(InputError, match=r"^`factors` must be finite; those of user row 7 in"):
+    with pytest.raises(InputError, match=r"`factors`.*row 7"):
         evaluate(models, UserFile(path=path, n_items=N_ITEMS))
     write_users(path, [{"user": [0, 7], "target": [1, None], "factors": np.ones((2, 5))}])
-    with pytest.raises(InputError, match=r"^`target` must have no missing values; "):
+    with pytest.raises(InputError, match=r"`target`.*missing"):
         evaluate(models, UserFile(path=path, n_items=N_ITEMS))
     write_users(path, [{"user": [0, 7], "target": [1, 2], "factors": [[1.0], [1.0, 2.0]]}])
-    with pytest.raises(InputError, match=r"^`factors` must hold lists of numbers of one length"):
+    with pytest.raises(InputError, match=r"`factors`.*length"):
         evaluate(models, UserFile(path=path, n_items=N_ITEMS))

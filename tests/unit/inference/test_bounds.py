@@ -50,7 +50,7 @@ def test_a_result_gives_intervals_by_name() -> None:
     assert (found.contradicted, found.shape, found.until) == (None, None, None)
     assert (found.n_targets, found.n_items, found.average_size) == (800, N_ITEMS, 30.0)
     assert (found.confidence_level, found.target, found.n_bins) == (0.95, "population", N_ITEMS)
-    with pytest.raises(InputError, match=r"`metric` must be one of 'recall@10', 'rr', not 'ap@1'"):
+    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'rr'.*'ap@1'"):
         found["ap@1"]
 
 
@@ -299,26 +299,24 @@ def _several() -> RankSample:
 
 
 REFUSED = {
-    "one target for each user: the outcomes of a user's targets are not independent. Take one of "
-    "each user's targets at random": _several,
-    "candidates drawn for each user anew; users who share them": lambda: RankSample.from_ranks(
+    "one target": _several,
+    "candidates.*share": lambda: RankSample.from_ranks(
         [1, 2], sample_size=5, n_items=50, replacement=True, shared_draws=True
     ),
-    "users of equal weights; with others the share of the weight": lambda: RankSample.from_ranks(
+    "equal weights": lambda: RankSample.from_ranks(
         [1, 1], sample_size=5, n_items=50, replacement=True, weight=[1.0, 2.0]
     ),
-    "one sample size, or levels; sizes that differ between users may": lambda: (
-        RankSample.from_ranks([1, 1], sample_size=[5, 6], n_items=50, replacement=True)
+    "sample size.*differ": lambda: RankSample.from_ranks(
+        [1, 1], sample_size=[5, 6], n_items=50, replacement=True
     ),
-    "a RankSample, not list": lambda: [1, 2],
+    r"RankSample.*\blist\b": lambda: [1, 2],
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_samples_without_an_argument_are_refused(text: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=rf"`sample`.*{text}"):
         bounds(REFUSED[text]())
-    assert f"`sample` must {'be' if 'not list' in text else 'have'} {text}" in str(error.value)
 
 
 def test_equal_weights_are_no_weights() -> None:
@@ -332,29 +330,28 @@ def test_equal_weights_are_no_weights() -> None:
 @pytest.mark.parametrize(
     ("settings", "text"),
     [
-        ({"shape": "rising"}, "`shape` must be one of 'decreasing', not 'rising'."),
-        ({"until": 5}, "`until` must not be given without a `shape`."),
-        ({"shape": "decreasing", "until": 301}, "`until` must lie in 1..300, not 301."),
+        ({"shape": "rising"}, r"`shape`.*'decreasing'.*'rising'"),
+        ({"until": 5}, r"`until`.*`shape`"),
+        ({"shape": "decreasing", "until": 301}, r"`until`.*\b301\b"),
         (
             {"shape": "decreasing", "target": "users"},
-            '`shape` must not be given with target="users": it is a statement about the population',
+            r'`shape`.*target="users"',
         ),
-        ({"target": "all"}, "`target` must be one of 'population', 'users', not 'all'."),
-        ({"confidence_level": 0.4}, "`confidence_level` must be at least 0.5 and below 1, not 0.4"),
-        ({"confidence_level": 1}, "`confidence_level` must be at least 0.5 and below 1, not 1"),
-        ({"n_events": 0}, "`n_events` must be at least 1, not 0."),
-        ({"grid": 7}, "`grid` must be a RankGrid, not int."),
+        ({"target": "all"}, r"`target`.*'population', 'users'.*'all'"),
+        ({"confidence_level": 0.4}, r"`confidence_level`.*\b0\.4\b"),
+        ({"confidence_level": 1}, r"`confidence_level`.*not 1\b"),
+        ({"n_events": 0}, r"`n_events`.*\b0\b"),
+        ({"grid": 7}, r"`grid`.*RankGrid.*\bint\b"),
         (
             {"grid": RankGrid.dense(299)},
-            "`grid` must reach to the 300 items of the sample; it ends at 299.",
+            r"`grid`.*\b300\b.*\b299\b",
         ),
-        ({"metrics": []}, "`metrics` must name at least one metric; it is empty."),
+        ({"metrics": []}, r"`metrics`.*empty"),
     ],
 )
 def test_settings_are_checked(settings: dict, text: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=text):
         bounds(draw(), **settings)
-    assert text in str(error.value)
 
 
 # The region

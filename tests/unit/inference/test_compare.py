@@ -9,7 +9,7 @@ from scipy import stats
 from fullrank import estimate
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
-from fullrank.inference.comparison.compare import _paired, _unpaired, compare
+from fullrank.inference.comparison.compare import compare, paired_rows, unpaired_rows
 from fullrank.inference.comparison.winner import best
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.inference.statistics.multiplicity import holm
@@ -94,7 +94,7 @@ def test_a_baseline_is_compared_with_everybody() -> None:
     found = compare(EXACT, "ndcg@10", baseline="b")
     assert [(one.first, one.second) for one in found.differences] == [("a", "b"), ("c", "b")]
     assert found.between("b", "a", "ndcg@10") == found.differences[0].flipped
-    with pytest.raises(InputError, match="must be two models that were compared, not 'a' and 'c'"):
+    with pytest.raises(InputError, match=r"'a' and 'c'"):
         found.between("a", "c", "ndcg@10")
 
 
@@ -171,11 +171,8 @@ def test_different_users_take_two_samples(test: str) -> None:
 
 def test_pairing_can_be_insisted_on_or_left() -> None:
     a, b = exact(RANKS["a"][:250], USERS[:250]), exact(RANKS["b"][250:], USERS[250:])
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"`paired`.*True.*a 250, b 350"):
         compare({"a": a, "b": b}, "ndcg@10", paired=True)
-    assert str(error.value) == (
-        "`paired` must not be True: no user is in two results (a 250, b 350)."
-    )
     left = compare(EXACT, "ndcg@10", paired=False)
     assert str(left).startswith("600, 600, 600 users taken as different, two-sample t test")
     assert left.notes[0] == "Compared as if measured on different users: a 600, b 600, c 600."
@@ -201,11 +198,8 @@ def test_values_at_hand_can_be_given() -> None:
     part = exact(RANKS["c"][100:], USERS[100:])
     fewer = compare(at_hand | {"c": part}, "ndcg@10", rng=0)
     assert fewer.differences == compare(EXACT | {"c": part}, "ndcg@10", rng=0).differences
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"`results`.*ndcg@5.*a has recall@20, ndcg@10"):
         compare(at_hand, "ndcg@5")
-    assert str(error.value) == (
-        "`results` must have ndcg@5 of every model; a has recall@20, ndcg@10."
-    )
 
 
 def test_weights_come_from_the_results() -> None:
@@ -293,7 +287,8 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
     biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
     pairs = [(0, 1), (0, 2)]
     plain, wide = (
-        _paired(one, pairs, test, 0.95, 2000, np.random.default_rng(0)) for one in (aligned, biased)
+        paired_rows(one, pairs, test, 0.95, 2000, np.random.default_rng(0))
+        for one in (aligned, biased)
     )
     for before, after, extra in zip(plain, wide, (0.02**2 + 0.03**2, 0.02**2), strict=True):
         assert after["standard_error"] ** 2 == pytest.approx(before["standard_error"] ** 2 + extra)
@@ -312,7 +307,7 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
 def test_smoothing_bias_widens_errors_between_different_users() -> None:
     aligned = align(EXACT, "ndcg@10", method="auto", paired=False, settings={})
     biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
-    (before,), (after,) = (_unpaired(one, [(0, 1)], "t", 0.95) for one in (aligned, biased))
+    (before,), (after,) = (unpaired_rows(one, [(0, 1)], "t", 0.95) for one in (aligned, biased))
     assert after["standard_error"] ** 2 == pytest.approx(
         before["standard_error"] ** 2 + 0.02**2 + 0.03**2
     )
@@ -582,34 +577,31 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
     [
         (
             {"results": [EXACT["a"], EXACT["b"]]},
-            "`results` must map the names of two models or more to their ranks.",
+            r"`results`.*two models",
         ),
         (
             {"results": {"a": EXACT["a"], 2: EXACT["b"]}},
-            "`results` must name its models by text, not 2.",
+            r"`results`.*\b2\b",
         ),
         (
             {"results": {"a": EXACT["a"], "b": [1, 2, 3]}},
-            "`results` must hold ExactRanks, RankSample or a mapping from metrics to users' "
-            "values; b is a list.",
+            r"`results`.*ExactRanks, RankSample.*\bb\b.*list",
         ),
         (
             {"results": {"a": EXACT["a"], "b": COUNTS}},
-            "`results` must have the ranks of b target by target; it holds counts alone, which "
-            "cannot be compared user by user.",
+            r"`results`.*\bb\b.*counts",
         ),
         (
             {"results": {"a": EXACT["a"], "b": SHARED}},
-            "`results` must have candidates drawn for each user anew; users of b were given the "
-            "same ones and are not independent.",
+            r"`results`.*users of b.*independent",
         ),
         (
             {"results": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
-            "`results['a']['weight']` must have a positive sum; all are 0.",
+            r"`results\['a'\]\['weight'\]`.*sum.*\b0\b",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
-            "`results` must weigh users above 0; all weights of b are 0.",
+            r"`results`.*weights.*\bb\b.*\b0\b",
         ),
         (
             {
@@ -618,7 +610,7 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [1, 0, 1]},
                 }
             },
-            "`results` must weigh a user alike in every model; a and b do not.",
+            r"`results`.*weigh.*a and b",
         ),
         (
             {
@@ -627,26 +619,23 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
             },
-            "`paired` must be given where results share few of their users, 10 here (a 310, b "
-            "300): paired=False takes all as different users, paired=True these alone.",
+            r"`paired`.*\b10\b.*a 310, b 300.*paired=False.*paired=True",
         ),
         (
             {"results": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
-            "`results` must vary over users in one model of two at least: without spread no "
-            "difference between different users is tested.",
+            r"`results`.*spread",
         ),
         (
             {"results": {"a": EXACT["a"], "b": UNNAMED}},
-            "`results` must name the users of every model or of none; b does not. A RankSample "
-            "names them by `user=`.",
+            r"`results`.*\bb\b.*`user=`",
         ),
         (
             {"results": {"a": EXACT["a"], "b": TEXT}},
-            "`results` must name users by numbers throughout, or by text throughout.",
+            r"`results`.*throughout",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
-            "`results` must have two users or more each; b has 1.",
+            r"`results`.*b has 1\b",
         ),
         (
             {
@@ -656,21 +645,19 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "c": exact(RANKS["c"][350:], USERS[350:]),
                 }
             },
-            "`results` must share two users or more, or none; a and b share 100, all models 0. "
-            "Compare them pair by pair.",
+            r"`results`.*a and b share 100",
         ),
         (
             {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
-            "`results` must weigh a user alike in every model; a and b do not.",
+            r"`results`.*weigh.*a and b",
         ),
         (
             {"results": EXACT, "baseline": "d"},
-            "`baseline` must be one of 'a', 'b', 'c', not 'd'.",
+            r"`baseline`.*'a', 'b', 'c'.*'d'",
         ),
         (
             {"results": fixed(), "test": "sign"},
-            '`test` must not be "sign" for metrics estimated from samples: users have no values of '
-            "their own to count.",
+            r'`test`.*"sign"',
         ),
         (
             {
@@ -680,26 +667,23 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                 },
                 "test": "bootstrap",
             },
-            '`test` must be "t" or "z" for models measured on different users, not "bootstrap". '
-            "Compared as measured on different users: no user is in two results (a 300, b 300).",
+            r'`test`.*"t".*"z".*"bootstrap".*a 300, b 300',
         ),
         (
             {"results": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
-            '`method` must not be "naive" for b, whose sample is adaptive: it has no sampled '
-            "metric.",
+            r'`method`.*"naive".*\bb\b.*adaptive',
         ),
         (
             {"results": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
-            '`method` must not be "naive" here: sampled metrics compare only if every model was '
-            "ranked among as many items of the same catalogue, drawn in the same way.",
+            r'`method`.*"naive".*same catalogue',
         ),
         (
             {"results": fixed(), "method": "naive", "iterations": 5},
-            '`iterations` must not be given with method="naive", which fits nothing.',
+            r'`iterations`.*method="naive"',
         ),
         (
             {"results": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
-            "`results` must have ndcg@10 of every model; a has ndcg@5.",
+            r"`results`.*ndcg@10.*a has ndcg@5",
         ),
         (
             {
@@ -708,15 +692,14 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
                     "b": {"ndcg@10": [0.1, 0.2], "user": [1, 2]},
                 }
             },
-            "`results` must have each user once; a has some twice.",
+            r"`results`.*\ba\b.*twice",
         ),
         (
             {"results": EXACT, "correction": "none"},
-            "`correction` must be one of 'holm', 'bonferroni', 'bh', not 'none'.",
+            r"`correction`.*'holm', 'bonferroni', 'bh'.*'none'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         compare(**({"metrics": "ndcg@10"} | arguments))
-    assert str(error.value) == says

@@ -76,21 +76,18 @@ def test_the_picture_shows_the_curve(need) -> None:
     [
         (
             {"first": [1, 2], "second": [1, 2, 3], "depth": 5},
-            "`first` and `second` must hold the ranks of the same users, two or more; they have 2 "
-            "and 3.",
+            r"`first`.*`second`.*2 and 3",
         ),
         (
             {"first": [1, 9], "second": [1, 2], "depth": 5},
-            "`first` must lie in 1..5; 1 of 2 does not, the first being first[1] = 9. Ranks are "
-            "1-based.",
+            r"`first`.*1 of 2.*first\[1\] = 9\b",
         ),
         (
             {"first": [1, 2], "second": [1, 2], "depth": 5, "weight": [0.0, 0.0]},
-            "`weight` must have a positive sum; all are 0.",
+            r"`weight`.*sum.*\b0\b",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         dominance(**arguments)
-    assert str(error.value) == says

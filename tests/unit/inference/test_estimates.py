@@ -177,7 +177,7 @@ def test_shared_draws_have_no_interval() -> None:
     found = estimate(SHARED)
     assert all(np.isnan(error) for error in found.standard_error.values())
     assert "users were given the same candidates" in found.diagnosis.notes[-1]
-    message = '`procedure` must not be "bootstrap" where users share their draws'
+    message = r'`procedure`.*"bootstrap".*share'
     with pytest.raises(InputError, match=message):
         estimate(SHARED, procedure="bootstrap")
 
@@ -221,9 +221,9 @@ def test_pseudo_values_of_exact_ranks_are_the_users_metrics() -> None:
 
 
 def test_pseudo_values_name_what_they_need() -> None:
-    with pytest.raises(InputError, match="`result` must have its rows; counts alone do not tell"):
+    with pytest.raises(InputError, match=r"`result`.*rows"):
         pseudo_values(FIXED.without_rows(), "recall@10")
-    with pytest.raises(InputError, match="`result` must be a RankSample or ExactRanks, not list"):
+    with pytest.raises(InputError, match=r"`result`.*RankSample.*ExactRanks.*\blist\b"):
         pseudo_values([1, 2], "recall@10")
 
 
@@ -238,14 +238,14 @@ def test_no_interval_on_request() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"target": "me"}, "`target` must be one of 'population', 'users', not 'me'"),
-        ({"procedure": "magic"}, "`procedure` must be one of 'influence', 'bootstrap'"),
-        ({"confidence_level": 95}, "`confidence_level` must lie between 0 and 1, as 0.95, not 95"),
-        ({"procedure": "bootstrap", "n_resamples": 3}, "`n_resamples` must be at least 20, not 3"),
-        ({"method": "MLE", "tol": 1e-4}, "`tol` must not be given here: a converged maximum"),
+        ({"target": "me"}, r"`target`.*'population', 'users'.*'me'"),
+        ({"procedure": "magic"}, r"`procedure`.*'influence', 'bootstrap'.*'magic'"),
+        ({"confidence_level": 95}, r"`confidence_level`.*not 95\b"),
+        ({"procedure": "bootstrap", "n_resamples": 3}, r"`n_resamples`.*\b3\b"),
+        ({"method": "MLE", "tol": 1e-4}, r"`tol`.*converged"),
         (
             {"method": "MES", "weighting": "weighted"},
-            '`weighting` must be "unweighted" here: weights that are the observed shares',
+            r'`weighting`.*"unweighted"',
         ),
     ],
 )
@@ -263,13 +263,13 @@ def test_what_has_no_derivative_can_be_resampled(settings: dict[str, object]) ->
 
 
 def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
-    message = '`target` must be "population" where users have several targets or catalogues'
+    message = r'`target`.*"population".*several'
     with pytest.raises(InputError, match=message):
         estimate(two_targets(20), target="users", procedure="bootstrap", n_resamples=20)
     weighted = RankSample.from_ranks(
         FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, weight=np.arange(400.0)
     )
-    with pytest.raises(InputError, match='`target` must be "population" where users have weights'):
+    with pytest.raises(InputError, match=r'`target`.*"population".*weights'):
         estimate(weighted, target="users", procedure="bootstrap", n_resamples=20)
 
 
@@ -379,7 +379,7 @@ def test_an_interval_stretches_to_a_value() -> None:
 
 def test_exact_ranks_need_no_estimate() -> None:
     ranks = rank(np.eye(4), (np.arange(4), np.arange(4)))
-    with pytest.raises(InputError, match="not ExactRanks: they need no estimate"):
+    with pytest.raises(InputError, match=r"`sample`.*ExactRanks"):
         estimate(ranks)
 
 

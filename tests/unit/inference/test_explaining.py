@@ -71,17 +71,17 @@ def test_samples_of_two_and_of_all() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match=r"^`sample_size` must be a whole number, not None\.$"):
+    with pytest.raises(InputError, match=r"`sample_size`.*\bNone\b"):
         explain(n_items=100)
-    with pytest.raises(InputError, match=r"^`n_items` must be at least 2, not 1\.$"):
+    with pytest.raises(InputError, match=r"`n_items`.*\b1\b"):
         explain(sample_size=10, n_items=1)
     sample = RankSample.from_ranks([1, 2], sample_size=10, n_items=50, replacement=True)
-    with pytest.raises(InputError, match=r"^`n_items` must not be given: the sample carries it\.$"):
+    with pytest.raises(InputError, match=r"`n_items`.*carries"):
         explain(sample, n_items=50)
     adaptive = RankSample.from_ranks(
         [2, 1], sample_size=[10, 20], n_items=50, replacement=True, levels=[10, 20]
     )
-    with pytest.raises(InputError, match=r"^`sample` must have a fixed design of one size"):
+    with pytest.raises(InputError, match=r"`sample`.*fixed"):
         explain(adaptive)
 
 
@@ -90,5 +90,5 @@ def test_all_items_are_drawn_without_replacement_and_more_are_an_error() -> None
     assert not whole.replacement
     np.testing.assert_allclose(whole.expected["hit_rate@3"], whole.exact["hit_rate@3"])
     assert explain(sample_size=50, n_items=50, replacement=True).replacement
-    with pytest.raises(InputError, match="Are the two exchanged"):
+    with pytest.raises(InputError, match=r"`sample_size`|`n_items`"):
         explain(sample_size=200, n_items=100)

@@ -163,63 +163,59 @@ SAMPLE = sample_users(10, 4, rng=0)
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"values": [0.5]}, "`values` must hold two users or more, not 1."),
+        ({"values": [0.5]}, r"`values`.*\b1\b"),
         (
             {"values": [0.0, 0.5], "method": "wilson"},
-            "`values` must be 0 or 1 for method='wilson'; 1 of 2 is not, the first being "
-            "values[1] = 0.5.",
+            r"`values`.*method='wilson'.*1 of 2.*values\[1\] = 0\.5",
         ),
         (
             {"values": [0.0, 1.5], "method": "hoeffding"},
-            "`values` must lie in 0..1 for method='hoeffding'; 1 of 2 does not, the first being "
-            "values[1] = 1.5.",
+            r"`values`.*method='hoeffding'.*1 of 2.*values\[1\] = 1\.5\b",
         ),
-        ({"values": X, "population": 5}, "`population` must be at least 8, not 5."),
+        ({"values": X, "population": 5}, r"`population`.*\b5\b"),
         (
             {"values": X, "population": {"a": 9}},
-            "`population` must be a number where there are no `strata`.",
+            r"`population`.*`strata`",
         ),
         (
             {"values": X[:4], "users": SAMPLE, "weight": [1.0] * 4},
-            "`users` must not come with `weight`, `strata` or `population`.",
+            r"`users`.*`weight`.*`strata`.*`population`",
         ),
         (
             {"values": X, "users": SAMPLE},
-            "`values` must have one entry for each of the 4 users drawn, not 8.",
+            r"`values`.*\b4\b.*\b8\b",
         ),
         (
             {"values": X, "strata": ["a"] * 8},
-            "`population` must map each stratum to its number of users, or `weight` be given.",
+            r"`population`.*stratum.*`weight`",
         ),
         (
             {"values": X, "strata": ["a"] * 8, "population": {"b": 10}},
-            "`population` must have a number for each stratum, a, not for b.",
+            r"`population`.*\ba\b.*\bb\b",
         ),
         (
             {"values": X, "strata": ["a"] * 8, "population": {"a": 9}, "weight": [1.0] * 8},
-            "`weight` must not be given where `population` sizes the strata.",
+            r"`weight`.*`population`",
         ),
         (
             {"values": X, "strata": ["a"] * 7 + ["b"], "population": {"a": 9, "b": 2}},
-            "`strata` must have two users or more each; 'b' has one. Merge strata.",
+            r"`strata`.*'b'",
         ),
         (
             {"values": X, "strata": ["a"] * 8, "weight": [1.0] * 7 + [2.0]},
-            "`weight` must be equal within each stratum; 1 of 8 is not, the first being "
-            "weight[7] = 2.0.",
+            r"`weight`.*1 of 8.*weight\[7\] = 2\.0\b",
         ),
-        ({"values": X, "weight": [0.0] * 8}, "`weight` must have a positive sum; all are 0."),
+        ({"values": X, "weight": [0.0] * 8}, r"`weight`.*sum.*\b0\b"),
         (
             {"values": X, "method": "bayes"},
-            "`method` must be one of 't', 'normal', 'wilson', 'hoeffding', not 'bayes'.",
+            r"`method`.*'t', 'normal', 'wilson', 'hoeffding'.*'bayes'",
         ),
         (
             {"values": X[:4], "users": SAMPLE, "target": "all"},
-            "`target` must be one of 'users', 'population', not 'all'.",
+            r"`target`.*'users', 'population'.*'all'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         mean_interval(**arguments)
-    assert str(error.value) == says

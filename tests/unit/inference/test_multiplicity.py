@@ -52,20 +52,19 @@ def test_none_leaves_them() -> None:
 @pytest.mark.parametrize(
     ("p", "correction", "says"),
     [
-        ([], "holm", "`p_values` must hold at least one; it is empty."),
+        ([], "holm", r"`p_values`.*empty"),
         (
             [0.5, 1.2],
             "bh",
-            "`p_values` must lie in 0..1; 1 of 2 does not, the first being p_values[1] = 1.2.",
+            r"`p_values`.*1 of 2.*p_values\[1\] = 1\.2\b",
         ),
         (
             [0.5],
             "sidak",
-            "`correction` must be one of 'holm', 'bonferroni', 'bh', not 'sidak'.",
+            r"`correction`.*'holm', 'bonferroni', 'bh'.*'sidak'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(p: list[float], correction: str, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         corrected(p, correction)
-    assert str(error.value) == says

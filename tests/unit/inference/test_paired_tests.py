@@ -155,39 +155,37 @@ def test_users_without_weight_count_for_nothing(test: str) -> None:
     [
         (
             {"differences": D, "test": "u"},
-            "`test` must be one of 't', 'z', 'bootstrap', 'randomization', 'sign', 'wilcoxon', "
-            "not 'u'.",
+            r"`test`.*'t', 'z', 'bootstrap', 'randomization', 'sign', 'wilcoxon'.*'u'",
         ),
-        ({"differences": ["a", "b"]}, "`differences` must hold numbers, not <U1."),
-        ({"differences": [[1], [1, 2]]}, "`differences` must have rows of equal length."),
+        ({"differences": ["a", "b"]}, r"`differences`.*<U1\b"),
+        ({"differences": [[1], [1, 2]]}, r"`differences`.*length"),
         (
             {"differences": [0.1, 0.2], "weight": [0, 1]},
-            "`weight` must be above 0 for two users or more; it is for one.",
+            r"`weight`.*\b0\b.*two users",
         ),
         (
             {"differences": [0.1]},
-            "`differences` must have two users or more, one row each; its shape is (1,).",
+            r"`differences`.*\(1,\)",
         ),
         (
             {"differences": [0.1, np.nan]},
-            "`differences` must be finite; 1 of 2 is not, the first being differences[1] = nan.",
+            r"`differences`.*1 of 2.*differences\[1\] = nan\b",
         ),
         (
             {"differences": D[:2], "weight": [1.0, 2.0], "test": "sign"},
-            '`weight` must be equal for test="sign", which counts users.',
+            r'`weight`.*test="sign"',
         ),
         (
             {"differences": D[:2], "weight": [1.0, -2.0]},
-            "`weight` must be at least 0; 1 of 2 is not, the first being weight[1] = -2.0.",
+            r"`weight`.*1 of 2.*weight\[1\] = -2\.0\b",
         ),
         (
             {"differences": D[:2], "weight": [0.0, 0.0]},
-            "`weight` must have a positive sum; all are 0.",
+            r"`weight`.*sum.*\b0\b",
         ),
-        ({"differences": D, "n_resamples": 0}, "`n_resamples` must be at least 1, not 0."),
+        ({"differences": D, "n_resamples": 0}, r"`n_resamples`.*\b0\b"),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         paired_test(**arguments)
-    assert str(error.value) == says

@@ -176,23 +176,23 @@ def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "`margin` must be given, or `budget`, or `difference`: one of the three"),
-        ({"margin": 0.1, "budget": 9}, "`margin` must be given, or `budget`, or `difference`"),
-        ({"margin": "2"}, "`margin` must be a number, or a share as \"2%\", not '2'"),
-        ({"margin": 0.0}, "`margin` must be above 0, not 0"),
-        ({"budget": 0}, "`budget` must be at least 1.0, not 0"),
-        ({"difference": 0.0}, "`difference` must not be 0: no sample is large enough"),
-        ({"difference": 0.1, "power": 1.5}, "`power` must lie between 0.05 and 1, as 0.8, not 1.5"),
-        ({"difference": 0.1, "correlation": 1.0}, "`correlation` must lie in -1..1 and below 1"),
-        ({"margin": "nan%"}, '`margin` must be a number, or a share as "2%", not'),
-        ({"margin": "2%", "designs": "exact"}, "`designs` must be a list, as "),
-        ({"margin": "2%", "designs": 100}, "`designs` must be a list, as "),
-        ({"margin": "2%", "designs": []}, "`designs` must name at least one design; it is empty"),
-        ({"margin": "2%", "designs": ["best"]}, "`designs` must be one of 'exact', not 'best'"),
-        ({"margin": "2%", "designs": [9999]}, r"`designs` must lie in 2..2000, not 9999"),
-        ({"margin": "2%", "shape": 0.3}, "`pilot` must be given, or `shape`: one of the two"),
-        ({"margin": "2%", "n_items": 9}, "`n_items` must not be given with a pilot"),
-        ({"margin": "2%", "target": "me"}, "`target` must be one of 'users', 'population'"),
+        ({}, r"`margin`.*`budget`.*`difference`"),
+        ({"margin": 0.1, "budget": 9}, r"`margin`.*`budget`.*`difference`"),
+        ({"margin": "2"}, r"""`margin`.*"2%".*'2'"""),
+        ({"margin": 0.0}, r"`margin`.*not 0\b"),
+        ({"budget": 0}, r"`budget`.*not 0\b"),
+        ({"difference": 0.0}, r"`difference`.*not be 0\b"),
+        ({"difference": 0.1, "power": 1.5}, r"`power`.*\b1\.5\b"),
+        ({"difference": 0.1, "correlation": 1.0}, r"`correlation`.*not 1\b"),
+        ({"margin": "nan%"}, r"`margin`.*'nan%'"),
+        ({"margin": "2%", "designs": "exact"}, r"`designs`.*list.*'exact'"),
+        ({"margin": "2%", "designs": 100}, r"`designs`.*list.*not 100\b"),
+        ({"margin": "2%", "designs": []}, r"`designs`.*empty"),
+        ({"margin": "2%", "designs": ["best"]}, r"`designs`.*'exact'.*'best'"),
+        ({"margin": "2%", "designs": [9999]}, r"`designs`.*\b9999\b"),
+        ({"margin": "2%", "shape": 0.3}, r"`pilot`.*`shape`"),
+        ({"margin": "2%", "n_items": 9}, r"`n_items`.*pilot"),
+        ({"margin": "2%", "target": "me"}, r"`target`.*'users', 'population'.*'me'"),
     ],
 )
 def test_what_a_plan_needs_is_named(settings: dict[str, object], message: str) -> None:
@@ -201,24 +201,24 @@ def test_what_a_plan_needs_is_named(settings: dict[str, object], message: str) -
 
 
 def test_pilots_are_checked() -> None:
-    with pytest.raises(InputError, match="`n_items` must be given with `shape`"):
+    with pytest.raises(InputError, match=r"`n_items`.*`shape`"):
         plan("recall@20", shape=0.3, n_users=10, margin=0.1)
-    with pytest.raises(InputError, match="`shape` must be above 0, not -1"):
+    with pytest.raises(InputError, match=r"`shape`.*-1\b"):
         plan("recall@20", shape=-1.0, n_items=10, n_users=10, margin=0.1)
-    with pytest.raises(InputError, match="`pilot` must be a RankSample, or two of them"):
+    with pytest.raises(InputError, match=r"`pilot`.*RankSample"):
         plan("recall@20", pilot=[PILOT] * 3, n_users=10, margin=0.1)
     nobody = simulate(RANKS, n_items=N_ITEMS, sample_size=50, rng=0)
-    with pytest.raises(InputError, match="`pilot` must name the users of both samples"):
+    with pytest.raises(InputError, match=r"`pilot`.*name.*users"):
         plan("recall@20", pilot=[nobody, nobody], n_users=10)
     strangers = simulate(
         RANKS, n_items=N_ITEMS, sample_size=50, user=np.arange(9000, 12_000), rng=0
     )
-    with pytest.raises(InputError, match="`pilot` must hold at least 30 users that both samples"):
+    with pytest.raises(InputError, match=r"`pilot`.*\b30\b"):
         plan("recall@20", pilot=[PILOT, strangers], n_users=10)
     last = RankSample.from_ranks(
         [N_ITEMS] * 50, sample_size=N_ITEMS, n_items=N_ITEMS, replacement=False
     )
-    with pytest.raises(InputError, match="`pilot` must have a recall@20 above 0; there is nothing"):
+    with pytest.raises(InputError, match=r"`pilot`.*recall@20.*\b0\b"):
         plan("recall@20", pilot=last, n_users=10, margin=0.1)
 
 

@@ -63,18 +63,17 @@ def test_two_shares_without_spread_do_not_differ() -> None:
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: wilson(5, 0), "`n` must be above 0, not 0."),
-        (lambda: wilson(-1, 4), "`hits` must be at least 0.0, not -1."),
-        (lambda: wald(5, 4), "`hits` must be at most `n` = 4, not 5."),
+        (lambda: wilson(5, 0), r"`n`.*not 0\b"),
+        (lambda: wilson(-1, 4), r"`hits`.*-1\b"),
+        (lambda: wald(5, 4), r"`hits`.*`n`.*\b4\b.*\b5\b"),
         (
             lambda: wilson(1, 4, 95),
-            "`confidence_level` must lie between 0 and 1, not 95. 95 % is 0.95.",
+            r"`confidence_level`.*not 95\b",
         ),
-        (lambda: hoeffding(1.5, 10), "`mean` must lie in 0.0..1.0, not 1.5."),
-        (lambda: hoeffding_confidence(-0.1, 10), "`margin` must be at least 0.0, not -0.1."),
+        (lambda: hoeffding(1.5, 10), r"`mean`.*\b1\.5\b"),
+        (lambda: hoeffding_confidence(-0.1, 10), r"`margin`.*-0\.1\b"),
     ],
 )
 def test_errors_say_what_is_wrong(call, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         call()
-    assert str(error.value) == says

@@ -79,33 +79,32 @@ def test_what_it_shows() -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"margin": 0.0}, "`margin` must be above 0, not 0."),
-        ({"margin": 0.1, "proportion": 1.0}, "`proportion` must lie between 0 and 1, not 1."),
-        ({"margin": 0.1, "proportion": -1}, "`proportion` must lie in 0.0..1.0, not -1."),
+        ({"margin": 0.0}, r"`margin`.*not 0\b"),
+        ({"margin": 0.1, "proportion": 1.0}, r"`proportion`.*not 1\b"),
+        ({"margin": 0.1, "proportion": -1}, r"`proportion`.*-1\b"),
         (
             {"margin": 0.1, "spread": 0.3, "method": "hoeffding"},
-            '`spread` must not be given with method="hoeffding", which needs none.',
+            r'`spread`.*method="hoeffding"',
         ),
         (
             {"margin": 0.1, "proportion": 0, "relative": True, "spread": 0.3},
-            "`proportion` must be above 0 with relative=True: no margin is a share of 0.",
+            r"`proportion`.*above 0.*relative=True",
         ),
         (
             {"margin": 1e-200},
-            "`margin` must be larger; no number of users is enough for 1e-200.",
+            r"`margin`.*\b1e-200\b",
         ),
         (
             {"margin": 1e-200, "method": "hoeffding", "population": 10},
-            "`margin` must be larger; no number of users is enough for 1e-200.",
+            r"`margin`.*\b1e-200\b",
         ),
-        ({"margin": 0.1, "n_models": 0}, "`n_models` must be at least 1, not 0."),
+        ({"margin": 0.1, "n_models": 0}, r"`n_models`.*\b0\b"),
         (
             {"margin": 0.1, "method": "t"},
-            "`method` must be one of 'normal', 'hoeffding', not 't'.",
+            r"`method`.*'normal', 'hoeffding'.*'t'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         users_needed(**arguments)
-    assert str(error.value) == says

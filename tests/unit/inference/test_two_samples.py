@@ -28,10 +28,10 @@ def test_what_it_shows() -> None:
 
 def test_equal_means_without_spread_do_not_differ() -> None:
     assert two_means(0.5, 0, 10, 0.5, 0, 10).p_value == 1.0
-    with pytest.raises(InputError, match="`sd` must be above 0 for one model at least"):
+    with pytest.raises(InputError, match=r"`sd`.*\b0\b"):
         two_means(0.5, 0, 10, 0.4, 0, 10)
 
 
 def test_a_mean_needs_two_users() -> None:
-    with pytest.raises(InputError, match="`second_n` must be at least 2, not 1"):
+    with pytest.raises(InputError, match=r"`second_n`.*\b1\b"):
         two_means(0.5, 1, 10, 0.4, 1, 1)

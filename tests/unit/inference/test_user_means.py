@@ -65,20 +65,19 @@ def test_what_it_shows(need) -> None:
     [
         (
             {"users": sample_users(300, 80, rng=0)},
-            "`users` must be the 90 users that were ranked; it holds 80, not all the same.",
+            r"`users`.*\b90\b.*\b80\b",
         ),
         (
             {"method": "exact"},
-            "`method` must be one of 'auto', 't', 'normal', 'wilson', 'hoeffding', not 'exact'.",
+            r"`method`.*'auto', 't', 'normal', 'wilson', 'hoeffding'.*'exact'",
         ),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         user_means(RANKS, "recall@10", **arguments)
-    assert str(error.value) == says
 
 
 def test_samples_of_items_have_their_own_estimates() -> None:
-    with pytest.raises(InputError, match="`ranks` must be ExactRanks, not list"):
+    with pytest.raises(InputError, match=r"`ranks`.*ExactRanks.*\blist\b"):
         user_means([1, 2, 3])

@@ -133,31 +133,28 @@ def test_naive_says_what_it_is_worth() -> None:
     [
         (
             {"results": {"a": sampled(40), "b": sampled(30)}, "method": "naive"},
-            '`method` must not be "naive" here: sampled metrics compare only if every model was '
-            "ranked among as many items of the same catalogue, drawn in the same way.",
+            r'`method`.*"naive".*same catalogue',
         ),
         (
             {"results": {"a": sampled(40, shared=True), "b": sampled(40)}},
-            "`results` must have candidates drawn for each user anew; users of a were given the "
-            "same ones and are not independent.",
+            r"`results`.*users of a.*independent",
         ),
         (
             {"results": {"a": TWO["a"]}},
-            "`results` must map the names of two models or more to their ranks.",
+            r"`results`.*two models",
         ),
         (
             {"results": TWO, "how": "exact"},
-            "`how` must be one of 'normal', 'bootstrap', not 'exact'.",
+            r"`how`.*'normal', 'bootstrap'.*'exact'",
         ),
-        ({"results": TWO, "n_draws": 0}, "`n_draws` must be at least 1, not 0."),
+        ({"results": TWO, "n_draws": 0}, r"`n_draws`.*\b0\b"),
     ],
 )
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         winner(metrics="ndcg@10", **arguments)
-    assert str(error.value) == says
 
 
 def test_only_metrics_asked_for_are_there() -> None:
-    with pytest.raises(InputError, match=r"`metric` must be one of 'ndcg@10', not 'recall@5'"):
+    with pytest.raises(InputError, match=r"`metric`.*'ndcg@10'.*'recall@5'"):
         _shown()["recall@5"]

@@ -21,83 +21,74 @@ def torch(need):
     return need("torch")
 
 
-def refused(message):
-    return pytest.raises(InputError, match=f"^{re.escape(message)}$")
+def refused(says):
+    return pytest.raises(InputError, match=says)
 
 
 def test_scores_must_be_tensors(torch):
-    with refused("`positive` must be a torch tensor, not list."):
+    with refused(r"`positive`.*\blist\b"):
         losses.bpr([1.0], torch.zeros(1, 1))
-    with refused("`negatives` must be a torch tensor, not float."):
+    with refused(r"`negatives`.*\bfloat\b"):
         losses.bpr(torch.zeros(1), 0.5)
 
 
 def test_scores_must_be_real(torch):
-    with refused("`negatives` must hold real scores, not torch.int64."):
+    with refused(r"`negatives`.*\btorch\.int64\b"):
         losses.mse(torch.zeros(2), torch.zeros(2, 3, dtype=torch.int64))
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (2,), (2, 0), (2, 2, 4), ()])
 def test_negatives_must_have_the_rows_of_the_positives(torch, shape):
-    message = (
-        f"`negatives` must have a row for each of `positive`, shape (2, n ≥ 1); it has {shape}."
-    )
+    message = rf"`negatives`.*`positive`.*\(2, n ≥ 1\).*{re.escape(str(shape))}"
     with refused(message):
         losses.mine(torch.zeros(2), torch.zeros(shape))
 
 
 def test_the_argument_at_fault_is_named(torch):
-    with refused(
-        "`extra_positives` must have a row for each of `positive`, shape (2, n ≥ 1); it has (3, 1)."
-    ):
+    with refused(r"`extra_positives`.*`positive`.*\(2, n ≥ 1\).*\(3, 1\)"):
         losses.debiased_mse(
             torch.zeros(2), torch.zeros(2, 1), torch.zeros(3, 1), positive_share=0.1
         )
-    with refused(
-        "`catalogue` must have a row for each of `positive`, shape (2, n ≥ 1); it has (1, 9)."
-    ):
+    with refused(r"`catalogue`.*`positive`.*\(2, n ≥ 1\).*\(1, 9\)"):
         losses.softmax(torch.zeros(2), torch.zeros(1, 9))
 
 
 @pytest.mark.parametrize("name", IN_ONE)
 def test_temperature_must_be_above_zero(torch, name):
     number = IN_ONE[name]["temperature"]
-    with refused(f"`temperature` must be above 0, not {number:g}."):
+    with refused(rf"`temperature`.*{number:g}"):
         getattr(losses, name)(torch.zeros(1), torch.zeros(1, 2), **IN_ONE[name])
 
 
 def test_temperature_must_be_a_number(torch):
-    with refused("`temperature` must be a number, not 'warm'."):
+    with refused(r"`temperature`.*'warm'"):
         losses.info_nce(torch.zeros(1), torch.zeros(1, 2), temperature="warm")
-    with refused("`temperature` must be finite, not nan."):
+    with refused(r"`temperature`.*\bnan\b"):
         losses.mine_plus(torch.zeros(1), torch.zeros(1, 2), temperature=float("nan"))
 
 
 def test_weights_of_negatives(torch):
-    with refused("`negative_weight` must be at least 0, not -1."):
+    with refused(r"`negative_weight`.*-1\b"):
         losses.ccl(torch.zeros(1), torch.zeros(1, 2), negative_weight=-1)
-    with refused("`negative_weight` must be above 0, not 0."):
+    with refused(r"`negative_weight`.*not 0\b"):
         losses.info_nce(torch.zeros(1), torch.zeros(1, 2), negative_weight=0)
 
 
 def test_margin_is_a_cosine(torch):
-    with refused("`margin` must lie in -1..1, not 1.5."):
+    with refused(r"`margin`.*\b1\.5\b"):
         losses.ccl(torch.zeros(1), torch.zeros(1, 2), margin=1.5)
 
 
 @pytest.mark.parametrize("number", [-0.1, 1.0])
 def test_a_share_is_below_one(torch, number):
-    with refused(f"`positive_share` must be at least 0 and below 1, not {number:g}."):
+    with refused(rf"`positive_share`.*{number:g}"):
         losses.debiased_ccl(
             torch.zeros(1), torch.zeros(1, 2), torch.zeros(1, 2), positive_share=number
         )
 
 
 def test_shares_are_one_for_each_row(torch):
-    with refused(
-        "`positive_share` must be a number or have one for each of `positive`, shape (3,); "
-        "it has (2,)."
-    ):
+    with refused(r"`positive_share`.*`positive`.*\(3,\).*\(2,\)"):
         losses.debiased_info_nce(
             torch.zeros(3), torch.zeros(3, 2), torch.zeros(3, 2), positive_share=torch.zeros(2)
         )
@@ -106,10 +97,10 @@ def test_shares_are_one_for_each_row(torch):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"n_known": [1]}, "`n_known` must be a torch tensor, not list."),
-        ({"n_items": 0}, "`n_items` must be at least 1, not 0."),
-        ({"growth": -1}, "`growth` must be at least 0, not -1."),
-        ({"unseen": "many"}, "`unseen` must be a number, not 'many'."),
+        ({"n_known": [1]}, r"`n_known`.*\blist\b"),
+        ({"n_items": 0}, r"`n_items`.*\b0\b"),
+        ({"growth": -1}, r"`growth`.*-1\b"),
+        ({"unseen": "many"}, r"`unseen`.*'many'"),
     ],
 )
 def test_what_a_share_is_made_of(torch, given, message):
@@ -118,7 +109,7 @@ def test_what_a_share_is_made_of(torch, given, message):
 
 
 def test_lowest_score_is_a_number_or_minus_infinity(torch):
-    with refused("`lowest_score` must be finite, not inf."):
+    with refused(r"`lowest_score`.*\binf\b"):
         losses.debiased_info_nce(
             torch.zeros(1),
             torch.zeros(1, 2),
@@ -129,11 +120,9 @@ def test_lowest_score_is_a_number_or_minus_infinity(torch):
 
 
 def test_log_probability_goes_with_the_negatives(torch):
-    with refused(
-        "`log_probability` must have one for each of `negatives`, shape (2, 3); it has (4,)."
-    ):
+    with refused(r"`log_probability`.*`negatives`.*\(2, 3\).*\(4,\)"):
         losses.sampled_softmax(torch.zeros(2), torch.zeros(2, 3), log_probability=torch.zeros(4))
-    with refused("`log_probability` must be a torch tensor, not float."):
+    with refused(r"`log_probability`.*\bfloat\b"):
         losses.sampled_softmax(torch.zeros(2), torch.zeros(2, 3), log_probability=-1.0)
 
 
@@ -144,7 +133,7 @@ def test_reduction_is_chosen_from_those_there_are(torch, name):
     given = {"positive_share": 0.1} if loss.extra_positives else {}
     if loss.log_probability:
         given["log_probability"] = torch.zeros(2)
-    with refused("`reduction` must be one of 'mean', 'none', not 'sum'."):
+    with refused(r"`reduction`.*'mean', 'none'.*'sum'"):
         loss.function(*scores, reduction="sum", **given)
 
 

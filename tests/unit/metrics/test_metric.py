@@ -1,5 +1,3 @@
-import re
-
 import numpy as np
 import pytest
 
@@ -33,36 +31,31 @@ def test_several_metrics_from_one_text() -> None:
 
 
 def test_unknown_metric_lists_the_known_ones() -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(
+        InputError,
+        match=r"`metric`.*recall, capped_recall, hit_rate, precision, ndcg, ap, rr, auc.*'f1@10'",
+    ):
         metrics.parse("f1@10")
-    assert str(error.value) == (
-        "`metric` must be one of recall, capped_recall, hit_rate, precision, ndcg, ap, rr, auc, "
-        "with or without @K as in \"ndcg@10\", not 'f1@10'."
-    )
 
 
 @pytest.mark.parametrize("text", ["ndcg@", "ndcg@x", "ndcg@-1", "ndcg@1.5"])
 def test_cut_off_must_be_a_number(text: str) -> None:
-    with pytest.raises(InputError, match="`metric` must"):
+    with pytest.raises(InputError, match=rf"`metric`.*'{text}'"):
         metrics.parse(text)
 
 
 def test_cut_off_must_be_positive() -> None:
-    with pytest.raises(
-        InputError, match=r"^`metric` must have a cut-off of at least 1, not 'ap@0'\.$"
-    ):
+    with pytest.raises(InputError, match=r"`metric`.*'ap@0'"):
         metrics.parse("ap@0")
 
 
 def test_metrics_must_not_be_empty() -> None:
-    with pytest.raises(
-        InputError, match=r"^`metrics` must name at least one metric; it is empty\.$"
-    ):
+    with pytest.raises(InputError, match=r"`metrics`.*empty"):
         metrics.parse_all([])
 
 
 def test_metrics_must_be_names() -> None:
-    with pytest.raises(InputError, match=r'^`metrics` must be names such as "ndcg@10", not 7\.$'):
+    with pytest.raises(InputError, match=r'`metrics`.*"ndcg@10".*\b7\b'):
         metrics.parse_all(7)  # type: ignore[arg-type]
 
 
@@ -92,37 +85,32 @@ def test_half_ranks_of_mean_ties_are_allowed() -> None:
 def test_zero_based_ranks_are_named() -> None:
     ranks = np.arange(1, 6)
     ranks[3] = 0
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"`ranks`.*1 of 5.*ranks\[3\] = 0\.0\b"):
         metrics.evaluate(ranks, "recall@1", n_items=100)
-    assert str(error.value) == (
-        "`ranks` must lie in 1..100; 1 of 5 does not, the first being ranks[3] = 0.0. "
-        "Ranks are 1-based."
-    )
 
 
 @pytest.mark.parametrize(
     ("ranks", "says"),
     [
-        ([], "`ranks` must hold at least one rank; it is empty."),
-        ([1.0, np.nan], "`ranks` must be finite; 1 of 2 is not, the first being ranks[1] = nan."),
-        (["1"], "`ranks` must hold numbers, not <U1. Text must be parsed first."),
-        ([[1], [2]], "`ranks` must be one-dimensional, not of shape (2, 1)."),
+        ([], r"`ranks`.*empty"),
+        ([1.0, np.nan], r"`ranks`.*1 of 2.*ranks\[1\] = nan\b"),
+        (["1"], r"`ranks`.*<U1\b"),
+        ([[1], [2]], r"`ranks`.*\(2, 1\)"),
     ],
 )
 def test_bad_ranks(ranks: object, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         metrics.evaluate(ranks, "recall@1", n_items=10)  # type: ignore[arg-type]
-    assert str(error.value) == says
 
 
 def test_bad_users_and_weights() -> None:
-    with pytest.raises(InputError, match=r"^`user` must have one label for each rank, 2 in all"):
+    with pytest.raises(InputError, match=r"`user`.*\b2\b.*\(1,\)"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, user=[1])
-    with pytest.raises(InputError, match=r"^`weight` must have 2 entries, not 1\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*\b2\b.*\b1\b"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[1.0])
-    with pytest.raises(InputError, match=r"^`weight` must be at least 0\.0; 1 of 2 is not"):
+    with pytest.raises(InputError, match=r"`weight`.*1 of 2.*weight\[1\] = -1\.0\b"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[1.0, -1.0])
-    with pytest.raises(InputError, match=r"^`weight` must have a positive sum; all are 0\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*sum.*\b0\b"):
         metrics.evaluate([1, 2], "recall@1", n_items=10, weight=[0.0, 0.0])
 
 
@@ -132,7 +120,7 @@ def test_offsets_count_the_other_targets_above() -> None:
 
 @pytest.mark.parametrize("ranks", [[1, 1], [10, 10], [2, 1, 2]])
 def test_targets_of_a_user_need_places_of_their_own(ranks):
-    with pytest.raises(InputError, match=r"^`ranks` must leave a place for every target of a user"):
+    with pytest.raises(InputError, match=r"`ranks`.*every target"):
         metrics.evaluate(ranks, "ap", n_items=10, user=[0] * len(ranks))
 
 
@@ -144,11 +132,11 @@ def test_targets_that_tie_share_the_mean_of_their_places():
 @pytest.mark.parametrize(
     ("user", "message"),
     [
-        ([[1], [2, 3]], "`user` must have one label for each rank, 2 in all, in one dimension."),
-        ([None, 1], "`user` must hold whole numbers throughout, or text throughout."),
-        ([1.0, np.nan], "`user` must be labels; 1 of 2 is not, the first being user[1] = nan."),
+        ([[1], [2, 3]], r"`user`.*\b2\b.*one dimension"),
+        ([None, 1], r"`user`.*throughout"),
+        ([1.0, np.nan], r"`user`.*1 of 2.*user\[1\] = nan\b"),
     ],
 )
 def test_bad_users(user, message):
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=message):
         metrics.evaluate([1, 2], "ap", n_items=10, user=user)

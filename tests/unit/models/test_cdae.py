@@ -94,7 +94,7 @@ def test_known_users_are_found_by_their_ids_and_scored_from_new_items(data: Inte
     scores = model.item_factors_ @ (1 / (1 + np.exp(-hidden))) + model.item_bias_
     np.testing.assert_allclose(model.scorer(one).scores([0])[0], scores, rtol=1e-5, atol=1e-6)
     stranger = Interactions.from_arrays([999], [3], user_ids=[999], item_ids=np.arange(60))
-    with pytest.raises(InputError, match="`users` must be users that CDAE was fitted on"):
+    with pytest.raises(InputError, match=r"`users`.*CDAE"):
         model.scorer(stranger)
 
 
@@ -119,10 +119,10 @@ def test_a_file_gives_the_same_scores(data: Interactions, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0"),
-        ({"dropout": 1}, "`dropout` must be below 1, not 1"),
-        ({"loss": "bpr"}, "`loss` must be one of 'logistic', 'square', not 'bpr'"),
-        ({"n_negatives": -1}, "`n_negatives` must be at least 0, not -1"),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
+        ({"dropout": 1}, r"`dropout`.*not 1\b"),
+        ({"loss": "bpr"}, r"`loss`.*'logistic', 'square'.*'bpr'"),
+        ({"n_negatives": -1}, r"`n_negatives`.*-1\b"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, object], message: str) -> None:
@@ -131,5 +131,5 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted() -> None:
-    with pytest.raises(NotFittedError, match="CDAE has learned nothing yet"):
+    with pytest.raises(NotFittedError, match=r"CDAE.*learned nothing.*`fit"):
         CDAE().scorer()

@@ -51,17 +51,16 @@ def test_theorem_3() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("regularization", 0, "`regularization` must be above 0, not 0."),
-        ("debiasing", 1, "`debiasing` must be below 1, not 1."),
-        ("debiasing", -0.1, "`debiasing` must be at least 0, not -0.1."),
+        ("regularization", 0, r"`regularization`.*not 0\b"),
+        ("debiasing", 1, r"`debiasing`.*not 1\b"),
+        ("debiasing", -0.1, r"`debiasing`.*-0\.1\b"),
     ],
 )
 def test_bad_settings(name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         DebiasedEASE(**{name: value})
-    assert str(caught.value) == message
 
 
 def test_it_must_be_fitted_first() -> None:
-    with pytest.raises(NotFittedError, match="DebiasedEASE has learned nothing yet; call `fit"):
+    with pytest.raises(NotFittedError, match=r"DebiasedEASE.*learned nothing.*`fit"):
         DebiasedEASE().scorer()

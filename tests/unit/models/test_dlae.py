@@ -87,30 +87,25 @@ def test_items_without_users_have_no_weights(kind: type[DLAE] | type[EDLAE]) -> 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dropout": 1}, "`dropout` must be below 1, not 1."),
-        ({"dropout": -0.5}, "`dropout` must be at least 0, not -0.5."),
-        ({"regularization": -1}, "`regularization` must be at least 0, not -1."),
-        ({"dropout": 0}, "`dropout` or `regularization` must be above 0; both are 0."),
+        ({"dropout": 1}, r"`dropout`.*not 1\b"),
+        ({"dropout": -0.5}, r"`dropout`.*-0\.5\b"),
+        ({"regularization": -1}, r"`regularization`.*-1\b"),
+        ({"dropout": 0}, r"`dropout`.*`regularization`.*both are 0\b"),
     ],
 )
 def test_bad_settings(
     kind: type[DLAE] | type[EDLAE], settings: dict[str, float], message: str
 ) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         kind(**settings)
-    assert str(caught.value) == message
 
 
 def test_too_little_dropout() -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`dropout`.*\b1e-12\b.*`regularization`.*\b0\b"):
         EDLAE(dropout=1e-12).fit(random_data(30, 20, 0.5))
-    assert str(caught.value) == (
-        "`dropout` must be larger for these interactions, not 1e-12, or `regularization` than 0; "
-        "with so little, double precision may not give the weights."
-    )
 
 
 @pytest.mark.parametrize("kind", [DLAE, EDLAE])
 def test_they_must_be_fitted_first(kind: type[DLAE] | type[EDLAE]) -> None:
-    with pytest.raises(NotFittedError, match=f"{kind.__name__} has learned nothing yet"):
+    with pytest.raises(NotFittedError, match=rf"{kind.__name__}.*learned nothing.*`fit"):
         kind().scorer()

@@ -108,27 +108,22 @@ def test_repr_shows_the_settings_only() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (0, "`regularization` must be above 0, not 0."),
-        (-1.5, "`regularization` must be above 0, not -1.5."),
-        (float("nan"), "`regularization` must be finite, not nan."),
-        ("much", "`regularization` must be a number, not 'much'."),
+        (0, r"`regularization`.*not 0\b"),
+        (-1.5, r"`regularization`.*-1\.5\b"),
+        (float("nan"), r"`regularization`.*\bnan\b"),
+        ("much", r"`regularization`.*'much'"),
     ],
 )
 def test_bad_settings(value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         EASE(regularization=value)
-    assert str(caught.value) == message
 
 
 def test_too_little_regularization() -> None:
     """XᵀX is all 2s, singular; its columns sum to 6, and ε/ε₃₂ is 2⁻²⁹."""
     data = Interactions.from_arrays([0, 0, 0, 1, 1, 1], [0, 1, 2, 0, 1, 2])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`regularization`.*\b1\.1e-08\b.*\b1e-08\b"):
         EASE(regularization=1e-8).fit(data)
-    assert str(caught.value) == (
-        "`regularization` must be at least 1.1e-08 for these interactions, not 1e-08; "
-        "with less, double precision may not give the weights."
-    )
 
 
 def test_as_little_regularization_as_is_allowed() -> None:
@@ -140,11 +135,8 @@ def test_as_little_regularization_as_is_allowed() -> None:
 
 def test_a_split_is_not_interactions() -> None:
     data = Interactions.from_arrays([0, 0], [0, 1])
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`interactions`.*\bSplit\b"):
         EASE().fit(data.split(rng=0))
-    assert str(caught.value) == (
-        "`interactions` must be Interactions, not Split. Of a split, give the training part."
-    )
 
 
 def test_new_users_are_scored_by_their_items() -> None:
@@ -157,32 +149,26 @@ def test_new_users_are_scored_by_their_items() -> None:
 @pytest.mark.parametrize(
     ("item_ids", "message"),
     [
-        (range(3), "`history` must have the 4 items that the model was fitted on, not 3."),
-        ([0, 1, 3, 2], "`history` must have the model's items in the same order; item 2 is 3, "),
-        (["0", "1", "2", "3"], "`history` must have the model's items in the same order; item 0"),
+        (range(3), r"`history`.*\b4\b.*\b3\b"),
+        ([0, 1, 3, 2], r"`history`.*item 2.*\b3\b"),
+        (["0", "1", "2", "3"], r"`history`.*item 0"),
     ],
 )
 def test_histories_over_other_items(item_ids: object, message: str) -> None:
     model = EASE(regularization=5).fit(random_data(30, 4, 0.3))
     other = Interactions.from_arrays([0], [item_ids[0]], item_ids=item_ids)  # type: ignore[index,arg-type]
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=f"{message}.*`item_ids`"):
         model.scorer(other)
-    assert str(caught.value).startswith(message)
-    assert str(caught.value).endswith("Give `item_ids` when making it.")
 
 
 def test_a_matrix_is_not_a_history() -> None:
     model = EASE(regularization=5).fit(random_data(30, 4, 0.3))
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=r"`history`.*None.*\bndarray\b"):
         model.scorer(np.eye(4))  # type: ignore[arg-type]
-    assert str(caught.value) == (
-        "`history` must be Interactions or None, not ndarray. "
-        "Of a split, give the part to score from."
-    )
 
 
 def test_it_must_be_fitted_first() -> None:
-    with pytest.raises(NotFittedError, match="EASE has learned nothing yet; call `fit"):
+    with pytest.raises(NotFittedError, match=r"EASE.*learned nothing.*`fit"):
         EASE().scorer()
 
 

@@ -102,20 +102,19 @@ def test_scores_are_history_times_weights() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("n_factors", 0, "`n_factors` must be at least 1, not 0."),
-        ("dropout", 1, "`dropout` must be below 1, not 1."),
-        ("coupling", 0, "`coupling` must be above 0, not 0."),
-        ("epochs", 0, "`epochs` must be at least 1, not 0."),
-        ("seed", -1, "`seed` must be at least 0, not -1."),
+        ("n_factors", 0, r"`n_factors`.*\b0\b"),
+        ("dropout", 1, r"`dropout`.*not 1\b"),
+        ("coupling", 0, r"`coupling`.*not 0\b"),
+        ("epochs", 0, r"`epochs`.*\b0\b"),
+        ("seed", -1, r"`seed`.*-1\b"),
     ],
 )
 def test_bad_settings(name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         LowRankEDLAE(**{name: value})
-    assert str(caught.value) == message
 
 
 def test_it_must_be_fitted_first() -> None:
     for call in (LowRankEDLAE().scorer, LowRankEDLAE().weights):
-        with pytest.raises(NotFittedError, match="LowRankEDLAE has learned nothing yet"):
+        with pytest.raises(NotFittedError, match=r"LowRankEDLAE.*learned nothing.*`fit"):
             call()

@@ -19,6 +19,7 @@ def ndcg(model: Any, split: Split) -> float:
     return rank(model.scorer(), split.test, exclude=split.train).metrics("ndcg@20")["ndcg@20"]
 
 
+@pytest.mark.breadth
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
@@ -159,8 +160,7 @@ def test_users_are_found_by_their_ids(split: Split) -> None:
     new = Interactions.from_arrays([7, 200, 999], [1, 2, 2], item_ids=train.item_ids)
     with pytest.raises(
         InputError,
-        match=r"`users` must be users that EmbeddingMF was fitted on; 2 of 3 are not, the first "
-        r"being 200\.",
+        match=r"`users`.*EmbeddingMF.*2 of 3.*\b200\b",
     ):
         model.scorer(new)
 
@@ -175,14 +175,13 @@ def test_users_with_nothing_to_learn_from_are_warned_of(kind: Any) -> None:
     assert n_tested
     with pytest.warns(
         DataWarning,
-        match=f"{n_tested} of 60 users have items that {kind.__name__} did not learn from, and no "
-        "others, the first being .*: their scores are random",
+        match=rf"{n_tested} of 60.*{kind.__name__}.*random",
     ):
         model.scorer(strong.history)
 
 
 def test_new_users_cannot_be_validated(split: Split) -> None:
-    with pytest.raises(InputError, match="`valid_history` must be None for a model that has a"):
+    with pytest.raises(InputError, match=r"`valid_history`.*None"):
         EmbeddingMF(epochs=1).fit(split.train, valid=split.test, valid_history=split.train)
 
 
@@ -208,32 +207,31 @@ def test_negatives_by_default(split: Split, torch: Any) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"loss": "hinge"}, "`loss` must be one of 'softmax',"),
-        ({"similarity": "l2"}, "`similarity` must be one of 'dot', 'cosine', not 'l2'."),
-        ({"negatives": "hard"}, "`negatives` must be one of 'uniform', 'popularity', not 'hard'."),
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0."),
-        ({"n_negatives": 0}, "`n_negatives` must be at least 1, not 0."),
-        ({"n_positives": 0}, "`n_positives` must be at least 1, not 0."),
-        ({"regularization": -1}, "`regularization` must be at least 0, not -1."),
-        ({"popularity_power": -1}, "`popularity_power` must be at least 0, not -1."),
-        ({"growth": -1}, "`growth` must be at least 0, not -1."),
-        ({"unseen": -1}, "`unseen` must be at least 0, not -1."),
-        ({"initial_scale": 0}, "`initial_scale` must be above 0, not 0."),
-        ({"shared_negatives": 1}, "`shared_negatives` must be True or False, not 1."),
+        ({"loss": "hinge"}, r"`loss`.*'softmax'.*'hinge'"),
+        ({"similarity": "l2"}, r"`similarity`.*'dot', 'cosine'.*'l2'"),
+        ({"negatives": "hard"}, r"`negatives`.*'uniform', 'popularity'.*'hard'"),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
+        ({"n_negatives": 0}, r"`n_negatives`.*\b0\b"),
+        ({"n_positives": 0}, r"`n_positives`.*\b0\b"),
+        ({"regularization": -1}, r"`regularization`.*-1\b"),
+        ({"popularity_power": -1}, r"`popularity_power`.*-1\b"),
+        ({"growth": -1}, r"`growth`.*-1\b"),
+        ({"unseen": -1}, r"`unseen`.*-1\b"),
+        ({"initial_scale": 0}, r"`initial_scale`.*not 0\b"),
+        ({"shared_negatives": 1}, r"`shared_negatives`.*True.*False.*\b1\b"),
         (
             {"margin": 0.5},
-            "`margin` must be None for the loss 'bpr', which has no settings; it is 0.5.",
+            r"`margin`.*None.*'bpr'.*\b0\.5\b",
         ),
         (
             {"loss": "mine-plus", "margin": 0.5},
-            "`margin` must be None for the loss 'mine-plus', which has temperature and "
-            "negative_weight; it is 0.5.",
+            r"`margin`.*None.*'mine-plus'.*temperature.*negative_weight.*\b0\.5\b",
         ),
-        ({"loss": "ccl", "margin": "x"}, "`margin` must be a number, not 'x'."),
+        ({"loss": "ccl", "margin": "x"}, r"`margin`.*'x'"),
     ],
 )
 def test_settings(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=message):
         EmbeddingMF(**settings)
 
 

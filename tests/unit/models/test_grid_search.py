@@ -174,40 +174,36 @@ def test_users_of_whom_nothing_is_known(name: str, strong: Split) -> None:
     history = strong.train if name == "history" else None
     made = []
     for targets in (strong.test, strong.test.pairs()):
-        with pytest.raises(InputError) as caught:
+        with pytest.raises(
+            InputError, match=rf"`{name}`.*`targets`.*\b20\b.*`history=split\.history`"
+        ):
             grid_search(made.append, strong.train, targets, grid={"name": ["x"]}, history=history)
-        assert str(caught.value) == (
-            f"`{name}` must hold something of the users of `targets`; it has nothing of all 20: "
-            "of a strong split, give `history=split.history`."
-        )
     assert made == []
 
 
 def test_a_history_is_checked_before_anything_is_fitted(strong: Split) -> None:
-    with pytest.raises(InputError, match="`history` must be Interactions or None, not Split"):
+    with pytest.raises(InputError, match=r"`history`.*None.*\bSplit\b"):
         grid_search(EASE, strong.train, strong.test, grid={"regularization": [1]}, history=strong)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"grid": {}}, "`grid` must name a setting; it is empty."),
+        ({"grid": {}}, r"`grid`.*empty"),
         (
             {"grid": {"n_factors": []}},
-            "`grid` must have values for every setting; 'n_factors' has none.",
+            r"`grid`.*'n_factors'",
         ),
         (
             {"grid": {"n_factors": [1]}, "settings": {"n_factors": 2}},
-            "`settings` must not repeat the grid, which has 'n_factors' too.",
+            r"`settings`.*'n_factors'",
         ),
         (
             {"grid": {"rank": [1]}},
-            "`grid` and `settings` must name settings of MF, which are n_factors, regularization; "
-            "'rank' is none.",
+            r"`grid`.*`settings`.*MF.*n_factors, regularization.*'rank'",
         ),
     ],
 )
 def test_bad_grids(arguments: dict[str, dict[str, object]], message: str, split: Split) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         grid_search(MF, split.train, split.test, **arguments)
-    assert str(caught.value) == message

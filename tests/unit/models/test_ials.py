@@ -247,33 +247,31 @@ def test_repr_shows_the_settings_only() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("n_factors", 0, "`n_factors` must be at least 1, not 0."),
-        ("regularization", 0, "`regularization` must be at least 1e-09, not 0."),
-        ("unobserved_weight", -1, "`unobserved_weight` must be at least 0, not -1."),
-        ("frequency_scaling", 3, "`frequency_scaling` must lie in 0..2, not 3."),
-        ("epochs", 0, "`epochs` must be at least 1, not 0."),
-        ("steps", 1.5, "`steps` must be a whole number, not 1.5."),
-        ("seed", -1, "`seed` must be at least 0, not -1."),
-        ("n_jobs", 0, "`n_jobs` must be at least 1, not 0."),
+        ("n_factors", 0, r"`n_factors`.*\b0\b"),
+        ("regularization", 0, r"`regularization`.*\b0\b"),
+        ("unobserved_weight", -1, r"`unobserved_weight`.*-1\b"),
+        ("frequency_scaling", 3, r"`frequency_scaling`.*\b3\b"),
+        ("epochs", 0, r"`epochs`.*\b0\b"),
+        ("steps", 1.5, r"`steps`.*\b1\.5\b"),
+        ("seed", -1, r"`seed`.*-1\b"),
+        ("n_jobs", 0, r"`n_jobs`.*\b0\b"),
     ],
 )
 def test_bad_settings(name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         IALS(**{name: value})
-    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("unobserved_weight", 1, "`unobserved_weight` must be below 1, not 1."),
-        ("positive_weight", 0, "`positive_weight` must be above 0, not 0."),
+        ("unobserved_weight", 1, r"`unobserved_weight`.*not 1\b"),
+        ("positive_weight", 0, r"`positive_weight`.*not 0\b"),
     ],
 )
 def test_bad_settings_of_the_debiased(name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         DebiasedIALS(**{name: value})
-    assert str(caught.value) == message
 
 
 def test_as_little_regularization_as_is_allowed() -> None:
@@ -285,19 +283,19 @@ def test_as_little_regularization_as_is_allowed() -> None:
 
 def test_it_must_be_fitted_first() -> None:
     for call in (IALS().scorer, IALS().objective):
-        with pytest.raises(NotFittedError, match="IALS has learned nothing yet; call `fit"):
+        with pytest.raises(NotFittedError, match=r"IALS.*learned nothing.*`fit"):
             call()
-    with pytest.raises(NotFittedError, match="IALS has learned nothing yet; call `fit"):
+    with pytest.raises(NotFittedError, match=r"IALS.*learned nothing.*`fit"):
         IALS().fold_in(random_data(5, 5, 0.5))
 
 
 def test_a_split_is_not_interactions() -> None:
     data = Interactions.from_arrays([0, 0], [0, 1])
-    with pytest.raises(InputError, match="Of a split, give the training part"):
+    with pytest.raises(InputError, match=r"`interactions`.*\bSplit\b"):
         IALS().fit(data.split(rng=0))
 
 
 def test_other_items_cannot_be_folded_in() -> None:
     model = IALS(n_factors=2).fit(random_data(9, 6, 0.5))
-    with pytest.raises(InputError, match="`history` must have the 6 items"):
+    with pytest.raises(InputError, match=r"`history`.*\b6\b.*\b5\b"):
         model.fold_in(random_data(9, 5, 0.5))

@@ -108,24 +108,22 @@ def test_one_item_and_no_interactions() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_neighbors": 0}, "`n_neighbors` must be at least 1, not 0."),
-        ({"shrinkage": -1}, "`shrinkage` must be at least 0, not -1."),
-        ({"k1": -1}, "`k1` must be at least 0, not -1."),
-        ({"b": 2}, "`b` must lie in 0..1, not 2."),
-        ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0."),
+        ({"n_neighbors": 0}, r"`n_neighbors`.*\b0\b"),
+        ({"shrinkage": -1}, r"`shrinkage`.*-1\b"),
+        ({"k1": -1}, r"`k1`.*-1\b"),
+        ({"b": 2}, r"`b`.*\b2\b"),
+        ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
         (
             {"similarity": "cos"},
-            "`similarity` must be one of 'dot', 'cosine', 'jaccard', not 'cos'.",
+            r"`similarity`.*'dot', 'cosine', 'jaccard'.*'cos'",
         ),
-        ({"weighting": "idf"}, "`weighting` must be one of 'none', 'tfidf', 'bm25', not 'idf'."),
+        ({"weighting": "idf"}, r"`weighting`.*'none', 'tfidf', 'bm25'.*'idf'"),
         (
             {"similarity": "dot", "shrinkage": 3},
-            "`shrinkage` must be 0 for similarity='dot', not 3: there is no denominator to add "
-            "it to.",
+            r"`shrinkage`.*\b0\b.*similarity='dot'.*\b3\b",
         ),
     ],
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         ItemKNN(**settings)  # type: ignore[arg-type]
-    assert str(caught.value) == message

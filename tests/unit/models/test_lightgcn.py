@@ -1,4 +1,3 @@
-import re
 from typing import Any
 
 import numpy as np
@@ -88,20 +87,20 @@ def test_users_are_found_by_their_ids(split: Split) -> None:
 
 
 def test_new_users_cannot_be_validated(split: Split) -> None:
-    with pytest.raises(InputError, match="`valid_history` must be None for a model that has a"):
+    with pytest.raises(InputError, match=r"`valid_history`.*None"):
         LightGCN(epochs=1).fit(split.train, valid=split.test, valid_history=split.train)
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0."),
-        ({"n_layers": -1}, "`n_layers` must be at least 0, not -1."),
-        ({"n_negatives": 0}, "`n_negatives` must be at least 1, not 0."),
-        ({"regularization": -1}, "`regularization` must be at least 0, not -1."),
-        ({"initial_scale": 0}, "`initial_scale` must be above 0, not 0."),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
+        ({"n_layers": -1}, r"`n_layers`.*-1\b"),
+        ({"n_negatives": 0}, r"`n_negatives`.*\b0\b"),
+        ({"regularization": -1}, r"`regularization`.*-1\b"),
+        ({"initial_scale": 0}, r"`initial_scale`.*not 0\b"),
     ],
 )
 def test_settings(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=message):
         LightGCN(**settings)

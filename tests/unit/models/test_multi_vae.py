@@ -178,23 +178,21 @@ def test_a_file_gives_the_same_scores(
 def test_layers_that_do_not_fit_the_settings_are_refused(data: Interactions) -> None:
     model = MultiVAE(**SMALL, hidden=(8,)).fit(data)
     model.hidden = (8, 5)
-    with pytest.raises(
-        InputError, match=r"`encoder_` must hold 117 numbers for layers of 8, 5, 12"
-    ):
+    with pytest.raises(InputError, match=r"`encoder_`.*\b117\b.*\b108\b"):
         model.scorer()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0"),
-        ({"hidden": 600.5}, r"`hidden` must be a list of widths, such as \(64, 32\), not 600.5"),
-        ({"hidden": "600"}, "`hidden` must be a list of widths"),
-        ({"hidden": (64, 0)}, r"`hidden\[1\]` must be at least 1, not 0"),
-        ({"dropout": 1.0}, "`dropout` must be below 1, not 1"),
-        ({"dropout": -0.1}, "`dropout` must be at least 0"),
-        ({"beta": -1}, "`beta` must be at least 0, not -1"),
-        ({"annealing": -1}, "`annealing` must be at least 0, not -1"),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
+        ({"hidden": 600.5}, r"`hidden`.*\(64, 32\).*\b600\.5\b"),
+        ({"hidden": "600"}, r"`hidden`.*widths.*'600'"),
+        ({"hidden": (64, 0)}, r"`hidden\[1\]`.*\b0\b"),
+        ({"dropout": 1.0}, r"`dropout`.*not 1\b"),
+        ({"dropout": -0.1}, r"`dropout`.*-0\.1\b"),
+        ({"beta": -1}, r"`beta`.*-1\b"),
+        ({"annealing": -1}, r"`annealing`.*-1\b"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, object], message: str) -> None:
@@ -203,8 +201,8 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted_and_over_the_same_items(data: Interactions) -> None:
-    with pytest.raises(NotFittedError, match="MultiVAE has learned nothing yet"):
+    with pytest.raises(NotFittedError, match=r"MultiVAE.*learned nothing.*`fit"):
         MultiVAE().scorer()
     model = MultiDAE(**SMALL | {"epochs": 1}).fit(data)
-    with pytest.raises(InputError, match="`history` must have the 60 items"):
+    with pytest.raises(InputError, match=r"`history`.*\b60\b.*\b1\b"):
         model.scorer(Interactions.from_arrays([0], [0]))

@@ -134,7 +134,7 @@ def test_the_seed_decides(kind: type, split: Split) -> None:
 def test_batches_hold_every_interaction_and_items_that_are_lacking(split: Split) -> None:
     data = split.train
     how = bpr.Descent(epochs=1, learning_rate=1, batch_size=100, dropout=0.5, scale=1, seed=0)
-    batches = list(bpr._batches(data, how, np.random.default_rng(0)))
+    batches = list(bpr.batches(data, how, np.random.default_rng(0)))
     wanted = np.concatenate([batch[1] for batch in batches])
     np.testing.assert_array_equal(np.bincount(wanted, minlength=120), data.item_counts())
     values = np.concatenate([batch[0] for batch in batches])
@@ -152,7 +152,7 @@ def test_batches_hold_every_interaction_and_items_that_are_lacking(split: Split)
 def test_users_who_have_everything_are_left_out() -> None:
     data = Interactions.from_arrays([0, 0, 0, 1], [0, 1, 2, 0])
     how = bpr.Descent(epochs=1, learning_rate=1, batch_size=9, dropout=0, scale=1, seed=0)
-    ((histories, wanted, others),) = bpr._batches(data, how, np.random.default_rng(0))
+    ((histories, wanted, others),) = bpr.batches(data, how, np.random.default_rng(0))
     assert histories.shape == (1, 3)
     assert wanted.tolist() == [0]
     assert others[0] in (1, 2)
@@ -162,50 +162,43 @@ def test_users_who_have_everything_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("epochs", -1, "`epochs` must be at least 0, not -1."),
-        ("learning_rate", 0, "`learning_rate` must be above 0, not 0."),
-        ("batch_size", 0, "`batch_size` must be at least 1, not 0."),
-        ("dropout", 1, "`dropout` must be at least 0 and below 1, not 1."),
-        ("scale", 0, "`scale` must be above 0, not 0."),
-        ("seed", -1, "`seed` must be at least 0, not -1."),
+        ("epochs", -1, r"`epochs`.*-1\b"),
+        ("learning_rate", 0, r"`learning_rate`.*not 0\b"),
+        ("batch_size", 0, r"`batch_size`.*\b0\b"),
+        ("dropout", 1, r"`dropout`.*not 1\b"),
+        ("scale", 0, r"`scale`.*not 0\b"),
+        ("seed", -1, r"`seed`.*-1\b"),
     ],
 )
 def test_bad_settings(kind: type, name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         kind(**{name: value})
-    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("regularization", 0, "`regularization` must be above 0, not 0."),
-        ("search_range", 1, "`search_range` must be at least 0 and below 1, not 1."),
+        ("regularization", 0, r"`regularization`.*not 0\b"),
+        ("search_range", 1, r"`search_range`.*not 1\b"),
     ],
 )
 def test_bad_settings_of_the_search(name: str, value: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         LambdaSearch(**{name: value})
-    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("kind", [HeadTail, Sparsified])
 @pytest.mark.parametrize("base", [Popularity(), ItemKNN()])
 def test_a_base_without_dense_weights(kind: type, base: object, split: Split) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=rf"`base`.*`weights_`.*EASE.*{type(base).__name__}"):
         kind(base=base).fit(split.train)
-    assert str(caught.value) == (
-        "`base` must learn a dense array `weights_` of items × items, as EASE does; "
-        f"{type(base).__name__} does not."
-    )
 
 
 @pytest.mark.parametrize("kind", [HeadTail, Sparsified])
 @pytest.mark.parametrize(("base", "got"), [(EASE, "the class EASE"), ("ease", "str")])
 def test_a_base_that_is_no_model(kind: type, base: object, got: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=rf"`base`.*EASE\(\).*{got}"):
         kind(base=base)
-    assert str(caught.value) == f"`base` must be a model, such as EASE(); got {got}."
 
 
 def test_a_base_with_a_diagonal(split: Split) -> None:
@@ -216,7 +209,7 @@ def test_a_base_with_a_diagonal(split: Split) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_must_be_fitted_first(kind: type) -> None:
-    with pytest.raises(NotFittedError, match=f"{kind.__name__} has learned nothing yet"):
+    with pytest.raises(NotFittedError, match=rf"{kind.__name__}.*learned nothing.*`fit"):
         kind().scorer()
 
 

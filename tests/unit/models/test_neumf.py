@@ -64,7 +64,7 @@ def test_a_score_does_not_depend_on_what_stands_beside_it() -> None:
     )
     assert scorer.scores([1, 2], np.empty((2, 0), int)).shape == (2, 0)
     assert scorer.scores([]).shape == (0, 300)
-    with pytest.raises(InputError, match=r"`user_rows` must lie in 0\.\.6"):
+    with pytest.raises(InputError, match=r"`user_rows`.*0\.\.6.*user_rows\[0\] = 7\b"):
         scorer.scores([7])
 
 
@@ -173,7 +173,7 @@ def test_known_users_are_found_by_their_ids(data: Interactions) -> None:
     some = Interactions.from_arrays([5, 70], [3, 3], user_ids=[70, 5], item_ids=np.arange(60))
     np.testing.assert_array_equal(model.scorer(some).scores([0, 1]), model.scorer().scores([70, 5]))
     stranger = Interactions.from_arrays([999], [3], user_ids=[999], item_ids=np.arange(60))
-    with pytest.raises(InputError, match="`users` must be users that NeuMF was fitted on"):
+    with pytest.raises(InputError, match=r"`users`.*NeuMF"):
         model.scorer(stranger)
 
 
@@ -199,20 +199,18 @@ def test_a_file_gives_the_same_scores(parts: str, data: Interactions, tmp_path: 
 def test_a_tower_that_does_not_fit_the_settings_is_refused(data: Interactions) -> None:
     model = NeuMF(**SMALL | {"epochs": 1}).fit(data)
     model.tower_ = model.tower_[:-1]
-    with pytest.raises(
-        InputError, match="`tower_` must hold 33 numbers for layers of 6, 4, 1, not 32"
-    ):
+    with pytest.raises(InputError, match=r"`tower_`.*\b33\b.*\b32\b"):
         model.scorer()
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"parts": "both"}, "`parts` must be one of 'fused', 'gmf', 'mlp', not 'both'"),
-        ({"n_factors": 0}, "`n_factors` must be at least 1, not 0"),
-        ({"hidden": ()}, "`hidden` must have at least one width; it is empty"),
-        ({"hidden": (8, -1)}, r"`hidden\[1\]` must be at least 1, not -1"),
-        ({"n_negatives": 0}, "`n_negatives` must be at least 1, not 0"),
+        ({"parts": "both"}, r"`parts`.*'fused', 'gmf', 'mlp'.*'both'"),
+        ({"n_factors": 0}, r"`n_factors`.*\b0\b"),
+        ({"hidden": ()}, r"`hidden`.*empty"),
+        ({"hidden": (8, -1)}, r"`hidden\[1\]`.*-1\b"),
+        ({"n_negatives": 0}, r"`n_negatives`.*\b0\b"),
     ],
 )
 def test_settings_are_checked(settings: dict[str, object], message: str) -> None:
@@ -221,7 +219,7 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted() -> None:
-    with pytest.raises(NotFittedError, match="NeuMF has learned nothing yet"):
+    with pytest.raises(NotFittedError, match=r"NeuMF.*learned nothing.*`fit"):
         NeuMF().scorer()
 
 

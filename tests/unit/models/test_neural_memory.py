@@ -33,9 +33,9 @@ def test_more_than_there_is_is_refused_before_anything_is_made(
     need("torch")
     monkeypatch.setattr("fullrank._lib.memory.limit", lambda: 20_000)
     what = f"{model.__name__} of 100 users and 60 items would take"
-    with pytest.raises(InputError, match=f"^`(n_factors|batch_size)` must be smaller: {what}"):
+    with pytest.raises(InputError, match=rf"`(n_factors|batch_size)`.*{what}"):
         model(epochs=1).fit(data)
-    with pytest.raises(InputError, match=r"^`models` must be smaller: mine for 60 items"):
+    with pytest.raises(InputError, match=r"`models`.*mine.*\b60\b"):
         check_fit("mine", model(), data)
 
 
@@ -49,9 +49,9 @@ def test_it_grows_with_what_is_asked_for(data: Interactions, model: type) -> Non
 
 def test_the_blamed_is_what_takes_most(data: Interactions, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fullrank._lib.memory.limit", lambda: 20_000)
-    with pytest.raises(InputError, match=r"^`n_factors` must"):
+    with pytest.raises(InputError, match=r"`n_factors`.*MiB"):
         CDAE(n_factors=10_000, batch_size=1).fit(data)
-    with pytest.raises(InputError, match=r"^`batch_size` must"):
+    with pytest.raises(InputError, match=r"`batch_size`.*KiB"):
         CDAE(n_factors=1, batch_size=100).fit(data)
 
 
@@ -88,6 +88,7 @@ print((most - before) / trained.memory(data))
 """
 
 
+@pytest.mark.breadth
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 @pytest.mark.parametrize(

@@ -15,8 +15,5 @@ def test_counts() -> None:
 
 
 def test_it_must_be_fitted_first() -> None:
-    with pytest.raises(NotFittedError) as caught:
+    with pytest.raises(NotFittedError, match=r"Popularity.*`fit\("):
         Popularity().scorer()
-    assert str(caught.value) == (
-        "Popularity has learned nothing yet; call `fit(interactions)` first."
-    )

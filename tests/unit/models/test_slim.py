@@ -70,14 +70,13 @@ def test_stopping_early_is_said() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"regularization": -1}, "`regularization` must be at least 0, not -1."),
-        ({"l1": -1}, "`l1` must be at least 0, not -1."),
-        ({"tolerance": -1}, "`tolerance` must be at least 0, not -1."),
-        ({"max_iterations": 0}, "`max_iterations` must be at least 1, not 0."),
-        ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0."),
+        ({"regularization": -1}, r"`regularization`.*-1\b"),
+        ({"l1": -1}, r"`l1`.*-1\b"),
+        ({"tolerance": -1}, r"`tolerance`.*-1\b"),
+        ({"max_iterations": 0}, r"`max_iterations`.*\b0\b"),
+        ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
     ],
 )
 def test_bad_settings(settings: dict[str, object], message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         SLIM(**settings)  # type: ignore[arg-type]
-    assert str(caught.value) == message

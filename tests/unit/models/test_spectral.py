@@ -134,25 +134,23 @@ def test_one_decomposition_serves_all() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PureSVD(n_factors=0), "`n_factors` must be at least 1, not 0."),
-        (lambda: MF(regularization=-1), "`regularization` must be at least 0, not -1."),
-        (lambda: LRR(regularization=-1), "`regularization` must be at least 0, not -1."),
+        (lambda: PureSVD(n_factors=0), r"`n_factors`.*\b0\b"),
+        (lambda: MF(regularization=-1), r"`regularization`.*-1\b"),
+        (lambda: LRR(regularization=-1), r"`regularization`.*-1\b"),
         (
             lambda: LRR(n_factors=3, regularization=[1.0, 2.0]),
-            "`regularization` must be one number or one for each of 3 factors, not 2.",
+            r"`regularization`.*\b3\b.*\b2\b",
         ),
         (
             lambda: LRR(n_factors=2, regularization=[1.0, -2.0]),
-            "`regularization` must be at least 0; 1 of 2 is not, the first being "
-            "regularization[1] = -2.0.",
+            r"`regularization`.*1 of 2.*regularization\[1\] = -2\.0\b",
         ),
         (
             lambda: PureSVD().fit(TALL.select(np.zeros(TALL.n_interactions, bool))),
-            "`interactions` must not be empty: nothing can be learned from them.",
+            r"`interactions`.*empty",
         ),
     ],
 )
 def test_bad_settings(make: object, message: str) -> None:
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(InputError, match=message):
         make()  # type: ignore[operator]
-    assert str(caught.value) == message

@@ -244,17 +244,17 @@ def test_a_graph_model_goes_on_bit_for_bit(split: Split, tmp_path: Path) -> None
 def test_fewer_epochs_than_a_checkpoint_has_are_refused(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "run.safetensors"
     small(epochs=3).fit(split.train, checkpoint=path)
-    with pytest.raises(InputError, match="`epochs` must be at least the 3 that `checkpoint` has, "):
+    with pytest.raises(InputError, match=r"`epochs`.*\b3\b.*`checkpoint`.*\b2\b"):
         small(epochs=2).fit(split.train, checkpoint=path)
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("no/folder/run.safetensors", "`checkpoint` must be writable; .* is not: No such file"),
-        (".", "`checkpoint` must name a file; .* is not one."),
-        ("a" * 300, "`checkpoint` must be writable; .* is not: File name too long."),
-        (3, "`checkpoint` must be text or a path, not int."),
+        ("no/folder/run.safetensors", r"`checkpoint`.*No such file"),
+        (".", r"`checkpoint`.*file"),
+        ("a" * 300, r"`checkpoint`.*too long"),
+        (3, r"`checkpoint`.*\bint\b"),
     ],
 )
 def test_a_checkpoint_that_cannot_be_is_refused_before_the_first_epoch(
@@ -306,7 +306,7 @@ def test_a_write_that_fails_leaves_the_last_checkpoint(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("safetensors.numpy.save_file", broken)
-    with pytest.raises(OSError, match="could not be written: No space left"):
+    with pytest.raises(OSError, match="No space left"):
         small(epochs=2).fit(split.train, checkpoint=path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
@@ -324,20 +324,20 @@ def test_a_checkpoint_of_other_settings_is_refused(
 ) -> None:
     path = tmp_path / "run.safetensors"
     small(epochs=1).fit(split.train, checkpoint=path)
-    with pytest.raises(InputError, match=f"`checkpoint` must be of the same run; .*{message}"):
+    with pytest.raises(InputError, match=rf"`checkpoint`.*{message}"):
         small(epochs=1, **change).fit(split.train, checkpoint=path)
 
 
 def test_a_checkpoint_of_other_data_is_refused(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "run.safetensors"
     small(epochs=1).fit(split.train, checkpoint=path)
-    with pytest.raises(InputError, match=r"in .* interactions is "):
+    with pytest.raises(InputError, match=r"`checkpoint`.*interactions"):
         small(epochs=1).fit(split.test, checkpoint=path)
-    with pytest.raises(InputError, match=r"in .* valid is null, not "):
+    with pytest.raises(InputError, match=r"`checkpoint`.*valid is null"):
         small(epochs=1).fit(split.train, valid=split.test, checkpoint=path)
     other = tmp_path / "other.safetensors"
     small(epochs=1).fit(split.train, valid=split.test, checkpoint=other)
-    with pytest.raises(InputError, match=r"in .* valid is \["):  # other candidates
+    with pytest.raises(InputError, match=r"`checkpoint`.*valid is \["):  # other candidates
         small(epochs=1).fit(split.train, valid=split.test, exclude=False, checkpoint=other)
 
 
@@ -352,8 +352,8 @@ def rewritten(path: Path, change: Callable[[dict[str, Any], dict[str, Any]], Non
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda head, arrays: head.update(format=99), "its metadata is of another format"),
-        (lambda head, arrays: head.pop("identity"), "its metadata cannot be read"),
+        (lambda head, arrays: head.update(format=99), "metadata.*format"),
+        (lambda head, arrays: head.pop("identity"), "metadata.*read"),
         (lambda head, arrays: head["run"].update(pace=1), "unexpected keyword"),
         (lambda head, arrays: head["run"]["columns"]["loss"].append(1.0), "do not agree"),
         (lambda head, arrays: arrays.pop("exp_avg.items"), "exp_avg.items"),
@@ -370,17 +370,17 @@ def test_a_damaged_checkpoint_is_refused(
     path = tmp_path / "run.safetensors"
     small(epochs=1).fit(split.train, valid=split.test, checkpoint=path)
     rewritten(path, change)
-    with pytest.raises(InputError, match=f"`checkpoint` must be a training run .*{message}"):
+    with pytest.raises(InputError, match=rf"`checkpoint`.*{message}"):
         small(epochs=2).fit(split.train, valid=split.test, checkpoint=path)
 
 
 def test_a_model_is_no_checkpoint(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "model.safetensors"
     small(epochs=1).fit(split.train).save(path)
-    with pytest.raises(InputError, match="it is a safetensors file of something else"):
+    with pytest.raises(InputError, match="something else"):
         small(epochs=2).fit(split.train, checkpoint=path)
     path.write_bytes(b"nothing of the kind")
-    with pytest.raises(InputError, match="it cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         small(epochs=2).fit(split.train, checkpoint=path)
 
 
@@ -541,11 +541,11 @@ def test_a_file_without_its_history_is_refused(split: Split, tmp_path: Path) -> 
         arrays = {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
     head["records"]["history_"]["loss"] = [1.0, 2.0]
     save_file(arrays, str(path), metadata={"fullrank": json.dumps(head)})
-    with pytest.raises(InputError, match=r"must be a model that fullrank saved; .*equally long"):
+    with pytest.raises(InputError, match=r"equally long"):
         load(path)
     del head["records"]
     save_file(arrays, str(path), metadata={"fullrank": json.dumps(head)})
-    with pytest.raises(InputError, match="records is missing"):
+    with pytest.raises(InputError, match=r"records.*missing"):
         load(path)
 
 
@@ -574,9 +574,7 @@ def test_an_empty_history_has_no_best() -> None:
 
 
 def test_a_loss_that_explodes_is_named(split: Split) -> None:
-    with pytest.raises(
-        InputError, match=r"`learning_rate` must keep the loss finite; at 1e\+30 it became .* epoch"
-    ):
+    with pytest.raises(InputError, match=r"`learning_rate`.*\b1e\+30\b.*epoch"):
         small(loss="mse", learning_rate=1e30, epochs=3).fit(split.train)
 
 
@@ -584,9 +582,7 @@ def test_a_loss_that_explodes_is_named(split: Split) -> None:
 def test_a_last_step_that_explodes_is_named(split: Split, with_valid: bool) -> None:
     """One batch: its loss was fine, and what came after it shows in no loss."""
     model = small(loss="mse", learning_rate=1e39, epochs=1, batch_size=10_000)
-    with pytest.raises(
-        InputError, match=r"`learning_rate` must keep what is learned finite; at 1e\+39 it is not"
-    ):
+    with pytest.raises(InputError, match=r"`learning_rate`.*\b1e\+39\b"):
         model.fit(split.train, valid=split.test if with_valid else None)
     assert not hasattr(model, "user_factors_")
 
@@ -594,19 +590,19 @@ def test_a_last_step_that_explodes_is_named(split: Split, with_valid: bool) -> N
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"epochs": -1}, "`epochs` must be at least 0, not -1."),
-        ({"patience": 0}, "`patience` must be at least 1, not 0."),
-        ({"batch_size": 0}, "`batch_size` must be at least 1, not 0."),
-        ({"learning_rate": 0}, "`learning_rate` must be above 0, not 0."),
-        ({"min_learning_rate": -1}, "`min_learning_rate` must be above 0, not -1."),
-        ({"weight_decay": -1}, "`weight_decay` must be at least 0, not -1."),
-        ({"seed": -1}, "`seed` must be at least 0, not -1."),
-        ({"metric": ["ndcg@5", "auc"]}, "`metric` must be one metric, not 2."),
-        ({"device": "gpu"}, '`device` must be None, "cpu", "cuda"'),
+        ({"epochs": -1}, r"`epochs`.*-1\b"),
+        ({"patience": 0}, r"`patience`.*\b0\b"),
+        ({"batch_size": 0}, r"`batch_size`.*\b0\b"),
+        ({"learning_rate": 0}, r"`learning_rate`.*not 0\b"),
+        ({"min_learning_rate": -1}, r"`min_learning_rate`.*-1\b"),
+        ({"weight_decay": -1}, r"`weight_decay`.*-1\b"),
+        ({"seed": -1}, r"`seed`.*-1\b"),
+        ({"metric": ["ndcg@5", "auc"]}, r"`metric`.*\b2\b"),
+        ({"device": "gpu"}, r'`device`.*None, "cpu", "cuda"'),
     ],
 )
 def test_settings_of_training(settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(InputError, match=re.escape(message)):
+    with pytest.raises(InputError, match=message):
         EmbeddingMF(**settings)
 
 
@@ -621,37 +617,36 @@ def test_what_fit_refuses(split: Split) -> None:
     others = Interactions.from_arrays([0, 1], [0, 1], item_ids=test.item_ids)
     fewer = Interactions.from_arrays([0, 1], [0, 1])
     for given, message in [
-        ({"valid": [1, 2]}, "`valid` must be Interactions or None, not list."),
-        ({"valid": empty}, "`valid` must hold at least one interaction; it is empty."),
-        ({"valid_history": train}, "`valid_history` must come with `valid`"),
-        ({"valid": fewer}, "`valid` must have the 80 items that the model was fitted on, not 2."),
+        ({"valid": [1, 2]}, r"`valid`.*None.*\blist\b"),
+        ({"valid": empty}, r"`valid`.*empty"),
+        ({"valid_history": train}, r"`valid_history`.*`valid`"),
+        ({"valid": fewer}, r"`valid`.*\b80\b.*\b2\b"),
         (
             {"valid": test, "valid_history": fewer},
-            "`valid_history` must have the 80 items that the model was fitted on, not 2.",
+            r"`valid_history`.*\b80\b.*\b2\b",
         ),
-        ({"valid": test, "exclude": train}, "`exclude` must be True or False"),
-        ({"rates": 0.1}, "`rates` must be a list of rates, not 0.1."),
-        ({"rates": [0.1, 0]}, "`rates[1]` must be above 0, not 0."),
-        ({"progress": 3}, "`progress` must be None, True or a function"),
-        ({"valid": others}, "`valid` must have the users of `interactions`"),
+        ({"valid": test, "exclude": train}, r"`exclude`.*True.*False"),
+        ({"rates": 0.1}, r"`rates`.*\b0\.1\b"),
+        ({"rates": [0.1, 0]}, r"`rates\[1\]`.*not 0\b"),
+        ({"progress": 3}, r"`progress`.*None, True.*\b3\b"),
+        ({"valid": others}, r"`valid`.*`interactions`"),
         (
             {"valid": others, "valid_history": test},
-            "`valid` must have the users of `valid_history`, in the same order; it has 2 and they "
-            "are 200.",
+            r"`valid`.*`valid_history`.*\b2\b.*\b200\b",
         ),
     ]:
-        with pytest.raises(InputError, match=re.escape(message)):
+        with pytest.raises(InputError, match=message):
             small(epochs=1).fit(train, **given)
     for more in ({}, {"loss": "sampled-softmax", "negatives": "popularity"}):
-        with pytest.raises(InputError, match="`interactions` must hold at least one interaction"):
+        with pytest.raises(InputError, match=r"`interactions`.*one interaction"):
             small(epochs=1, **more).fit(empty)
-    with pytest.raises(InputError, match="`interactions` must be Interactions, not Split"):
+    with pytest.raises(InputError, match=r"`interactions`.*\bSplit\b"):
         small(epochs=1).fit(split)  # type: ignore[arg-type]
 
 
 def test_a_history_that_a_model_cannot_use_is_refused_before_the_first_epoch(split: Split) -> None:
     seen: list[int] = []
-    with pytest.raises(InputError, match="`valid_history` must be None for a model that has"):
+    with pytest.raises(InputError, match=r"`valid_history`.*None"):
         small().fit(
             split.train,
             valid=split.test,

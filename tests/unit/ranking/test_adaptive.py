@@ -164,30 +164,26 @@ def test_efficiency_plot(need):
 
 def test_fixed_samples_have_no_curve():
     sample = RankSample.from_ranks([1], sample_size=10, n_items=80, replacement=False)
-    with pytest.raises(InputError, match="`sample` must be adaptive; this one has a fixed size"):
+    with pytest.raises(InputError, match=r"`sample`.*adaptive"):
         sampling_efficiency(sample)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"start": 1}, "`start` must be at least 2, not 1."),
-    ({"start": 200}, ("`start` must be at most 150, the number of items, without replacement, not "
-                     "200.")),
-    ({"limit": 151}, ("`limit` must be at most 150, the number of items, without replacement, not "
-                     "151.")),
-    ({"start": 30, "limit": 20}, "`limit` must be at least `start`, 30, not 20."),
-    ({"growth": 1}, "`growth` must be above 1, not 1."),
-    ({"growth": "a"}, "`growth` must be a number, not 'a'."),
-    ({"stop_rank": 0}, "`stop_rank` must be at least 1, not 0."),
-    ({"start": 5, "stop_rank": 5}, ("`stop_rank` must be below the first level, 5, not 5: every "
-                                   "target would go on.")),
-    ({"pool": "some"}, "`pool` must be one of 'all', 'unseen', not 'some'."),
-    ({"replacement": None}, "`replacement` must be True or False, not None."),
+    ({"start": 1}, r"`start`.*\b1\b"),
+    ({"start": 200}, (r"`start`.*\b200\b")),
+    ({"limit": 151}, (r"`limit`.*\b151\b")),
+    ({"start": 30, "limit": 20}, r"`limit`.*`start`.*\b30\b.*\b20\b"),
+    ({"growth": 1}, r"`growth`.*not 1\b"),
+    ({"growth": "a"}, r"`growth`.*'a'"),
+    ({"stop_rank": 0}, r"`stop_rank`.*\b0\b"),
+    ({"start": 5, "stop_rank": 5}, (r"`stop_rank`.*\b5, not 5\b")),
+    ({"pool": "some"}, r"`pool`.*'all', 'unseen'.*'some'"),
+    ({"replacement": None}, r"`replacement`.*True.*False.*\bNone\b"),
 ])  # fmt: skip
 def test_bad_arguments(world, settings, message):
     scorer, _, targets, _ = world
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=message):
         adaptive_ranks(scorer, targets, rng=0, **settings)
-    assert str(error.value) == message
 
 
 def test_users_without_a_pool():
@@ -196,5 +192,5 @@ def test_users_without_a_pool():
     sample = adaptive_ranks(scores, ([0, 1], [5, 3]), **settings)
     assert (sample.rows.rank == 1).all()
     assert sample.exhausted
-    with pytest.raises(InputError, match="must be False where a user has no item left to draw; 2"):
+    with pytest.raises(InputError, match=r"`replacement`.*False.*\b2\b"):
         adaptive_ranks(scores, ([0, 1], [5, 3]), replacement=True, **settings)

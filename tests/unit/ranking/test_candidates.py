@@ -156,7 +156,7 @@ def test_ids_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
 def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN), put(tmp_path / "qrels", QRELS)
     assert rows(read_candidates(run, qrels, n_items=99, sample_size=50))["sample_size"] == [50, 50]
-    with pytest.raises(InputError, match=r"^`sample_size` must be at least the 3 candidates that"):
+    with pytest.raises(InputError, match=r"`sample_size`.*\b3\b.*\b2\b"):
         read_candidates(run, qrels, n_items=99, sample_size=2)
 
 
@@ -166,15 +166,14 @@ def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
         (
             RUN,
             QRELS + "q1 0 d8 1\n",
-            r"^`path` must list every target; 1 of 3 are not in .*run, the first being d8 of user "
-            r"q1: their ranks are only known to lie beyond the listed candidates",
+            r"`path`.*1 of 3.*run\b.*d8.*q1",
         ),
-        (RUN, "q1 0 d1 0\n", r"^`path` must list a target; none of .*run is one by .*qrels\.$"),
-        (RUN.replace("0.9", "nan"), QRELS, r"^`score` must be numbers; 1 of 7 is not"),
-        (RUN.replace("0.9", "high"), QRELS, r"^`score` must be a number in every line of .*run;"),
-        ("q1 Q0 d1\n", QRELS, r"^`path` must hold lines like 'query Q0 document rank score tag'"),
-        ("", QRELS, r"^`path` must hold lines like 'query Q0 document rank score tag'"),
-        (RUN, "q1 d2 1\n", r"^`path` must hold lines like 'query 0 document relevance'"),
+        (RUN, "q1 0 d1 0\n", r"`path`.*target.*run\b.*qrels"),
+        (RUN.replace("0.9", "nan"), QRELS, r"`score`.*1 of 7.*score\[0\] = nan\b"),
+        (RUN.replace("0.9", "high"), QRELS, r"`score`.*line.*run\b"),
+        ("q1 Q0 d1\n", QRELS, r"`path`.*'query Q0 document rank score tag'"),
+        ("", QRELS, r"`path`.*'query Q0 document rank score tag'"),
+        (RUN, "q1 d2 1\n", r"`path`.*'query 0 document relevance'"),
     ],
 )
 def test_bad_runs(tmp_path: Path, run: str, qrels: str, says: str) -> None:
@@ -185,10 +184,10 @@ def test_bad_runs(tmp_path: Path, run: str, qrels: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("user,score\nu,1\n", r"^`truth` must be given: .* has no column label that says"),
-        ("user,label\nu,1\n", r"^`score` must name a column of .*; 'score' is none of them"),
-        ("user,score,label\n", r"^`path` must hold at least one row; .* is empty\.$"),
-        ("user,score,label\nu,1,0\n", r"^`path` must list a target; none of .* is one by label"),
+        ("user,score\nu,1\n", r"`truth`.*label"),
+        ("user,label\nu,1\n", r"`score`.*'score'"),
+        ("user,score,label\n", r"`path`.*row.*empty"),
+        ("user,score,label\nu,1,0\n", r"`path`.*target.*label"),
     ],
 )
 def test_bad_tables(tmp_path: Path, text: str, says: str) -> None:
@@ -198,12 +197,12 @@ def test_bad_tables(tmp_path: Path, text: str, says: str) -> None:
 
 def test_bad_arguments(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN), put(tmp_path / "qrels", QRELS)
-    with pytest.raises(InputError, match=r"^`ties` must be one of 'random', 'best', 'worst'"):
+    with pytest.raises(InputError, match=r"`ties`.*'random', 'best', 'worst'.*'mean'"):
         read_candidates(run, qrels, n_items=99, ties="mean")
-    with pytest.raises(InputError, match=r"^`path` must hold lines like '\(user,item\)"):
+    with pytest.raises(InputError, match=r"`path`.*\(user,item\)"):
         read_candidates(run, put(tmp_path / "x.test.negative", "1\t2\n"), n_items=99)
     scores = put(tmp_path / "s.csv", "user,score\nu,1\n")
-    with pytest.raises(InputError, match=r"^`item` must name a column of .*; 'item' is none"):
+    with pytest.raises(InputError, match=r"`item`.*'item'"):
         read_candidates(scores, qrels, n_items=99)
 
 

@@ -23,7 +23,7 @@ def test_a_machine_without_a_gpu(function, need, monkeypatch):
     need("triton")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+    with pytest.raises(InputError, match=r'`device`.*"cpu".*GPU'):
         function(SCORER, ([0], [1]), device="cuda")
 
 
@@ -34,7 +34,7 @@ def test_a_gpu_that_is_not_there(need, monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     for device in ("cuda:2", "cuda:256"):  # whose number torch cuts to eight bits, all of them 0
-        with pytest.raises(InputError, match=rf"one of the 2 GPUs .*, not '{device}'"):
+        with pytest.raises(InputError, match=rf"`device`.*2 GPUs.*'{device}'"):
             rank(SCORER, ([0], [1]), device=device)
 
 
@@ -86,5 +86,5 @@ def test_an_evaluation_asks_for_its_gpu_before_it_trains(need, monkeypatch):
     need("triton")
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    with pytest.raises(InputError, match='`device` must be "cpu" on a machine without a GPU'):
+    with pytest.raises(InputError, match=r'`device`.*"cpu".*GPU'):
         evaluate(["no model at all"], ([0], [1]), device="cuda")

@@ -205,15 +205,15 @@ def test_seed_key():
 
 @pytest.mark.parametrize("bad", [-1, 1.5, "7", True])
 def test_seed_key_rejects(bad):
-    with pytest.raises(InputError, match="`rng` must be"):
+    with pytest.raises(InputError, match=rf"`rng`.*{bad!r}"):
         seed_key(bad)
 
 
 def test_unseen_needs_exclude():
-    with pytest.raises(InputError, match=r'`exclude` must be given with pool="unseen": it says'):
+    with pytest.raises(InputError, match=r'`exclude`.*pool="unseen"'):
         pools_of(TARGETS, 20, pool="unseen")
 
 
 def test_too_many_items():
-    with pytest.raises(InputError, match=r"fewer than 2\^31 items, not 2147483648"):
+    with pytest.raises(InputError, match=r"2\^31.*\b2147483648\b"):
         pools_of(TARGETS, 2**31)

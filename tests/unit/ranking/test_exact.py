@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -99,7 +101,7 @@ def test_sample_of_exact_ranks():
 
 
 def test_mean_ranks_make_no_sample():
-    with pytest.raises(InputError, match='`ties` must be "best", "worst" or "random" for a sample'):
+    with pytest.raises(InputError, match=r'`ties`.*"best", "worst".*"random"'):
         rank(SCORES, ([0], [2])).sample()
 
 
@@ -149,8 +151,28 @@ def test_nan_in_a_target_or_elsewhere_names_the_user():
     for column in (2, 4):
         scores = np.zeros((9, 5))
         scores[7, column] = np.nan
-        with pytest.raises(InputError, match=f"user row 7 and item row {column} is NaN"):
+        with pytest.raises(InputError, match=rf"user row 7\b.*item row {column}\b.*NaN"):
             rank(scores, (np.arange(9), np.full(9, 2)))
+
+
+@pytest.mark.parametrize("progress", [None, lambda done, total: None])
+def test_the_first_user_is_named_whichever_thread_is_done_first(progress, monkeypatch):
+    import threading
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    later = threading.Event()
+
+    class Nothing:
+        n_users, n_items, thread_safe = 40, 5, True
+
+        def scores(self, user_rows, item_rows=None):
+            if user_rows[0] > 0:
+                later.set()
+            later.wait()  # the first users come last
+            return np.full((len(user_rows), 5), np.nan)
+
+    with pytest.raises(InputError, match=r"user row 0\b.*item row 0\b.*NaN"):
+        rank(Nothing(), (np.arange(40), np.zeros(40, int)), batch_size=20, progress=progress)
 
 
 def test_nan_of_an_excluded_item_is_nobodys_business():
@@ -158,7 +180,7 @@ def test_nan_of_an_excluded_item_is_nobodys_business():
     scores[0, 4] = np.nan
     exclude = csr_array(np.array([[0, 0, 0, 0, 1]]))
     assert rank(scores, ([0], [2]), exclude=exclude).ranks.tolist() == [2.0]
-    with pytest.raises(InputError, match="user row 0 and item row 4 is NaN"):
+    with pytest.raises(InputError, match=r"user row 0\b.*item row 4\b.*NaN"):
         rank(scores, ([0], [2]))
 
 
@@ -168,12 +190,12 @@ def test_factors_that_are_not_finite(value):
     items[4] = value, 0.0
     users[1] = 0.0  # 0 × inf is NaN
     if np.isnan(value):
-        with pytest.raises(InputError, match="user row 0 and item row 4 is NaN"):
+        with pytest.raises(InputError, match=r"user row 0\b.*item row 4\b.*NaN"):
             rank(FactorScorer(users, items), ([0], [2]))
     else:
         result = rank(FactorScorer(users, items), ([0, 2], [2, 4]), ties="best")
         assert result.ranks.tolist() == [2, 1]
-        with pytest.raises(InputError, match="user row 1 and item row 4 is NaN"):
+        with pytest.raises(InputError, match=r"user row 1\b.*item row 4\b.*NaN"):
             rank(FactorScorer(users, items), ([0, 1, 2], [2, 2, 2]))
 
 
@@ -190,7 +212,7 @@ def test_item_item_matrices_that_are_not_finite():
     scorer = ItemItemScorer(history, matrix)
     assert rank(scorer, ([0, 0], [3, 5]), ties="best").ranks.tolist() == [1, 2]
     for target in (3, 5):
-        with pytest.raises(InputError, match="user row 1 and item row 3 is NaN"):
+        with pytest.raises(InputError, match=r"user row 1\b.*item row 3\b.*NaN"):
             rank(scorer, ([0, 1], [5, target]))
     without = rank(scorer, ([1], [5]), items=[0, 1, 5])
     assert without.n_equal.tolist() == [2]
@@ -199,26 +221,26 @@ def test_item_item_matrices_that_are_not_finite():
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
-        ({"targets": 3}, r"`targets` must be an Interactions or a pair \(user_rows, item_rows\)"),
-        ({"targets": ([], [])}, "`targets` must hold at least one target; it is empty"),
+        ({"targets": 3}, r"`targets`.*Interactions.*user_rows, item_rows.*\bint\b"),
+        ({"targets": ([], [])}, r"`targets`.*empty"),
         ({"targets": ([0, 2], [1, 1])}, r"targets\[1\] = 2. These are user rows of the scorer"),
         ({"targets": ([0, 1], [1, 5])}, r"targets\[1\] = 5. These are item rows of the scorer"),
-        ({"targets": ([0, 1], [1])}, "`targets` must have 2 entries, not 1"),
+        ({"targets": ([0, 1], [1])}, r"`targets`.*\b2\b.*\b1\b"),
         (
             {"targets": ([0, 1, 0], [1, 2, 1])},
             "once for a user; 1 of 3 are repeats, the first being item row 1 of user row 0",
         ),
-        ({"exclude": [[1, 2]]}, "`exclude` must be an Interactions or a sparse matrix"),
+        ({"exclude": [[1, 2]]}, r"`exclude`.*Interactions.*\blist\b"),
         ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "they run from 6 to 6"),
-        ({"items": [0, 1, 1, 2]}, "`items` must name each item once; 1 of 4 are repeats"),
-        ({"items": [0, 9]}, r"`items` must lie in 0..4; 1 of 2 does not"),
-        ({"items": [0, 1]}, r"`targets` must lie in `items`; 1 of 1 does not"),
-        ({"items": []}, "`items` must hold"),
-        ({"precision": "half"}, "`precision` must be one of 'exact', 'fast'"),
-        ({"batch_size": 0}, "`batch_size` must be at least 1, not 0"),
-        ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0"),
-        ({"progress": 3}, "`progress` must be None, True or a function"),
-        ({"rng": -1, "ties": "random"}, "`rng` must be at least 0, not -1"),
+        ({"items": [0, 1, 1, 2]}, r"`items`.*1 of 4"),
+        ({"items": [0, 9]}, r"`items`.*1 of 2.*items\[1\] = 9\b"),
+        ({"items": [0, 1]}, r"`targets`.*`items`.*1 of 1.*targets\[0\] = 2\b"),
+        ({"items": []}, r"`items`.*empty"),
+        ({"precision": "half"}, r"`precision`.*'exact', 'fast'.*'half'"),
+        ({"batch_size": 0}, r"`batch_size`.*\b0\b"),
+        ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
+        ({"progress": 3}, r"`progress`.*None, True.*\b3\b"),
+        ({"rng": -1, "ties": "random"}, r"`rng`.*-1\b"),
     ],
 )
 def test_refused(arguments, text):
@@ -234,7 +256,7 @@ def test_weights_count_users_by_what_they_stand_for() -> None:
     # the first user has both targets in the top two, the second has none
     assert result.metrics("recall@2") == {"recall@2": 0.75}
     assert result.sample().weight.sum() == 7.0
-    with pytest.raises(InputError, match=r"^`weight` must have 3 entries, not 1\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*\b3\b.*\b1\b"):
         rank(scores, at, weight=[1.0])
-    with pytest.raises(InputError, match=r"^`weight` must have a positive sum; all are 0\.$"):
+    with pytest.raises(InputError, match=r"`weight`.*sum.*\b0\b"):
         rank(scores, at, weight=[0.0, 0.0, 0.0])

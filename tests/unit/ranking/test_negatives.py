@@ -74,9 +74,9 @@ def test_ncf_file_with_ids(tmp_path):
     assert read.user_rows.tolist() == [1]
     assert read.target_rows.tolist() == [3]
     assert read.items.tolist() == [[5, 1, 0]]
-    with pytest.raises(InputError, match=r"hold item ids that are in `item_ids`; 1 of 3 does not"):
+    with pytest.raises(InputError, match=r"`path`.*`item_ids`.*1 of 3.*path\[0\] = 10\b"):
         Negatives.read_ncf(path, user_ids=[90, 70], item_ids=np.arange(15, 10, -1))
-    with pytest.raises(InputError, match=r"hold user ids that are in `user_ids`"):
+    with pytest.raises(InputError, match=r"`path`.*`user_ids`.*1 of 1.*path\[0\] = 70\b"):
         Negatives.read_ncf(path, user_ids=[90, 71])
 
 
@@ -84,14 +84,14 @@ def test_ncf_file_with_ids(tmp_path):
 def test_bad_ncf_line(tmp_path, line):
     path = tmp_path / "bad.test.negative"
     path.write_text(f"(0,2)\t1\n{line}\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"line 2 of .*bad.test.negative is"):
+    with pytest.raises(InputError, match=r"line 2\b.*bad\.test\.negative"):
         Negatives.read_ncf(path)
 
 
 def test_empty_ncf_file(tmp_path):
     path = tmp_path / "empty.test.negative"
     path.write_text("\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"must hold at least one line; .* is empty"):
+    with pytest.raises(InputError, match=r"`path`.*empty"):
         Negatives.read_ncf(path)
 
 
@@ -149,22 +149,22 @@ def test_foreign_parquet_with_lists_and_with_rows(tmp_path):
 def test_parquet_errors(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"user": [1], "item": [2]}), path)
-    with pytest.raises(InputError, match=r"columns 'user' and 'negative'; .* has user, item"):
+    with pytest.raises(InputError, match=r"'user' and 'negative'.*user, item"):
         Negatives.read_parquet(path)
     Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
-    with pytest.raises(InputError, match=r"`replacement` must be True, as .* says, not False"):
+    with pytest.raises(InputError, match=r"`replacement`.*True.*\bFalse\b"):
         Negatives.read_parquet(path, replacement=False)
     table = pq.read_table(path)
     newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
     pq.write_table(newer, path)
-    with pytest.raises(InputError, match=r"must be of format 1; .* is of format 2"):
+    with pytest.raises(InputError, match=r"format 1\b.*format 2\b"):
         Negatives.read_parquet(path)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="exist"):
         Negatives.read_parquet(tmp_path / "none.parquet")
 
 
 def test_repeats_are_inferred_as_replacement():
-    with pytest.warns(DataWarning, match="1 rows repeat an item, so they count as with replac"):
+    with pytest.warns(DataWarning, match="1 rows repeat"):
         sample = ranks([[0, 0, 5], [1, 3, 5], [0, 1, 4]], replacement=None)
     assert sample.design.replacement
     assert sample.rows.rank.tolist() == [3, 3, 3]
@@ -172,7 +172,7 @@ def test_repeats_are_inferred_as_replacement():
 
 def test_no_repeats_are_inferred_as_without():
     # 3 rows of 3 items: 3·3 pairs, each equal with probability 1/6
-    with pytest.warns(DataWarning, match=r"about 1.5 repeats were to be expected") as caught:
+    with pytest.warns(DataWarning, match=r"1\.5 repeats") as caught:
         sample = ranks(GIVEN, replacement=None)
     assert not sample.design.replacement
     assert "pool" not in str(caught[0].message).split(". Say it")[0]
@@ -180,48 +180,38 @@ def test_no_repeats_are_inferred_as_without():
 
 def test_pool_is_inferred_from_what_is_excluded():
     clear = csr_array(np.array([[0, 1, 0, 0, 0, 0], [1] + [0] * 5, [0] * 6]))
-    with pytest.warns(DataWarning, match=r"the pool counts as 'unseen' \(from all items about 1 "):
+    with pytest.warns(DataWarning, match=r"'unseen'.*about 1\b"):
         sample = ranks(GIVEN, pool=None, exclude=clear)
     assert sample.design.pool == "unseen"
     assert sample.rows.n_items.tolist() == [5, 5, 6]
     hit = csr_array(np.array([[1, 1, 0, 0, 0, 0], [0] * 6, [0] * 6]))
-    with pytest.warns(DataWarning, match="1 of them are excluded items, so the pool counts as 'a"):
+    with pytest.warns(DataWarning, match="1 of them.*excluded.*'all'"):
         assert ranks(GIVEN, pool=None, exclude=hit).design.pool == "all"
-    with pytest.warns(DataWarning, match="nothing is excluded, so the pool counts as 'all'"):
+    with pytest.warns(DataWarning, match="nothing is excluded.*'all'"):
         assert ranks(GIVEN, pool=None).design.pool == "all"
 
 
 def test_contradictions():
-    repeats = (
-        "must not repeat an item if drawn without replacement; 1 of 3 rows do, the first being "
-        "that of user row 1"
-    )
-    with pytest.raises(InputError, match=repeats):
+    with pytest.raises(InputError, match=r"repeat.*1 of 3.*user row 1\b"):
         ranks([[0, 4, 5], [1, 1, 5], [0, 1, 4]])
     hit = csr_array(np.array([[0] * 6, [0, 1, 0, 0, 0, 0], [0] * 6]))
-    with pytest.raises(InputError, match="must hold no excluded item in the pool 'unseen'; 1 of 9"):
+    with pytest.raises(InputError, match=r"excluded.*'unseen'.*1 of 9"):
         ranks(GIVEN, pool="unseen", exclude=hit)
-    with pytest.raises(InputError, match='`exclude` must be given with pool="unseen"'):
+    with pytest.raises(InputError, match=r'`exclude`.*pool="unseen"'):
         ranks(GIVEN, pool="unseen")
-    with pytest.raises(
-        InputError, match="`pool` must be 'all', as the negatives say, not 'unseen'"
-    ):
+    with pytest.raises(InputError, match=r"`pool`.*'all'.*'unseen'"):
         ranks(Negatives(user_rows=[0, 1, 2], items=GIVEN, pool="all"), pool="unseen")
 
 
 @pytest.mark.parametrize(("items", "message"), [
-    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], ("`negatives` must lie in 0..5; 1 of 9 do not, the first "
-                                        "being 6 for user row 0.")),
-    ([[0, 4, 5]], ("`negatives` must have one row for each of 3 targets, in their order, not shape "
-                  "(1, 3).")),
-    ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], "`items` must lie in 0..2^31 - 1, or be -1; got -2."),
-    (np.zeros((3, 2)), ("`items` must be a two-dimensional array of item rows, one row of them for "
-                       "each user, not float64 of shape (3, 2).")),
+    ([[0, 4, 6], [1, 3, 5], [0, 1, 4]], (r"`negatives`.*0\.\.5.*1 of 9.*\b6\b.*row 0")),
+    ([[0, 4, 5]], (r"`negatives`.*\b3\b.*\(1, 3\)")),
+    ([[0, 4, -2], [1, 3, 5], [0, 1, 4]], r"`items`.*got -2\b"),
+    (np.zeros((3, 2)), (r"`items`.*\bfloat64 of shape \(3, 2\)")),
 ])  # fmt: skip
 def test_bad_items(items, message):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=message):
         ranks(items)
-    assert str(error.value) == message
 
 
 def test_targets_among_the_negatives_are_left_out():
@@ -236,26 +226,25 @@ def test_targets_among_the_negatives_are_left_out():
 
 
 def test_rows_must_fit_the_targets():
-    with pytest.raises(InputError, match=r"must have a row for every target; 1 of 3 have none, the "
-                                         r"first being item row 2 of user row 1"):  # fmt: skip
+    with pytest.raises(InputError, match=r"1 of 3.*item row 2.*user row 1"):  # fmt: skip
         ranks(Negatives(user_rows=[0, 2], items=GIVEN[:2]))
-    with pytest.raises(InputError, match="`negatives` must have one row for each user and target"):
+    with pytest.raises(InputError, match=r"`negatives`.*one row.*negatives\[1\] = 1\b"):
         ranks(Negatives(user_rows=[0, 1, 1, 2], items=GIVEN[[0, 1, 1, 2]]))
 
 
 def test_sample_size_must_agree():
     assert ranks(GIVEN, sample_size=4).rows.rank.tolist() == [2, 3, 3]
-    with pytest.raises(InputError, match="`negatives` must hold 9 items for each target; 3 of 3"):
+    with pytest.raises(InputError, match=r"`negatives`.*\b9\b.*3 of 3.*negatives\[0\] = 3\b"):
         ranks(GIVEN, sample_size=10)
 
 
 def test_given_items_are_not_shared():
-    with pytest.raises(InputError, match="`shared_draws` must be left out with `negatives`"):
+    with pytest.raises(InputError, match=r"`shared_draws`.*`negatives`"):
         ranks(GIVEN, shared_draws=2)
 
 
 def test_items_outside_the_catalogue():
-    with pytest.raises(InputError, match="`negatives` must lie in `items`; 1 of 9 do not"):
+    with pytest.raises(InputError, match=r"`negatives`.*`items`.*1 of 9"):
         ranks(GIVEN, items=[0, 1, 2, 4, 5])
 
 
@@ -273,8 +262,8 @@ def test_the_negatives_of_ncf(data_file):
     split = read_split(data_file("ml-1m.parquet"))
     popularity = split.train.item_counts().astype(np.float64)
     with (
-        pytest.warns(DataWarning, match="; 156 of 597960 do, .* They were left out"),
-        pytest.warns(DataWarning, match="no row repeats an item.* counts as 'unseen'"),
+        pytest.warns(DataWarning, match="156 of 597960"),
+        pytest.warns(DataWarning, match="no row repeats.*'unseen'"),
     ):
         sample = sample_ranks(
             CallableScorer(lambda users: np.tile(popularity, (users.size, 1)), n_items=3_706),
@@ -286,12 +275,12 @@ def test_the_negatives_of_ncf(data_file):
 
 
 @pytest.mark.parametrize(("columns", "message"), [
-    ({"user": [0, 1], "negative": [[1, None], [2]]}, "`negative` must have no missing values"),
-    ({"user": [0, None], "negative": [[1], [2]]}, "`user` must have no missing values"),
+    ({"user": [0, 1], "negative": [[1, None], [2]]}, r"`negative`.*missing"),
+    ({"user": [0, None], "negative": [[1], [2]]}, r"`user`.*missing"),
     ({"user": [0, 1], "negative": [["x"], ["y"]]},
-     "`negative` must hold whole numbers, not string"),
+     r"`negative`.*\bstring\b"),
     ({"user": pa.array([], pa.int64()), "negative": pa.array([], pa.list_(pa.int64()))},
-     "`path` must hold at least one row"),
+     r"`path`.*one row"),
 ])  # fmt: skip
 def test_bad_parquet(columns, message, tmp_path):
     path = tmp_path / "negatives.parquet"
@@ -303,9 +292,9 @@ def test_bad_parquet(columns, message, tmp_path):
 def test_files_that_are_something_else(tmp_path):
     for name in ("bad.parquet", "bad.test.negative"):
         (tmp_path / name).write_bytes(b"\xff\xfe\n")
-    with pytest.raises(InputError, match=r"must be a Parquet file; .*bad\.parquet is not"):
+    with pytest.raises(InputError, match=r"Parquet.*bad\.parquet"):
         ranks(tmp_path / "bad.parquet")
-    with pytest.raises(InputError, match="must hold lines like"):
+    with pytest.raises(InputError, match=r"`path`.*\(user,item\)"):
         ranks(tmp_path / "bad.test.negative")
-    with pytest.raises(InputError, match="must have rows of one length; fill up shorter ones"):
+    with pytest.raises(InputError, match="one length"):
         ranks([[1], [2, 3], [4]])

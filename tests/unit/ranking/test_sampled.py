@@ -348,23 +348,21 @@ def test_nan_scores_raise_and_name_the_user(make, item):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"sample_size": 1}, "`sample_size` must be at least 2, not 1."),
-    ({"sample_size": 5}, ("`sample_size` must be at most 4, the number of items, without "
-                         "replacement, not 5.")),
-    ({"ties": "mean"}, "`ties` must be one of 'best', 'worst', 'random', not 'mean'."),
-    ({"pool": "seen"}, "`pool` must be one of 'all', 'unseen', not 'seen'."),
-    ({"pool": "unseen"}, '`exclude` must be given with pool="unseen": it says what was seen.'),
-    ({"replacement": 1}, "`replacement` must be True or False, not 1."),
-    ({"shared_draws": 0}, "`shared_draws` must be at least 1, not 0."),
-    ({"batch_size": 0}, "`batch_size` must be at least 1, not 0."),
-    ({"n_jobs": 0}, "`n_jobs` must be at least 1, not 0."),
-    ({"progress": 3}, "`progress` must be None, True or a function of (done, total), not 3."),
-    ({"weight": [1.0, 2.0]}, "`weight` must have 1 entries, not 2."),
+    ({"sample_size": 1}, r"`sample_size`.*\b1\b"),
+    ({"sample_size": 5}, (r"`sample_size`.*\b5\b")),
+    ({"ties": "mean"}, r"`ties`.*'best', 'worst', 'random'.*'mean'"),
+    ({"pool": "seen"}, r"`pool`.*'all', 'unseen'.*'seen'"),
+    ({"pool": "unseen"}, r'`exclude`.*pool="unseen"'),
+    ({"replacement": 1}, r"`replacement`.*True.*False.*\b1\b"),
+    ({"shared_draws": 0}, r"`shared_draws`.*\b0\b"),
+    ({"batch_size": 0}, r"`batch_size`.*\b0\b"),
+    ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
+    ({"progress": 3}, r"`progress`.*None, True.*\b3\b"),
+    ({"weight": [1.0, 2.0]}, r"`weight`.*\b1\b.*\b2\b"),
 ])  # fmt: skip
 def test_bad_arguments(settings, message):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=message):
         sample_ranks(np.eye(4), ([0], [0]), **{"sample_size": 3, "rng": 0, **settings})
-    assert str(error.value) == message
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -390,7 +388,7 @@ def test_rows_of_another_catalogue_are_refused():
     scores = np.arange(12.0).reshape(2, 6)
     other = csr_array(np.array([[1, 0], [0, 1]]))
     message = "must have the 6 items of the scorer, not 2: its rows would be other items."
-    with pytest.raises(InputError, match=f"^`targets` {message}"):
+    with pytest.raises(InputError, match=rf"`targets`.*{message}"):
         sample_ranks(scores, other, sample_size=3)
-    with pytest.raises(InputError, match=f"^`exclude` {message}"):
+    with pytest.raises(InputError, match=rf"`exclude`.*{message}"):
         sample_ranks(scores, ([0], [3]), exclude=other, sample_size=3)

@@ -185,59 +185,59 @@ def test_scores_are_cleaned_at_the_seam():
 def test_nan_names_user_and_item(items, item):
     scores = np.zeros((9, 3))
     scores[7, item] = np.nan
-    with pytest.raises(InputError, match="score for user row 7 and item row 2 is NaN"):
+    with pytest.raises(InputError, match=r"user row 7\b.*item row 2\b.*NaN"):
         score_block(ScoreArray(scores), np.array([1, 7]), items)
 
 
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: FactorScorer([1.0], [[1.0]]), "`user_factors` must be a two-dimensional array"),
-        (lambda: FactorScorer([[1.0]], [["a"]]), "`item_factors` must be a two-dimensional array"),
+        (lambda: FactorScorer([1.0], [[1.0]]), r"`user_factors`.*array"),
+        (lambda: FactorScorer([[1.0]], [["a"]]), r"`item_factors`.*array"),
         (lambda: FactorScorer([[1.0]], [[1.0, 2.0]]), "same number of columns, not 1 and 2"),
         (
             lambda: FactorScorer([[1.0]], [[1.0]], similarity="l2"),
-            "`similarity` must be one of 'dot', 'cosine'",
+            r"`similarity`.*'dot', 'cosine'.*'l2'",
         ),
         (
             lambda: FactorScorer([[1.0]], [[1.0]], item_bias=[1.0, 2.0]),
-            "`item_bias` must have 1 entries, not 2",
+            r"`item_bias`.*\b1\b.*\b2\b",
         ),
         (
             lambda: FactorScorer([[1.0]], [[1.0]], item_bias=[np.nan]),
-            r"`item_bias` must be numbers; 1 of 1 is not, the first being item_bias\[0\] = nan",
+            r"`item_bias`.*1 of 1.*item_bias\[0\] = nan\b",
         ),
         (
             lambda: ItemItemScorer(csr_array((2, 3)), np.ones((3, 2))),
-            r"`item_item` must be a numeric matrix of shape \(3, 3\)",
+            r"`item_item`.*\(3, 3\)",
         ),
-        (lambda: ItemItemScorer("abc", np.ones((3, 3))), "`history` must be a"),
-        (lambda: ScoreArray([1.0, 2.0]), "`array` must hold the scores of users"),
-        (lambda: CallableScorer(3, n_items=2), "`function` must be callable as f"),
-        (lambda: as_scorer(lambda u: u), "`n_items` must be given for a function"),
-        (lambda: as_scorer(3.0), "`scorer` must be a scorer, a model, an array of scores"),
-        (lambda: as_scorer([[1.0]], n_items=2), "`n_items` must agree with the scorer"),
-        (lambda: as_scorer([[1.0]], n_users=2), "`n_users` must agree .* has 1, not 2"),
+        (lambda: ItemItemScorer("abc", np.ones((3, 3))), r"`history`.*\bstr\b"),
+        (lambda: ScoreArray([1.0, 2.0]), r"`array`.*scores"),
+        (lambda: CallableScorer(3, n_items=2), r"`function`.*callable.*\bint\b"),
+        (lambda: as_scorer(lambda u: u), r"`n_items`.*function"),
+        (lambda: as_scorer(3.0), r"`scorer`.*\bfloat\b"),
+        (lambda: as_scorer([[1.0]], n_items=2), r"`n_items`.*scorer.*\b2\b"),
+        (lambda: as_scorer([[1.0]], n_users=2), r"`n_users`.*\b1\b.*\b2\b"),
         (lambda: as_scorer("nowhere.npy"), "nowhere.npy does not exist"),
         (
             lambda: as_scorer(lambda u, i: np.ones(3), n_items=3).scores([0]),
-            r"`scorer` must return numbers of shape \(1, 3\) for 1 users and 3 items",
+            r"`scorer`.*\(1, 3\).*\b1\b.*\b3\b",
         ),
         (
             lambda: ScoreArray([[1.0]]).scores([0, 1]),
-            r"`user_rows` must lie in 0..0; 1 of 2 does not, the first being user_rows\[1\] = 1",
+            r"`user_rows`.*1 of 2.*user_rows\[1\] = 1\b",
         ),
         (
             lambda: ScoreArray([[1.0]]).scores([0], [1]),
-            r"`item_rows` must lie in 0..0; 1 of 1 does not, the first being item_rows\[0\] = 1",
+            r"`item_rows`.*1 of 1.*item_rows\[0\] = 1\b",
         ),
         (
             lambda: ScoreArray([[1.0], [2.0]]).scores([0, 1], [[0], [4]]),
-            r"`item_rows` must lie in 0..0; 1 of 2 do not, the first being item_rows\[1, 0\] = 4",
+            r"`item_rows`.*1 of 2.*item_rows\[1, 0\] = 4\b",
         ),
         (
             lambda: ScoreArray([[1.0]]).scores([0], [[0], [0]]),
-            "`item_rows` must be whole numbers in one dimension",
+            r"`item_rows`.*dimension",
         ),
     ],
 )
@@ -256,9 +256,9 @@ def test_repr_says_the_size():
 
 def test_files_and_lists_that_hold_no_table(tmp_path):
     (tmp_path / "scores.npy").write_bytes(b"no array")
-    with pytest.raises(InputError, match=r"`scorer` must be an \.npy file of numbers; .* is not"):
+    with pytest.raises(InputError, match=r"`scorer`.*\.npy"):
         as_scorer(tmp_path / "scores.npy")
-    with pytest.raises(InputError, match="`array` must have one score for each user and item"):
+    with pytest.raises(InputError, match=r"`array`.*one score"):
         as_scorer([[1.0, 2.0], [3.0]])
 
 
@@ -266,7 +266,7 @@ def test_files_and_lists_that_hold_no_table(tmp_path):
 def test_a_scorer_that_says_so_is_asked_by_several_threads(says, threads, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     seen = set()
-    together = threading.Barrier(threads, timeout=120)  # broken unless so many come at once
+    together = threading.Barrier(threads, timeout=600)  # broken unless so many come at once
 
     class Slow:
         n_users, n_items, thread_safe = 40, 5, says

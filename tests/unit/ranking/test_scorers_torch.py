@@ -87,9 +87,9 @@ def test_factors_are_used_by_attribute_and_by_method(torch):
 
 
 def test_refused(torch):
-    with pytest.raises(InputError, match="`n_items` must be given for a module that has no"):
+    with pytest.raises(InputError, match=r"`n_items`.*module"):
         as_scorer(torch.nn.Identity())
     module = torch.nn.Bilinear(1, 1, 3)
     module.forward = lambda users, items: torch.zeros(len(users), 3)
-    with pytest.raises(InputError, match="must return one score for each pair; for 4 pairs"):
+    with pytest.raises(InputError, match=r"for 4 pairs"):
         as_scorer(module, n_items=2).scores([0, 1])

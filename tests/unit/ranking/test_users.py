@@ -106,34 +106,33 @@ def test_results_are_read_only():
 
 
 @pytest.mark.parametrize(("size", "settings", "message"), [
-    (0, {}, "`size` must lie in 1..100, not 0."),
-    (101, {}, "`size` must lie in 1..100, not 101."),
+    (0, {}, r"`size`.*\b0\b"),
+    (101, {}, r"`size`.*\b101\b"),
     (5, {"strata": ["a", "b"]},
-     "`strata` must have one label for each user, 100 in all, not shape (2,)."),
-    (2, {"strata": LABELS}, "`size` must be at least 3, the number of strata, not 2."),
+     r"`strata`.*\b100\b.*\(2,\)"),
+    (2, {"strata": LABELS}, r"`size`.*\b3\b.*\b2\b"),
     (5, {"strata": LABELS, "allocation": "best"},
-     "`allocation` must be one of 'proportional', 'neyman', not 'best'."),
-    (5, {"allocation": "neyman"}, "`strata` must be given with `allocation` or `spread`."),
+     r"`allocation`.*'proportional', 'neyman'.*'best'"),
+    (5, {"allocation": "neyman"}, r"`strata`.*`allocation`.*`spread`"),
     (5, {"strata": LABELS, "allocation": "neyman"},
-     '`spread` must be given with allocation="neyman".'),
-    (5, {"strata": LABELS, "spread": {}}, '`spread` must come with allocation="neyman".'),
+     r'`spread`.*given.*allocation=\"neyman\"'),
+    (5, {"strata": LABELS, "spread": {}}, r'`spread`.*come.*allocation=\"neyman\"'),
     (5, {"strata": LABELS, "allocation": "neyman", "spread": {"a": 1}},
-     "`spread` must have a number for each stratum; 'b' has none."),
+     r"`spread`.*'b'"),
     (5, {"strata": LABELS, "allocation": "neyman", "spread": np.full(100, np.nan)},
-     "`spread` must have two known values or more in each stratum; 'a' has 0."),
+     r"`spread`.*'a'.*\b0\b"),
     (5, {"strata": LABELS, "allocation": {"a": 5}},
-     "`allocation` must have a number for each stratum, a, b, c, not for a."),
+     r"`allocation`.*a, b, c.*\ba\b"),
     (5, {"strata": LABELS, "allocation": {"a": 1, "b": 1, "c": 1}},
-     "`allocation` must sum to `size`, 5, not 3."),
+     r"`allocation`.*`size`.*\b5\b.*\b3\b"),
     (15, {"strata": LABELS, "allocation": {"a": 11, "b": 1, "c": 3}},
-     "`allocation['a']` must lie in 1..10, not 11."),
+     r"`allocation\['a'\]`.*\b11\b"),
 ])  # fmt: skip
 def test_bad_arguments(size, settings, message):
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=message):
         sample_users(100, size, rng=0, **settings)
-    assert str(error.value) == message
 
 
 def test_nan_is_not_a_label():
-    with pytest.raises(InputError, match="`strata` must be labels; 1 of 2 is not"):
+    with pytest.raises(InputError, match=r"`strata`.*1 of 2"):
         sample_users(2, 1, strata=[1.0, np.nan], rng=0)

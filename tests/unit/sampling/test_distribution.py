@@ -97,48 +97,46 @@ def test_plot_draws_the_recall_curve() -> None:
     [
         (
             lambda: RankDistribution(grid=RankGrid.dense(2), mass=np.array([0.5, 0.4])),
-            "`mass` must sum to 1, not 0.9.",
+            r"`mass`.*\b1\b.*\b0\.9\b",
         ),
         (
             lambda: RankDistribution(grid=RankGrid.dense(2), mass=np.array([1.0])),
-            "`mass` must have 2 entries, not 1.",
+            r"`mass`.*\b2\b.*\b1\b",
         ),
         (
             lambda: RankDistribution(grid=RankGrid.dense(2), mass=np.array([np.nan, 1.0])),
-            "`mass` must be finite; 1 of 2 is not, the first being mass[0] = nan.",
+            r"`mass`.*1 of 2.*mass\[0\] = nan\b",
         ),
         (
             lambda: RankDistribution.from_ranks([0], n_items=5),
-            "`ranks` must lie in 1..5; 1 of 1 does not, the first being ranks[0] = 0. "
-            "Ranks are 1-based.",
+            r"`ranks`.*1 of 1.*ranks\[0\] = 0\b",
         ),
         (
             lambda: RankDistribution.from_ranks([], n_items=5),
-            "`ranks` must hold at least one rank; it is empty.",
+            r"`ranks`.*empty",
         ),
         (
             lambda: RankDistribution.from_ranks([1], n_items=5, grid=RankGrid.dense(4)),
-            "`grid` must reach to n_items = 5; it reaches to 4.",
+            r"`grid`.*n_items = 5\b.*\b4\b",
         ),
         (
             lambda: RankDistribution.from_ranks([1], n_items=5).quantile(1.5),
-            "`q` must lie in 0..1; 1 of 1 does not, the first being q[0] = 1.5.",
+            r"`q`.*1 of 1.*q\[0\] = 1\.5\b",
         ),
         (
             lambda: RankDistribution.from_dict({"kind": "RankDistribution", "format": 2}),
-            "`content` must be of format 1, not 2.",
+            r"`content`.*\b1\b.*\b2\b",
         ),
         (
             lambda: RankDistribution.from_dict({"kind": "RankDistribution", "format": 1}),
-            "`content` must have edges, mass, method; it has not.",
+            r"`content`.*edges, mass, method",
         ),
         (
             lambda: RankDistribution.from_dict({}),
-            "`content` must be a RankDistribution written by to_dict.",
+            r"`content`.*RankDistribution.*to_dict",
         ),
     ],
 )
 def test_bad_input(make: object, says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         make()  # type: ignore[operator]
-    assert str(error.value) == says

@@ -68,7 +68,7 @@ def test_a_user_may_occur_in_every_model(tmp_path: Path) -> None:
 @pytest.mark.parametrize("users", [[*range(9), 3], [*map(str, range(9)), "3"]])
 def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any]) -> None:
     path = write(tmp_path / "r.parquet", rank=[1] * 10, user=users)
-    says = r"`user` must have as many rows as `n_targets` says; user 3 has 2 rows and n_targets 1"
+    says = r"`user`.*`n_targets`.*user 3.*\b2\b.*\b1\b"
     with pytest.raises(InputError, match=says):
         read_ranks(path, **SIZES)
     assert read_ranks(path, leave_out=["user"], **SIZES).samples[""].n_targets == 10
@@ -77,7 +77,7 @@ def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any]) -> N
 def test_equal_keys_of_different_users_cost_time_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tally, "_keys", lambda column: np.zeros(len(column), np.uint64))
+    monkeypatch.setattr(tally, "user_keys", lambda column: np.zeros(len(column), np.uint64))
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=["a", "b"])
     sample = read_ranks(path, **SIZES).samples[""]
     assert sample.rows is not None
@@ -87,9 +87,9 @@ def test_equal_keys_of_different_users_cost_time_alone(
 def test_keys_tell_texts_apart() -> None:
     texts = ["", "a", "b", "ab", "ba", "aa", "a" * 300, "a" * 299 + "b", "ä", "u1", "u10"]
     texts += [f"user{i}" for i in range(50_000)]
-    keys = tally._keys(pa.chunked_array([texts[:20_000], texts[20_000:]]))
+    keys = tally.user_keys(pa.chunked_array([texts[:20_000], texts[20_000:]]))
     assert np.unique(keys).size == len(texts)
-    assert np.array_equal(keys[5:], tally._keys(pa.chunked_array([pa.array(texts)[5:]])))
+    assert np.array_equal(keys[5:], tally.user_keys(pa.chunked_array([pa.array(texts)[5:]])))
 
 
 def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
@@ -102,7 +102,7 @@ def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
         offset=[0, 1, 0],
     )
     assert read_ranks(several, **SIZES).samples[""].several
-    with pytest.raises(InputError, match=r"^`rows` must be kept where users have several targets"):
+    with pytest.raises(InputError, match=r"`rows`.*several"):
         read_ranks(several, rows=False, **SIZES)
     weights = write(tmp_path / "w.parquet", rank=[1, 1], weight=[1.0, 2.0])
     assert read_ranks(weights, **SIZES).samples[""].rows is not None
@@ -153,11 +153,11 @@ def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
     assert read_ranks(path, n_items=50, design="fixed").samples[""].design.levels is None
     finer = read_ranks(path, n_items=50, levels=[10, 15, 20]).samples[""]
     assert finer.design.levels == (10, 15, 20)
-    with pytest.raises(InputError, match=r'`levels` must not be given with design="fixed"'):
+    with pytest.raises(InputError, match=r'`levels`.*design="fixed"'):
         read_ranks(path, n_items=50, design="fixed", levels=[10, 20])
-    with pytest.raises(InputError, match=r"`design` must be one of 'auto', 'fixed', 'adaptive'"):
+    with pytest.raises(InputError, match=r"`design`.*'auto', 'fixed', 'adaptive'.*'other'"):
         read_ranks(path, n_items=50, design="other")
-    with pytest.raises(InputError, match=r"^`levels` must be given: all targets have the sample"):
+    with pytest.raises(InputError, match=r"`levels`.*\b10\b"):
         read_ranks(csv(tmp_path / "r.csv", "rank\n2\n"), design="adaptive", **SIZES)
 
 
@@ -171,7 +171,7 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     exact = read_ranks(path, sample_size=50, n_items=50)
     assert exact.samples[""].exhausted
     assert "without replacement" in exact.notes[0]
-    says = r"`n_items` must be at least the sample size; it is 10 where 50 candidates were drawn"
+    says = r"`n_items`.*\b10\b.*\b50\b"
     with pytest.raises(InputError, match=says):
         read_ranks(path, sample_size=50, n_items=10)
 
@@ -203,16 +203,16 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     path = csv(tmp_path / "r.csv", "Rank,n,who\n1,10,a\n3,10,b\n")
     found = read_ranks(path, columns={"rank": "Rank", "sample_size": "n"}, n_items=50)
     assert found.samples[""].sample_size.tolist() == [10, 10]
-    says = r"^`rank` must name a column of .*; 'rank' is none of them: 'Rank', 'n', 'who'\. Is it"
+    says = r"`rank`.*'rank'.*'Rank', 'n', 'who'"
     with pytest.raises(InputError, match=says):
         read_ranks(path, **SIZES)
-    with pytest.raises(InputError, match=r"^`leave_out` must name a column of .*; 'x' is none"):
+    with pytest.raises(InputError, match=r"`leave_out`.*'x'"):
         read_ranks(path, leave_out=["x"], **SIZES)
-    with pytest.raises(InputError, match=r"^`columns` must be one of 'user', .*, not 'colour'"):
+    with pytest.raises(InputError, match=r"`columns`.*'user'.*'colour'"):
         read_ranks(path, columns={"colour": "n"}, **SIZES)
-    with pytest.raises(InputError, match=r"'3'\. The first line must name the columns\.$"):
+    with pytest.raises(InputError, match=r"'3'.*first line"):
         read_ranks(csv(tmp_path / "bare.csv", "3\n1\n"), **SIZES)
-    with pytest.raises(InputError, match=r"^`leave_out` must not name the column of the ranks"):
+    with pytest.raises(InputError, match=r"`leave_out`.*ranks"):
         read_ranks(csv(path, "rank\n1\n"), leave_out=["rank"], **SIZES)
 
 
@@ -222,23 +222,21 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     [
         (
             {"rank": [1] * 9 + [0, 5, 0]},
-            r"^`rank` must be at least 1; 2 of 12 are not, the first being rank\[9\] = 0\. Ranks "
-            r"are 1-based, the target counted among the candidates\.$",
+            r"`rank`.*2 of 12.*rank\[9\] = 0\b",
         ),
         (
             {"rank": [1] * 9 + [11]},
-            r"^`rank` must be at most the sample size; 1 of 10 is not, the first being rank\[9\] "
-            r"= 11\.",
+            r"`rank`.*1 of 10.*rank\[9\] = 11\b",
         ),
-        ({"rank": [1.0] * 9 + [1.5]}, r"^`rank` must hold whole numbers; rank\[9\] = 1\.5\.$"),
+        ({"rank": [1.0] * 9 + [1.5]}, r"`rank`.*rank\[9\] = 1\.5\b"),
         (
             {"rank": [1] * 9 + [None]},
-            r"^`rank` must have no missing values; 1 of 3 are missing, the first in row 10\.$",
+            r"`rank`.*1 of 3.*row 10",
         ),
-        ({"rank": [1, 2], "user": ["a", None]}, "^`user` must have no missing values; 1 are"),
-        ({"rank": [1, 2], "model": ["a", None]}, "^`model` must have no missing values; 1 are"),
-        ({"rank": [1, 2], "weight": ["a", "b"]}, r"^`weight` must hold numbers, not string"),
-        ({"rank": [1, 2], "weight": [-1.0, -1.0]}, r"^`weight` must be at least 0"),
+        ({"rank": [1, 2], "user": ["a", None]}, r"`user`.*missing.*\b1\b"),
+        ({"rank": [1, 2], "model": ["a", None]}, r"`model`.*missing.*\b1\b"),
+        ({"rank": [1, 2], "weight": ["a", "b"]}, r"`weight`.*\bstring\b"),
+        ({"rank": [1, 2], "weight": [-1.0, -1.0]}, r"`weight`.*2 of 2.*weight\[0\] = -1\.0"),
     ],
 )
 def test_bad_columns(tmp_path: Path, columns: dict[str, Any], says: str) -> None:
@@ -248,20 +246,20 @@ def test_bad_columns(tmp_path: Path, columns: dict[str, Any], says: str) -> None
 
 def test_a_column_of_users_is_no_column_of_models(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1] * 10_001, user=list(range(10_001)))
-    with pytest.raises(InputError, match=r"^`model` must name models; .* more than 10,000 differ"):
+    with pytest.raises(InputError, match=r"`model`.*10,000"):
         read_ranks(path, columns={"model": "user"}, **SIZES)
 
 
 def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
     late = csv(tmp_path / "late.csv", "rank\n" + "1\n" * 9_000_000 + "first\n")
-    with pytest.raises(InputError, match=r"^`path` must be a CSV file; .*late\.csv is not: "):
+    with pytest.raises(InputError, match=r"`path`.*CSV.*late\.csv"):
         read_ranks(late, **SIZES)
     twice = csv(tmp_path / "twice.csv", "rank,rank\n1,2\n")
-    with pytest.raises(InputError, match=r"^`path` must name each column once; .* has 'rank'"):
+    with pytest.raises(InputError, match=r"`path`.*'rank'"):
         read_ranks(twice, **SIZES)
     cut = write(tmp_path / "cut.parquet", rank=np.arange(10_000))
     cut.write_bytes(cut.read_bytes()[:-100])
-    with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .*cut\.parquet is not"):
+    with pytest.raises(InputError, match=r"`path`.*cut\.parquet"):
         read_ranks(cut, **SIZES)
 
 
@@ -274,5 +272,5 @@ def test_a_design_without_rank_1_is_told_as_it_is() -> None:
 
 def test_offsets_of_users_with_one_target_are_looked_at(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=[0, 1], offset=[0, 3])
-    with pytest.raises(InputError, match="`offset` must "):
+    with pytest.raises(InputError, match=r"`offset`.*`n_targets`.*1 of 2.*offset\[1\] = 3"):
         read_ranks(path, **SIZES)

@@ -68,16 +68,16 @@ def test_wide_bins_are_integrated() -> None:
 
 @pytest.mark.parametrize("edges", [[1, 5], [0], [0, 3, 3], [0, 5, 2]])
 def test_bad_edges(edges: list[int]) -> None:
-    with pytest.raises(InputError, match=r"^`edges` must start at 0 and increase up to"):
+    with pytest.raises(InputError, match=r"`edges`.*\b0\b"):
         RankGrid(np.array(edges))
 
 
 def test_bad_sizes() -> None:
-    with pytest.raises(InputError, match=r"^`n_items` must be at least 1, not 0\.$"):
+    with pytest.raises(InputError, match=r"`n_items`.*\b0\b"):
         RankGrid.default(0)
-    with pytest.raises(InputError, match=r"^`n_items` must be a whole number, not 2\.5\.$"):
+    with pytest.raises(InputError, match=r"`n_items`.*\b2\.5\b"):
         RankGrid.default(2.5)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match=r"^`ranks` must lie in 1\.\.10; 1 of 2 does not"):
+    with pytest.raises(InputError, match=r"`ranks`.*1 of 2.*ranks\[1\] = 11\b"):
         RankGrid.dense(10).bin_of([3, 11])
 
 

@@ -40,27 +40,26 @@ def test_a_target_alone_is_at_rank_one() -> None:
     [
         (
             {"sample_size": 8, "n_items": 7, "replacement": False},
-            "`sample_size` must be at most `n_items` = 7 without replacement, not 8.",
+            r"`sample_size`.*`n_items`.*\b7\b.*\b8\b",
         ),
-        ({"sample_size": 0, "n_items": 7}, "`sample_size` must be at least 1, not 0."),
+        ({"sample_size": 0, "n_items": 7}, r"`sample_size`.*\b0\b"),
         (
             {"sample_size": 2, "n_items": 1},
-            "`n_items` must be at least 2 when there is anything to sample, not 1.",
+            r"`n_items`.*\b1\b",
         ),
         (
             {"sample_size": 2, "n_items": 5, "replacement": "no"},
-            "`replacement` must be True or False, not 'no'.",
+            r"`replacement`.*True.*False.*'no'",
         ),
     ],
 )
 def test_bad_sizes(settings: dict[str, object], says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         kernel([1], **settings)  # type: ignore[arg-type]
-    assert str(error.value) == says
 
 
 def test_bad_ranks() -> None:
-    with pytest.raises(InputError, match=r"^`true_ranks` must lie in 1\.\.9; 1 of 1 does not"):
+    with pytest.raises(InputError, match=r"`true_ranks`.*1 of 1.*true_ranks\[0\] = 0\b"):
         kernel([0], sample_size=2, n_items=9)
-    with pytest.raises(InputError, match=r"^`ranks` must lie in 1\.\.2; 1 of 1 does not"):
+    with pytest.raises(InputError, match=r"`ranks`.*1 of 1.*ranks\[0\] = 3\b"):
         kernel([1], [3], sample_size=2, n_items=9)

@@ -45,9 +45,9 @@ def test_text_and_plot() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match=r"^`second` must lie in 1\.\.50; 1 of 1 does not"):
+    with pytest.raises(InputError, match=r"`second`.*1 of 1.*second\[0\] = 51\b"):
         consistency("ap", [1], [51], n_items=50)
-    with pytest.raises(InputError, match=r"^`first` must hold at least one rank; it is empty\.$"):
+    with pytest.raises(InputError, match=r"`first`.*empty"):
         consistency("ap", [], [5], n_items=50)
-    with pytest.raises(InputError, match=r"^`sample_sizes` must hold at least one size"):
+    with pytest.raises(InputError, match=r"`sample_sizes`.*empty"):
         consistency("ap", [1], [5], n_items=50, sample_sizes=[])

@@ -83,9 +83,9 @@ def test_probabilities_of_the_observed_outcomes() -> None:
 
 def test_naive_metric_is_that_of_the_sampled_ranks() -> None:
     assert sample([1, 3, 1], weight=[1, 2, 1]).naive("rr") == pytest.approx((1 + 2 / 3 + 1) / 4)
-    with pytest.raises(InputError, match=r"^`naive` must be asked of a fixed design"):
+    with pytest.raises(InputError, match=r"`naive`.*fixed"):
         sample([5, 5], levels=[10, 20]).naive("rr")
-    with pytest.raises(InputError, match=r"^`naive` must be asked of samples with one target"):
+    with pytest.raises(InputError, match=r"`naive`.*one target"):
         sample([1, 4], user=[1, 1], n_targets=2, offset=[0, 1]).naive("rr")
 
 
@@ -100,136 +100,114 @@ def test_arrays_cannot_be_changed_from_outside() -> None:
 
 
 BAD = [
-    ({"rank": []}, "`rank` must hold at least one rank; the sample is empty."),
+    ({"rank": []}, r"`rank`.*empty"),
     (
         {"rank": [0, 1]},
-        "`rank` must be at least 1; 1 of 2 is not, the first being rank[0] = 0. "
-        "Ranks are 1-based, the target counted among the candidates.",
+        r"`rank`.*1 of 2.*rank\[0\] = 0\b",
     ),
     (
         {"rank": [1, 11, 12]},
-        "`rank` must be at most the sample size; 2 of 3 are not, the first being rank[1] = 11. "
-        "Ranks are 1-based, the target counted among the candidates.",
+        r"`rank`.*2 of 3.*rank\[1\] = 11\b",
     ),
     (
         {"rank": [1.0, np.nan]},
-        "`rank` must be finite; 1 of 2 is not, the first being rank[1] = nan.",
+        r"`rank`.*1 of 2.*rank\[1\] = nan\b",
     ),
     (
         {"rank": [1.5]},
-        "`rank` must be whole numbers; 1 of 1 is not, the first being rank[0] = 1.5. "
-        "Ranks are 1-based, the target counted among the candidates.",
+        r"`rank`.*1 of 1.*rank\[0\] = 1\.5\b",
     ),
-    ({"rank": ["3"]}, "`rank` must hold numbers, not <U1. Text must be parsed first."),
-    ({"rank": [True]}, "`rank` must hold numbers, not bool."),
-    ({"rank": [[1]]}, "`rank` must be one-dimensional, not of shape (1, 1)."),
+    ({"rank": ["3"]}, r"`rank`.*<U1\b"),
+    ({"rank": [True]}, r"`rank`.*\bbool\b"),
+    ({"rank": [[1]]}, r"`rank`.*\(1, 1\)"),
     (
         {"sample_size": 51},
-        "`sample_size` must be at most the number of items that can be drawn, and the target; "
-        "3 of 3 are not, the first being sample_size[0] = 51. "
-        "Without replacement a sample cannot be larger than the catalogue.",
+        r"`sample_size`.*3 of 3.*sample_size\[0\] = 51\b",
     ),
-    ({"sample_size": [10, 10]}, "`sample_size` must have 3 entries, not 2."),
+    ({"sample_size": [10, 10]}, r"`sample_size`.*\b3\b.*\b2\b"),
     (
         {"weight": [1.0, -1.0, 1.0]},
-        "`weight` must be at least 0.0; 1 of 3 is not, the first being weight[1] = -1.0.",
+        r"`weight`.*1 of 3.*weight\[1\] = -1\.0\b",
     ),
-    ({"weight": [0.0, 0.0, 0.0]}, "`weight` must have a positive sum; all are 0."),
+    ({"weight": [0.0, 0.0, 0.0]}, r"`weight`.*sum.*\b0\b"),
     (
         {"weight": [1.0, np.inf, 1.0]},
-        "`weight` must be finite; 1 of 3 is not, the first being weight[1] = inf.",
+        r"`weight`.*1 of 3.*weight\[1\] = inf\b",
     ),
     (
         {"n_items": [50, 60, 50], "pool": "all"},
-        "`n_items` must be one number when the pool is all items; it differs between rows. "
-        'Catalogues of the users\' own are pool="unseen".',
+        r"`n_items`.*one number.*pool=\"unseen\"",
     ),
     (
         {"levels": [10, 20]},
-        "`rank` must exceed the stopping rank 1 before the last level; 2 of 3 do not, the first "
-        "being rank[0] = 1. An adaptive design goes on from there; a fixed one has no `levels`.",
+        r"`rank`.*\b1\b.*2 of 3.*rank\[0\] = 1\b",
     ),
     (
         {"rank": [5], "sample_size": 15, "levels": [10, 20]},
-        "`sample_size` must be a level of the design, 10, 20; 1 of 1 is not, the first being "
-        "sample_size[0] = 15.",
+        r"`sample_size`.*\b10\b.*\b20\b.*1 of 1.*sample_size\[0\] = 15\b",
     ),
     (
         {"rank": [13], "sample_size": 20, "levels": [10, 20]},
-        "`rank` must be reachable: at most the stopping rank at the level before, and the draws "
-        "since; 1 of 1 is not, the first being rank[0] = 13.",
+        r"`rank`.*1 of 1.*rank\[0\] = 13\b",
     ),
     (
         {"user": [1, 1, 2]},
-        "`user` must have as many rows as `n_targets` says; user 1 has 2 rows and n_targets 1. "
-        "Leave `user` out to count every target as a user of its own.",
+        r"`user`.*`n_targets`.*user 1.*\b2\b.*\b1\b",
     ),
     (
         {"user": [0.5, 1.0, 2.0]},
-        "`user` must hold one whole number or text for each of the 3 ranks, "
-        "not float64 of shape (3,).",
+        r"`user`.*\b3\b.*\bfloat64 of shape \(3,\)",
     ),
     (
         {"n_targets": 2},
-        "`n_targets` must be 1 where `user` is left out; 3 of 3 are not, the first being "
-        "n_targets[0] = 2. Several targets need to know whose they are.",
+        r"`n_targets`.*`user`.*3 of 3.*n_targets\[0\] = 2\b",
     ),
     (
         {"offset": 1},
-        "`offset` must be below `n_targets`; 3 of 3 are not, the first being offset[0] = 1.",
+        r"`offset`.*`n_targets`.*3 of 3.*offset\[0\] = 1\b",
     ),
-    ({"replacement": None}, "`replacement` must be True or False, not None."),
+    ({"replacement": None}, r"`replacement`.*True.*False.*\bNone\b"),
 ]
 
 
 @pytest.mark.parametrize(("changes", "says"), BAD, ids=[says[:40] for _, says in BAD])
 def test_bad_input_gets_one_sentence(changes: dict[str, object], says: str) -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         sample(**changes)
-    assert str(error.value) == says
 
 
 def test_samples_of_different_kinds_do_not_add() -> None:
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"catalogues.*\b50\b.*\b60\b"):
         sample() + sample(n_items=60)
-    assert str(error.value) == (
-        "Samples add only if their catalogues agree; one has 50 items, the other 60."
-    )
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=r"designs.*without replacement.*with replacement"):
         sample() + sample(replacement=True)
-    assert str(error.value) == (
-        "Samples add only if their designs agree; one is without replacement from all items, "
-        "the other with replacement from all items."
-    )
-    with pytest.raises(InputError, match=r"all items \(ties 'best' and 'worst'\)\.$"):
+    with pytest.raises(InputError, match=r"ties 'best' and 'worst'"):
         sample(ties="best") + sample(ties="worst")
-    with pytest.raises(
-        InputError, match=r"one is without replacement.*, the other adaptive 10 to 20"
-    ):
+    with pytest.raises(InputError, match=r"without replacement.*adaptive 10 to 20"):
         sample([2, 3]) + sample([2, 3], levels=[10, 20])
-    with pytest.raises(InputError, match=r"^Samples add only if both name their users"):
+    with pytest.raises(InputError, match=r"both name their users"):
         sample() + sample(user=[1, 2, 3])
-    with pytest.raises(InputError, match=r"^`user` must have as many rows as `n_targets` says"):
+    with pytest.raises(InputError, match=r"`user`.*`n_targets`"):
         sample(user=[1, 2, 3]) + sample(user=[3, 4, 5])
     with pytest.raises(TypeError):
         sample() + 3  # type: ignore[operator]
 
 
 def test_empty_counts() -> None:
-    with pytest.raises(
-        InputError, match=r"^`count` must have a positive entry; the sample is empty"
-    ):
+    with pytest.raises(InputError, match=r"`count`.*empty"):
         RankSample.from_counts([1, 2], [0, 0], **FIXED)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("rank", [[[1, 2]], ["a", "b"]])
-def test_counts_of_ranks_that_are_none(rank):
-    with pytest.raises(InputError, match=r"^`rank` must"):
+@pytest.mark.parametrize(
+    ("rank", "says"), [([[1, 2]], r"`rank`.*\(1, 2\)"), (["a", "b"], r"`rank`.*<U1")]
+)
+def test_counts_of_ranks_that_are_none(rank, says):
+    with pytest.raises(InputError, match=says):
         RankSample.from_counts(rank, [1, 2], sample_size=3, n_items=9, replacement=True)
 
 
 def test_numbers_and_text_do_not_name_the_same_users():
-    with pytest.raises(InputError, match="both name their users by numbers or by text"):
+    with pytest.raises(InputError, match="numbers or by text"):
         sample([1], user=[1]) + sample([1], user=["1"])
 
 
@@ -238,8 +216,8 @@ def test_counts_of_several_targets_are_not_taken_for_one():
     sample = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, **settings)
     assert sample.several
     assert sample.without_rows().several
-    with pytest.raises(InputError, match="`naive` must be asked of samples with one target"):
+    with pytest.raises(InputError, match=r"`naive`.*one target"):
         sample.without_rows().naive("recall@1")
     own = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, pool="unseen", **settings)
-    with pytest.raises(InputError, match="`rows` must be kept where users have several targets"):
+    with pytest.raises(InputError, match=r"`rows`.*several"):
         own.without_rows()

@@ -100,9 +100,9 @@ def test_sizes_from_columns_and_several_models(tmp_path: Path) -> None:
     assert same(RankSample.read(path, model="b", replacement=False), both["b"])
     counts = files.read_all(path, replacement=False, rows=False)
     assert counts["b"].sample_size.tolist() == [20, 20]
-    with pytest.raises(InputError, match=r"^`model` must be given: .* holds 2 models, 'a', 'b'\.$"):
+    with pytest.raises(InputError, match=r"`model`.*\b2\b.*'a', 'b'"):
         RankSample.read(path, replacement=False)
-    with pytest.raises(InputError, match=r"^`model` must be one of 'a', 'b' in .*, not 'c'\.$"):
+    with pytest.raises(InputError, match=r"`model`.*'a', 'b'.*'c'"):
         RankSample.read(path, model="c", replacement=False)
 
 
@@ -123,84 +123,76 @@ SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
 @pytest.mark.parametrize(
     ("text", "settings", "says"),
     [
-        ("place\n1\n", SIZES, "`rank` must name a column of "),
-        ("rank\n", SIZES, "`path` must hold at least one rank; "),
-        ("", SIZES, "`path` must be a CSV file; "),
-        ("rank\n1\n", {"n_items": 50, "replacement": True}, "`sample_size` must be given: "),
+        ("place\n1\n", SIZES, r"`rank`.*column"),
+        ("rank\n", SIZES, r"`path`.*one rank"),
+        ("", SIZES, r"`path`.*CSV"),
+        ("rank\n1\n", {"n_items": 50, "replacement": True}, r"`sample_size`.*given"),
         (
             "rank\n1\n",
             {"sample_size": 9, "n_items": 50},
-            "`replacement` must be given, True or False",
+            r"`replacement`.*True.*False",
         ),
-        ("rank,n_items\n1,50\n", SIZES, "`n_items` must not be given twice: "),
-        ("rank\nfirst\n", SIZES, "`rank` must hold numbers, not string; rank[0] is 'first'."),
+        ("rank,n_items\n1,50\n", SIZES, r"`n_items`.*twice"),
+        ("rank\nfirst\n", SIZES, r"`rank`.*rank\[0\].*'first'"),
         (
             "rank,x\n1,2\n,3\n",
             SIZES,
-            "`rank` must have no missing values; 1 of 2 are missing, the first in row 2.",
+            r"`rank`.*1 of 2.*row 2",
         ),
         (
             "rank\n0\n",
             SIZES,
-            "`rank` must be at least 1; 1 of 1 is not, the first being rank[0] = 0.",
+            r"`rank`.*1 of 1.*rank\[0\] = 0\b",
         ),
     ],
 )
 def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: str) -> None:
     path = write_csv(tmp_path / "bad.csv", text)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         RankSample.read(path, **settings)
-    assert str(error.value).startswith(says)
 
 
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("{", "`text` must be a RankSample written by to_json: "),
-        ("[]", "`path` must hold a RankSample; it holds something else."),
-        ('{"kind": "RankSample", "format": 99}', "`path` must be of format 1, not 99: "),
-        ('{"kind": "RankSample", "format": 1}', "`path` must hold a whole RankSample; its head"),
+        ("{", r"`text`.*RankSample.*to_json"),
+        ("[]", r"`path`.*RankSample.*else"),
+        ('{"kind": "RankSample", "format": 99}', r"`path`.*\b1\b.*\b99\b"),
+        ('{"kind": "RankSample", "format": 1}', r"`path`.*RankSample.*head"),
         (
             '{"kind": "RankSample", "format": 1, "content": "rows", "design": {}, "columns": {}}',
-            "`path` must hold a whole RankSample: ",
+            r"`path`.*RankSample",
         ),
     ],
 )
 def test_bad_json(tmp_path: Path, text: str, says: str) -> None:
     path = tmp_path / "bad.json"
     path.write_text(text)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(InputError, match=says):
         RankSample.read(path)
-    assert str(error.value).startswith(says)
 
 
 def test_bad_paths(tmp_path: Path) -> None:
-    with pytest.raises(
-        InputError, match=r"^`path` must name a file; .*none\.csv does not exist\.$"
-    ):
+    with pytest.raises(InputError, match=r"`path`.*none\.csv.*exist"):
         RankSample.read(tmp_path / "none.csv", **SIZES)
-    with pytest.raises(
-        InputError, match=r"^`path` must end in \.parquet or \.csv or .* or \.json, not"
-    ):
+    with pytest.raises(InputError, match=r"`path`.*\.parquet.*'\.xls'"):
         RankSample.read(tmp_path / "ranks.xls")
     (tmp_path / "not.parquet").write_text("no")
-    with pytest.raises(InputError, match=r"^`path` must be a Parquet file; .*not\.parquet is not"):
+    with pytest.raises(InputError, match=r"`path`.*not\.parquet"):
         RankSample.read(tmp_path / "not.parquet")
-    with pytest.raises(InputError, match=r"^`path` must be writable; "):
+    with pytest.raises(InputError, match=r"`path`.*writable"):
         SAMPLES["rows"].write(tmp_path / "no folder" / "a.json")
     SAMPLES["rows"].write(tmp_path / "a.json")
-    with pytest.raises(
-        InputError, match=r"^`n_items` must not be given: .* carries its own design"
-    ):
+    with pytest.raises(InputError, match=r"`n_items`.*carries"):
         RankSample.read(tmp_path / "a.json", n_items=3)
 
 
 def test_json_that_is_no_text_or_was_changed(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(b"\xff\xfe{")
-    with pytest.raises(InputError, match=r"`path` must be a JSON file; .*a\.json is not text"):
+    with pytest.raises(InputError, match=r"`path`.*JSON.*a\.json"):
         RankSample.read(path)
     content = json.loads(files.to_json(SAMPLES["rows, counts"]))
     path.write_text(json.dumps({**content, "n_items": 3}), encoding="utf-8")
-    with pytest.raises(InputError, match="`n_items` must be at least 50, not 3"):
+    with pytest.raises(InputError, match=r"`n_items`.*\b3\b"):
         RankSample.read(path)

@@ -87,19 +87,19 @@ def test_an_empty_partition_sends_nothing() -> None:
     assert list(RECIPE["count_batches"]([], **FIXED)) == []
     empty = pa.record_batch({"rank": pa.array([], pa.int64())})
     assert list(RECIPE["count_batches"]([empty], **FIXED)) == []
-    with pytest.raises(ValueError, match="There is no rank in the table"):
+    with pytest.raises(ValueError, match="no rank"):
         RECIPE["add_counts"]([], **FIXED)
 
 
 def test_a_missing_rank_is_refused() -> None:
     batch = pa.record_batch({"rank": pa.array([1, None, 3])})
-    with pytest.raises(InputError, match="`rank` must"):
+    with pytest.raises(InputError, match=r"`rank`.*1 of 3.*rank\[1\] = nan"):
         list(RECIPE["count_batches"]([batch], **FIXED))
 
 
 def test_catalogues_that_differ_need_their_pool_named() -> None:
     columns = {"rank": [1, 2, 3, 4], "n_items": [50, 50, 60, 60]}
-    with pytest.raises(InputError, match="Samples add only if their catalogues agree"):
+    with pytest.raises(InputError, match="catalogues"):
         by_recipe(columns, [2, 2], sample_size=10, replacement=False)
 
 

@@ -52,11 +52,11 @@ def test_same_seed_same_sample() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match=r"^`sample_size` must be given, or `levels`: one of"):
+    with pytest.raises(InputError, match=r"`sample_size`.*`levels`"):
         simulate([1], n_items=10)
-    with pytest.raises(InputError, match=r"^`sample_size` must be at most `n_items` = 10 without"):
+    with pytest.raises(InputError, match=r"`sample_size`.*`n_items` = 10\b.*\b11\b"):
         simulate([1], n_items=10, sample_size=11)
-    with pytest.raises(InputError, match=r"^`true_ranks` must lie in 1\.\.10; 1 of 1 does not"):
+    with pytest.raises(InputError, match=r"`true_ranks`.*1 of 1.*true_ranks\[0\] = 0\b"):
         simulate([0], n_items=10, sample_size=5)
-    with pytest.raises(InputError, match=r"^`rng` must be None, a whole number"):
+    with pytest.raises(InputError, match=r"`rng`.*'seed'"):
         simulate([1], n_items=10, sample_size=5, rng="seed")  # type: ignore[arg-type]

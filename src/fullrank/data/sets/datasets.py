@@ -160,11 +160,11 @@ Netflix has withdrawn it; get its files by hand.
                 max_bytes=dataset.max_bytes,
                 progress=_progress.reporter(progress, target.name),
             )
-            _note(folder / "SHA256SUMS", target.name, sha256)
+            note_checksum(folder / "SHA256SUMS", target.name, sha256)
     return folder
 
 
-def _note(path: Path, name: str, sha256: str) -> None:
+def note_checksum(path: Path, name: str, sha256: str) -> None:
     """Remember a checksum, and tell if it is not what it was."""
     lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
     # a line that is not one of ours was damaged: it is forgotten, and the file written anew

@@ -40,7 +40,7 @@ def fetch(
     request = urllib.request.Request(url, headers={"User-Agent": "fullrank"})
     with _kept(url, target) as temporary:
         with _failures_named(url):
-            answer = (opener or _secure_opener().open)(request, timeout=TIMEOUT)
+            answer = (opener or secure_opener().open)(request, timeout=TIMEOUT)
         with answer as response:
             expected = _length(response)
             if expected is not None and expected > max_bytes:
@@ -91,7 +91,7 @@ def _length(response: Any) -> int | None:
     return int(text) if text is not None and text.isdecimal() else None
 
 
-def _secure_opener() -> urllib.request.OpenerDirector:
+def secure_opener() -> urllib.request.OpenerDirector:
     """Urllib's own way through proxies and redirections, but with no handler other than https."""
     opener = urllib.request.OpenerDirector()
     for handler in (
@@ -99,13 +99,13 @@ def _secure_opener() -> urllib.request.OpenerDirector:
         urllib.request.HTTPSHandler(),
         urllib.request.HTTPDefaultErrorHandler(),
         urllib.request.HTTPErrorProcessor(),
-        _SecureRedirects(),
+        SecureRedirects(),
     ):
         opener.add_handler(handler)
     return opener
 
 
-class _SecureRedirects(urllib.request.HTTPRedirectHandler):
+class SecureRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> urllib.request.Request | None:

@@ -177,16 +177,17 @@ def converged(system: System, tol: float) -> Floats:
         second = step(system, first)
         if gap(system, second) <= tol:
             return np.asarray(second / second.sum())
-        mass, value = _accelerated(system, mass, first, second, value)
+        mass, value = accelerated(system, mass, first, second, value)
     raise InputError(
         f"`tol` must be larger than {tol:g} for this sample: the likelihood is too flat to be "
         f"maximised that closely in {_LIMIT} steps."
     )
 
 
-def _accelerated(
+def accelerated(
     system: System, mass: Floats, first: Floats, second: Floats, value: float
 ) -> tuple[Floats, float]:
+    """The mass that two steps of EM point to, and its likelihood; never less than theirs."""
     change = first - mass
     bend = second - first - change
     size = float(np.linalg.norm(bend))

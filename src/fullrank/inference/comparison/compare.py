@@ -121,9 +121,9 @@ def compare(
     _check_test(aligned, test)
     pairs = _pairs(aligned.models, baseline)
     found = (
-        _paired(aligned, pairs, test, confidence, n_resamples, random)
+        paired_rows(aligned, pairs, test, confidence, n_resamples, random)
         if aligned.paired
-        else _unpaired(aligned, pairs, test, confidence)
+        else unpaired_rows(aligned, pairs, test, confidence)
     )
     differences = _packed(found, correction, confidence)
     how = "bootstrap" if test == "bootstrap" else "normal"
@@ -185,7 +185,7 @@ def _check_test(aligned: Aligned, test: str) -> None:
         )
 
 
-def _paired(
+def paired_rows(
     aligned: Aligned,
     pairs: Pairs,
     test: str,
@@ -221,7 +221,8 @@ def _paired(
     ]
 
 
-def _unpaired(aligned: Aligned, pairs: Pairs, test: str, confidence: float) -> list[_Row]:
+def unpaired_rows(aligned: Aligned, pairs: Pairs, test: str, confidence: float) -> list[_Row]:
+    """One test for each pair and metric, of two models measured on different users."""
     rows = []
     for i, j in pairs:
         for c, metric in enumerate(aligned.metrics):

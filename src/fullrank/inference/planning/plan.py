@@ -98,7 +98,7 @@ def plan(
     gain = truth.grid.averages(wanted)
     population = users if target == "users" else None
     report = reporter(progress, "designs")
-    candidates, options = _candidates(designs, truth.n_items), []
+    candidates, options = candidate_designs(designs, truth.n_items), []
     for done, candidate in enumerate(candidates, start=1):
         options.append(_option(candidate, truth, gain, value, goal, users, population))
         if report is not None:
@@ -227,9 +227,10 @@ def _truth(
     return found
 
 
-def _candidates(
+def candidate_designs(
     designs: Iterable[int | Sequence[int] | str] | None, n_items: int
 ) -> list[Candidate]:
+    """The designs that a plan weighs up: the given ones, or a range of them."""
     if designs is None:
         fixed: list[Any] = [size for size in FIXED if size < n_items]
         ends = {n_items // 2**halving for halving in _HALVINGS}

@@ -64,7 +64,7 @@ def descend(
     torch.set_num_threads(1)  # the steps are small, and the sums the same on every machine
     try:
         for _ in range(how.epochs):
-            for histories, wanted, others in _batches(data, how, generator):
+            for histories, wanted, others in batches(data, how, generator):
                 optimizer.zero_grad()
                 distance = difference(torch.from_numpy(histories), wanted, others)
                 loss = torch.nn.functional.softplus(-how.scale * distance).mean()
@@ -74,7 +74,7 @@ def descend(
         torch.set_num_threads(threads)
 
 
-def _batches(
+def batches(
     data: Interactions, how: Descent, generator: np.random.Generator
 ) -> Iterator[tuple[NDArray[np.float32], Ints, Ints]]:
     """Every interaction once, in random order, each with an item that the user does not have."""

@@ -77,7 +77,7 @@ class Ranking:
             group = make_group(self.gpu, users, self.exclusion, pools, part, names, replacement)
             starts = targets.starts[part.start : part.stop + 1] - here.start
             self.model.start(users)
-            climb = _Climb(self.gpu, self.model, group, starts, items[here])
+            climb = Climb(self.gpu, self.model, group, starts, items[here])
             for level in levels:
                 if not climb.step(level, stop_rank, replacement):
                     break
@@ -99,7 +99,7 @@ class Ranking:
             group = make_group(self.gpu, users[part], self.exclusion)
             self.model.start(users[part])
             own = starts[part.start : part.stop + 1] - here.start
-            climb = _Climb(self.gpu, self.model, group, own, targets[here])
+            climb = Climb(self.gpu, self.model, group, own, targets[here])
             above[here] = climb.given(drawn(part)).cpu().numpy()
             marks[here] = climb.marks.cpu().numpy()
         return above, marks
@@ -118,7 +118,7 @@ class Ranking:
                     self.progress(last, n_users)
 
 
-class _Climb:
+class Climb:
     """The targets of a block of users on their way through the levels."""
 
     def __init__(self, gpu: Gpu, model: Model, group: Group, starts: Ints, targets: Ints) -> None:
