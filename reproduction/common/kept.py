@@ -1,0 +1,32 @@
+"""Files that studies keep: whole or not at all, and a line at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullrank._files import replacing
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "reproduction" / "results"
+
+
+def keep_json(content: dict[str, Any], path: Path) -> None:
+    with replacing(path) as new:
+        new.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def keep_arrays(path: Path, **arrays: Any) -> None:
+    """A compressed .npz, whole or not at all."""
+    with replacing(path) as new, new.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+
+
+def append_json(record: Any, path: Path) -> None:
+    """One more line, on a line of its own even where a killed run has left half of one."""
+    torn = path.is_file() and path.read_bytes()[-1:] not in (b"\n", b"")
+    with path.open("a", encoding="utf-8") as file:
+        file.write(("\n" if torn else "") + json.dumps(record) + "\n")

@@ -1,0 +1,41 @@
+"""What the parameter searches of Tables 14–17 are there to show, in numbers."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from reproduction.linear_models.search import published_best
+
+FLAT = 2.0  # percent of the best that a flat search may lose …
+FLAT_FROM = 0.75  # … with λ from so many times the best on: the published grids go to 1.5 of it
+
+Grid = dict[str, Any]
+
+
+def lost(grid: Grid, published: Grid) -> float:
+    """The most that is lost from FLAT_FROM on, in percent of the best of a grid or of its print."""
+    kept = [
+        at
+        for at, penalty in enumerate(published["penalties"])
+        if penalty >= FLAT_FROM * _best(published)
+    ]
+    top = max(map(max, grid["values"]))
+    return float(100 * (1 - min(row[at] for row in grid["values"] for at in kept) / top))
+
+
+def falling(grid: Grid) -> tuple[int, int]:
+    """Steps of the rank, from the lowest on, with which a model without regularisation falls."""
+    first = [row[0] for row in grid["values"]]
+    steps = list(pairwise(first))
+    return sum(after < before for before, after in steps), len(steps)
+
+
+def at_twice(grid: Grid, published: Grid) -> list[float]:
+    """NDCG@100 at each rank, with twice the best λ."""
+    column = published["penalties"].index(2 * _best(published))
+    return [row[column] for row in grid["values"]]
+
+
+def _best(published: Grid) -> float:
+    return float(published["penalties"][published_best(published)[1]])
