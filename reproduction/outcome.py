@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
-from reproduction.runner import PAPERS
+from reproduction.papers import PAPERS
 
 Cell = dict[str, Any]
 

@@ -1,12 +1,60 @@
-"""Every table and figure of the five papers, and which of them hold no result.
+"""The five papers, and every one of their tables and figures.
 
-The numbers of the papers are those of `reproduction.runner.PAPERS`. What a study says of an
-item goes before what is said here. Rendle's two tables have no number and are counted as they come.
+Stored results name an item by the number of its paper ("002 Table 1"); `item_name` gives the name
+that readers see. The outcome that a study records for an item takes precedence over what is said
+here. Rendle's two tables have no number and are counted in order.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Paper:
+    """A paper by author and year, and its title."""
+
+    name: str
+    title: str = ""
+    where: str = ""
+
+    @property
+    def reference(self) -> str:
+        return f"{self.name}, {self.title} ({self.where})" if self.title else self.name
+
+
+# in the order they appeared
+PAPERS = {
+    "002": Paper(
+        "Rendle 2019",
+        "Evaluation Metrics for Item Recommendation under Sampling",
+        "arXiv:1912.02263",
+    ),
+    "001": Paper("Li et al. 2020", "On Sampling Top-K Recommendation Evaluation", "KDD"),
+    "004": Paper(
+        "Jin et al. 2021",
+        "On Estimating Recommendation Evaluation Metrics under Sampling",
+        "AAAI",
+    ),
+    "000": Paper(
+        "Li et al. 2023",
+        "Towards Reliable Item Sampling for Recommendation Evaluation",
+        "AAAI",
+    ),
+    "003": Paper("Li (dissertation)"),
+}
+
+
+def item_name(item: str) -> str:
+    """The name of a table or figure by author and year.
+
+    Examples
+    --------
+    >>> item_name("004 Table 2")
+    'Jin et al. 2021, Table 2'
+    """
+    number, _, rest = item.partition(" ")
+    return f"{PAPERS[number].name}, {rest}"
 
 
 @dataclass(frozen=True)

@@ -1,263 +1,185 @@
-"""The studies of a source tree: what there is, what each needs, and how one is run."""
+"""The command line: ``python -m reproduction list`` and ``python -m reproduction run NAME``.
+
+A study writes `<name>.json` into reproduction/results and its figures, `<name>-….svg`, into docs,
+drawn from that file alone. Exit codes are those of the `fullrank` command.
+"""
 
 from __future__ import annotations
 
-import ast
+import argparse
+import importlib
+import importlib.util
+import json
 import os
+import platform
+import resource
 import signal
-import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import Any
 
-from fullrank import _checks
-from fullrank.data import DATASETS
-from fullrank.data import _cache as cache
-from fullrank.errors import FullrankError, InputError
-from fullrank.evaluation import catalogue
+import fullrank
+from fullrank.errors import FullrankError, InputError, MissingExtraError
+from reproduction import registry
+from reproduction.common.kept import RESULTS, ROOT, keep_json
+from reproduction.study import QUICK_REPEATS
 
-_ROOT = Path(__file__).parents[1]  # the top of a source tree
-# The papers that studies repeat, by the number in their PAPER, in the order they appeared.
-PAPERS = {
-    "002": "Rendle, Evaluation Metrics for Item Recommendation under Sampling (2019)",
-    "001": "Li et al., On Sampling Top-K Recommendation Evaluation (KDD 2020)",
-    "004": "Jin et al., On Estimating Recommendation Evaluation Metrics under Sampling (AAAI 2021)",
-    "000": "Li et al., Towards Reliable Item Sampling for Recommendation Evaluation (AAAI 2023)",
-    "003": "Li, dissertation",
-}
-_ACROSS, _OURS = "All of these papers", "Ours"
-_CONSTANTS = ("PAPER", "NEEDS", "USES")
-_STDERR = 2
-_PATIENCE = 30.0  # seconds for a study that was interrupted
-_EXPLAINED = (0, 2, 130)  # done, or the study has said itself why it is not: an input, an interrupt
+_INVALID, _INTERRUPTED = 2, 130  # exit codes: missing data or a wrong option; Ctrl-C
+_OF_RUN = ("fullrank", "python", "machine", "seconds", "peak_megabytes")  # and no results
+_NO_LONGER = ("claims", "ours")  # sentences that earlier versions wrote beside the numbers
+_USAGE = """\
+usage: python -m reproduction [list]
+       python -m reproduction run NAME [--quick] [--jobs N] [--out FOLDER] [-- OPTIONS OF THE STUDY]
+
+`run NAME --help` shows all options of a study."""
 
 
-@dataclass(frozen=True)
-class Study:
-    """What a script says of itself; nothing of it is run to know that."""
-
-    name: str
-    about: str
-    paper: str  # a number in PAPERS, or ""
-    folder: str  # under docs
-    needs: tuple[str, ...]
-    uses: tuple[str, ...]
-
-    @property
-    def group(self) -> str:
-        """The heading it is listed under."""
-        if self.paper:
-            return PAPERS[self.paper]
-        return _ACROSS if self.folder == "reproduction" else _OURS
-
-    def require(self, names: Iterable[str] | None = None) -> None:
-        """Refuse to begin without the data sets that it needs, or these; a sentence says how."""
-        absent = _absent(self.needs if names is None else names)
-        if not absent:
-            return
-        fetched = [name for name in absent if DATASETS[name].urls]
-        files = f"{absent[0]}.parquet" if len(absent) == 1 else "NAME.parquet of each"
-        how = f"set FULLRANK_DATA to a folder that has {files}"
-        if fetched:
-            them = "it" if absent == fetched[:1] else _and(fetched)
-            one = fetched[0] if len(fetched) == 1 else "NAME"
-            how = f"fetch {them} with `fullrank datasets {one} --download`, or {how}"
-        without = "; --quick needs no data" if names is None else ""
-        raise InputError(
-            f"The study {self.name} needs {_and(absent)}, looked for in {_looked_in()} and not "
-            f"found: {how}{without}."
-        )
-
-    def goes_without(self) -> str:
-        """One sentence on the data sets that it would take along, or nothing."""
-        absent = _absent(self.uses)
-        if not absent:
-            return ""
-        return (
-            f"The study {self.name} takes {_and(absent)} along where it can, looked for in "
-            f"{_looked_in()} and not found: it does without."
-        )
-
-
-class Ran(NamedTuple):
-    """How a study ended, and the files that it wrote."""
-
-    code: int
-    files: list[Path]
-
-
-def every() -> dict[str, Study]:
-    """The studies by name, those of the papers first, in the order of the papers."""
-    folder = _ROOT / "benchmarks" / "studies"
-    if not folder.is_dir():
-        raise InputError(
-            "The studies come with the repository and the source archive, not with an installed "
-            "wheel: run this from a source tree."
-        )
-    paths = sorted(path for path in folder.glob("*.py") if not path.name.startswith("_"))
-    order = [*PAPERS.values(), _ACROSS, _OURS]
-    found = sorted(map(_read, paths), key=lambda study: order.index(study.group))
-    return {study.name: study for study in found}
-
-
-def grouped() -> dict[str, list[Study]]:
-    """The studies under the headings they are listed under."""
-    groups: dict[str, list[Study]] = {}
-    for study in every().values():
-        groups.setdefault(study.group, []).append(study)
-    return groups
-
-
-def get(name: str) -> Study:
-    """The study of this name."""
-    known = every()
-    return known[_checks.choice("study", name, sorted(known))]
-
-
-def run(
-    name: str,
-    *,
-    quick: bool = False,
-    jobs: int = 1,
-    out: Path | None = None,
-    own: Sequence[str] = (),
-) -> Ran:
-    """Run a study; what it writes goes to docs, for a quick one to out, or where `out` says.
-
-    What it says while it runs goes to standard error. `own` are options of its script.
-    """
-    study = get(name)
-    if any(one.split("=")[0] == "--out" for one in own):
-        raise InputError("`out` must be given to `fullrank reproduce` itself, before the --.")
-    quick = quick or "--quick" in own  # whose results must not take the place of others
-    folder = _ROOT / ("out" if quick else "docs") / study.folder if out is None else out.absolute()
-    folder.mkdir(parents=True, exist_ok=True)
-    script = _ROOT / "benchmarks" / "studies" / f"{name}.py"
-    options = [*(["--quick"] if quick else []), "--jobs", str(jobs), "--out", str(folder), *own]
-    shown = None if {"-h", "--help"} & set(own) else _STDERR
-    before = _files(folder, name)
-    code = _call([sys.executable, str(script), *options], shown)
-    if code not in _EXPLAINED:
-        how = f"was ended by signal {-code}" if code < 0 else f"failed with exit code {code}"
-        raise FullrankError(f"The study {name} {how}; what is done is kept.")
-    written = [path for path, time in _files(folder, name).items() if before.get(path) != time]
-    return Ran(code, written)
-
-
-def _call(command: list[str], stdout: int | None = _STDERR) -> int:
-    """The exit code; what stops this process stops the child, which is given time to end its own.
-
-    Ctrl-C reaches the child by itself.
-    """
-    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
-    with (
-        _passed_on() as hand_to,
-        subprocess.Popen(command, stdout=stdout, env=environment) as child,
-    ):
-        try:
-            hand_to(child)
-            return child.wait()
-        except KeyboardInterrupt:
-            try:
-                child.wait(_PATIENCE)
-            except subprocess.TimeoutExpired:
-                child.kill()
-            raise
-
-
-@contextmanager
-def _passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Hand a request to end to the child, once there is one; only the main thread hears of it."""
-    children: list[subprocess.Popen[bytes]] = []
-    asked = False
-
-    def end(*_: object) -> None:
-        nonlocal asked
-        asked = True
-        for child in children:
-            child.terminate()
-
-    def hand_to(child: subprocess.Popen[bytes]) -> None:
-        children.append(child)
-        if asked:
-            child.terminate()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield hand_to
-        return
-    before = signal.signal(signal.SIGTERM, end)
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code."""
+    command, *rest = (sys.argv[1:] if argv is None else argv) or ["list"]
+    if command in ("-h", "--help"):
+        print(_USAGE)
+        return 0
     try:
-        yield hand_to
-    finally:
-        signal.signal(signal.SIGTERM, before)
+        if command == "list" and not rest:
+            print(listing())
+        elif command == "run" and rest:
+            run(rest[0], rest[1:])
+        else:
+            raise InputError(_USAGE)
+    except (FullrankError, OSError) as error:  # one sentence, no traceback
+        print(error, file=sys.stderr)
+        return _INVALID if isinstance(error, InputError | MissingExtraError) else 1
+    except KeyboardInterrupt:
+        print("Stopped. Finished parts are kept; the same command resumes.", file=sys.stderr)
+        return _INTERRUPTED
+    return 0
 
 
-def _files(folder: Path, name: str) -> dict[Path, int]:
-    """When each file of a study was written, results before pages before figures.
-
-    They have its name, or stand in a folder of its name; the page of all papers is the index.
-    """
-    order = [".json", ".md", ".svg"]
-    own = (f"{name}.*", f"{name}-*", f"{name}/*", "index.md")
-    found = sorted({path for one in own for path in folder.glob(one) if path.is_file()})
-    found.sort(key=lambda path: order.index(path.suffix) if path.suffix in order else len(order))
-    return {path: path.stat().st_mtime_ns for path in found}
+def listing() -> str:
+    """The studies by paper."""
+    width = max(map(len, registry.STUDIES))
+    return "\n\n".join(
+        "\n".join([heading, *(f"  {study.name:<{width}}  {study.about}" for study in group)])
+        for heading, group in registry.grouped().items()
+    )
 
 
-def _read(path: Path) -> Study:
-    tree = ast.parse(path.read_text("utf-8"))
-    constants = {
-        target.id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign | ast.AnnAssign)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Name)
+def run(name: str, argv: Sequence[str] = ()) -> None:
+    """Run a study with the options in `argv`; those after ``--`` are options too."""
+    known = registry.get(name)
+    module = importlib.import_module(f"reproduction.{known.module}")
+    asked = _parsed(known, module, argv)
+    signal.signal(signal.SIGTERM, _interrupt)  # so that workers end and files are complete
+    stored = asked.out / f"{name}.json"
+    if asked.figures_only:
+        if not stored.is_file():
+            raise InputError(f"`figures-only` needs {stored}, which does not exist.")
+    else:
+        _compute(known, module, asked, stored)
+        print(f"Written to {stored}.")
+    for path in draw(stored, getattr(module, "figures", None), asked.figures):
+        print(f"Written to {path}.")
+
+
+def _parsed(known: registry.Study, module: Any, argv: Sequence[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog=f"python -m reproduction run {known.name}", description=known.about
+    )
+    add = parser.add_argument
+    add("--quick", action="store_true", help="few repeats on small data, written below out")
+    add("--jobs", type=int, default=1, help="number of processes; changes no result")
+    add("--out", type=Path, help="folder for results and figures")
+    add("--repeats", type=int, help=f"default: {module.REPEATS}")
+    add("--figures-only", action="store_true", help="draw the figures of stored results")
+    cache = ROOT / "out" / "ranks"
+    add("--cache", type=Path, default=cache, help="folder for finished parts, to resume from")
+    if hasattr(module, "options"):
+        module.options(parser)
+    asked = parser.parse_args([one for one in argv if one != "--"])
+    if asked.repeats is None:
+        asked.repeats = QUICK_REPEATS if asked.quick else module.REPEATS
+    if asked.out is None and asked.quick:
+        asked.out = ROOT / "out" / "reproduction"
+    if asked.out is None:
+        asked.out = RESULTS / ("own" if known.own else "papers")
+        asked.figures = ROOT / "docs" / ("studies" if known.own else "reproduction")
+        asked.ranks = RESULTS / "ranks"
+    else:
+        asked.figures, asked.ranks = asked.out, asked.out / "ranks"
+    return asked
+
+
+def _compute(known: registry.Study, module: Any, asked: argparse.Namespace, stored: Path) -> None:
+    start = time.perf_counter()
+    known.require(_needed(asked))
+    if not asked.quick and (note := known.omitted()):
+        print(note, file=sys.stderr)
+    asked.out.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=asked.out):  # a folder that cannot be written to fails at once
+        pass
+    content = module.study(asked)
+    content = _head(known.name, asked, time.perf_counter() - start) | content
+    if not _unchanged(content, stored):
+        keep_json(content, stored)
+
+
+def _needed(asked: argparse.Namespace) -> list[str] | None:
+    """The data sets given by ``--data``, by name or as a file; None for those of the registry."""
+    given = getattr(asked, "data", None)
+    if isinstance(given, Path):
+        return []
+    return given or ([] if asked.quick else None)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _unchanged(content: dict[str, Any], stored: Path) -> bool:
+    """Whether a run has found what is stored: another running time is no reason to rewrite."""
+    try:
+        before = json.loads(stored.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return _results(before) == _results(json.loads(json.dumps(content)))
+
+
+def _results(content: dict[str, Any]) -> dict[str, Any]:
+    return {key: one for key, one in content.items() if key not in (*_OF_RUN, *_NO_LONGER)}
+
+
+def draw(stored: Path, figures: Any, folder: Path) -> list[Path]:
+    """Draw the figures of a stored result, and remove those that are no longer drawn."""
+    if figures is None:
+        return []
+    if importlib.util.find_spec("matplotlib") is None:
+        print("No figures: matplotlib is missing (pip install matplotlib).", file=sys.stderr)
+        return []
+    pattern = f"{stored.stem}-*.svg"
+    before = {path: path.stat().st_mtime_ns for path in folder.glob(pattern)}
+    figures(json.loads(stored.read_text(encoding="utf-8")), folder)
+    for path, written in before.items():
+        if path.stat().st_mtime_ns == written:
+            path.unlink()
+    return sorted(folder.glob(pattern))
+
+
+def _head(name: str, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:
+    # the memory of this process, or of the largest that it started
+    each = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    used = max(resource.getrusage(who).ru_maxrss for who in each)
+    return {
+        "study": name,
+        "quick": asked.quick,
+        "repeats": asked.repeats,
+        "seeds": f"0 to {asked.repeats - 1}, one for each repeat",
+        "fullrank": fullrank.__version__,
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
+        "seconds": round(seconds, 1),
+        "peak_megabytes": round(used / (2**20 if platform.system() == "Darwin" else 2**10)),
     }
-    said = {
-        name: ast.literal_eval(value)
-        for name, value in constants.items()
-        if name in _CONSTANTS and value is not None
-    }
-    paper, needs, uses = said.get("PAPER", ""), said.get("NEEDS", ()), said.get("USES", ())
-    _known(path.name, "PAPER", [paper] if paper else [], PAPERS)
-    _known(path.name, "NEEDS", needs, DATASETS)
-    _known(path.name, "USES", uses, DATASETS)
-    about = (ast.get_docstring(tree) or "").split("\n", 1)[0]
-    return Study(path.stem, about, paper, _folder(tree), tuple(needs), tuple(uses))
-
-
-def _folder(tree: ast.Module) -> str:
-    """The `folder` that the script gives `run`."""
-    for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.keyword)
-            and node.arg == "folder"
-            and isinstance(node.value, ast.Constant)
-        ):
-            return str(node.value.value)
-    return "studies"
-
-
-def _known(file: str, constant: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for one in given:
-        if one not in known:
-            raise InputError(
-                f"`{constant}` of {file} must name one of {', '.join(known)}; got {one}."
-            )
-
-
-def _looked_in() -> str:
-    given = cache.data_folder() or "which is not set"
-    return f"FULLRANK_DATA ({given}) and the cache ({cache.folder()})"
-
-
-def _absent(names: Iterable[str]) -> list[str]:
-    return [name for name in names if not catalogue.is_here(name)]
-
-
-def _and(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)

@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cache
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fullrank.evaluation.studies import every
-
 _DOCS = Path(__file__).parents[1]
 _STUDIES = _DOCS / "studies"
-_PAPERS = _DOCS / "reproduction"
-_STATES = {
-    "reproduced": "are reproduced",
-    "in order": "keep their order but not their values",
-    "not reproduced": "are not reproduced",
-    "on other data": "are tested on other data than their own",
-    "not here": "cannot be repeated here",
-    "nothing to reproduce": "hold nothing to repeat",
-}
+if str(_DOCS.parent) not in sys.path:  # where the package reproduction is
+    sys.path.append(str(_DOCS.parent))
+
+from reproduction import tables  # noqa: E402
+from reproduction.tables import stored as study  # noqa: E402
+from reproduction.tables import table  # noqa: E402
+
 _NAMERS = ("naive", "BV 0.01", "MLE", "MES", "MN_MES", "smoothed")
 _NAMED_FROM = ("fixed 100", "fixed 500", "adaptive 100", "adaptive 25")
-
-
-@cache
-def study(name: str) -> Any:
-    """What a study found: `<name>.json` in docs/studies or docs/reproduction."""
-    folder = _PAPERS if (_PAPERS / f"{name}.json").is_file() else _STUDIES
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table, numbers to the right."""
-    body = [[str(cell) for cell in row] for row in rows]
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *body))
 
 
 def smoothing() -> str:
@@ -106,30 +85,6 @@ def winners() -> str:
         for name in _NAMERS
     ]
     return table(["right winner, % of runs", *designs], rows)
-
-
-def states() -> str:
-    """How many tables and figures of the papers came out how, in words."""
-    items = study("reproduction_index")["items"]
-    found = Counter(one["state"] for one in items)
-    if unknown := set(found) - set(_STATES):
-        raise KeyError(f"no words for {', '.join(sorted(unknown))}")
-    part = sum(one["in_part"] for one in items if one["state"] == "reproduced")
-    said = [f"{found[state]} {words}" for state, words in _STATES.items() if found[state]]
-    said[0] += f" ({part} of them in part)"
-    return f"Of {len(items)} tables and figures, {', '.join(said[:-1])} and {said[-1]}"
-
-
-def reproductions() -> str:
-    """The studies that repeat a paper, and what each is."""
-    rows = [
-        [f"[{one.name}](reproduction/{one.name}.md)", one.about]
-        for one in every().values()
-        if one.paper
-    ]
-    return "\n".join(
-        f"| {' | '.join(row)} |" for row in [["study", "what it repeats"], ["---", "---"], *rows]
-    )
 
 
 def hundred(metric: str = "recall@10") -> str:
@@ -275,8 +230,11 @@ def first_line(value: Any) -> str:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        study, gpu, smoothing, smoothing_of, designs, design_error, winners, hundred,
+        gpu, smoothing, smoothing_of, designs, design_error, winners, hundred,
         hundred_best, coverage, growing, least_coverage, several, stated, citations,
-        first_line, more_studies, states, reproductions,
+        first_line, more_studies,
+        tables.at, tables.column, tables.counts, tables.items, tables.number, tables.outcomes,
+        tables.pivot, tables.published, tables.records, tables.run_of, tables.states,
+        tables.studies_of_papers,
     )
-}  # fmt: skip
+} | {"study": study}  # fmt: skip

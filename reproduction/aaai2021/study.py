@@ -4,8 +4,6 @@ Tables 2, 3, 4, 6 to 10 and Figures 1 to 3, each figure beside the published one
 estimators and designs beside both; and Figure 6 of the dissertation (003), which is Figure 1 on
 other data. Everything is a reading of the repeats that `_repeats` keeps; the exact ranks come with
 the repository.
-
-    python benchmarks/studies/aaai2021.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -17,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from reproduction.aaai2021.claims import claims
-from reproduction.aaai2021.curves import curves, figure_outcomes, figures
+from reproduction.aaai2021.curves import curves, figure_outcomes
+from reproduction.aaai2021.curves import figures as drawn
 from reproduction.aaai2021.ours import ours
 from reproduction.aaai2021.outcomes import estimates_outcome, winners_outcome
-from reproduction.aaai2021.page import page
 from reproduction.aaai2021.published import DATA
 from reproduction.aaai2021.tables import estimate_table, own_table, winner_table
 from reproduction.common.bank import MODELS, QUICK_DATA
 from reproduction.common.repeats import CACHE, Cell, Repeats, computed
 from reproduction.outcome import nothing
-from reproduction.study import run
 
-PAPER = "004"
+REPEATS = 100
+
 QUICK_MODELS = ("EASE", "NeuMF")
 DESIGNS = ("fixed 100", "fixed 100 without", "adaptive 100", "adaptive 25")
 LARGER = Cell("citeulike-a", "NeuMF", "fixed 500")  # of Figure 3
@@ -78,21 +76,9 @@ def _sizes(found: dict[Cell, Repeats]) -> list[dict[str, Any]]:
     ]
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
+def options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(cache=CACHE)
 
 
-def _figures(content: dict[str, Any], folder: Path) -> None:
-    figures(content["curves"], folder)
-
-
-if __name__ == "__main__":
-    run(
-        "aaai2021",
-        study,
-        page,
-        repeats=100,
-        folder="reproduction",
-        figures=_figures,
-        options=_options,
-    )
+def figures(content: dict[str, Any], folder: Path) -> None:
+    drawn(content["curves"], folder)

@@ -4,8 +4,6 @@ Tables 1 to 11 and both figures of 000, Tables 1 to 5 and Figures 7 to 9 of the 
 with our own estimators and designs in the same tables. Everything is drawn from the kept ranks
 (`ranks.py`), 100 samples of each design; pinterest-20 is there in part, yelp and ml-20m are not.
 What has been computed is kept in out/repeats, so that a run that was stopped goes on.
-
-    python benchmarks/studies/aaai2023.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -17,16 +15,15 @@ from reproduction.aaai2023.claims import claims
 from reproduction.aaai2023.depth import DEEP, MODEL, depth
 from reproduction.aaai2023.errors import CURVES, blind_spot, bounded, row, seconds, winners
 from reproduction.aaai2023.figure_claims import figures_and_notes
-from reproduction.aaai2023.figures import figures
-from reproduction.aaai2023.page import page
+from reproduction.aaai2023.figures import figures as figures
 from reproduction.aaai2023.tables import tables
 from reproduction.aaai2023.verdict import advantage, ours, wins
 from reproduction.common.bank import banks
 from reproduction.common.exact import METRICS
 from reproduction.common.repeats import CACHE, DESIGNS, Cell, computed, every_cell, fill
-from reproduction.study import run
 
-PAPER = "000"
+REPEATS = 100
+
 QUICK_MODELS = ("EASE", "itemKNN")
 LEFT_OUT = ("fixed 1000", "fixed 100 without")  # of the quick form
 
@@ -68,17 +65,5 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     return content | {"ours": ours(content), "priors": advantage(content), "wins": wins(content)}
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
+def options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(cache=CACHE)
-
-
-if __name__ == "__main__":
-    run(
-        "aaai2023",
-        study,
-        page,
-        repeats=100,
-        folder="reproduction",
-        figures=figures,
-        options=_options,
-    )

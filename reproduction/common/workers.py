@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor as Pool
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from fullrank.evaluation.clock import duration
@@ -69,7 +68,7 @@ class Steps:
 
 def watched(results: Iterable[Any], total: int, label: str = "") -> Iterator[Any]:
     """The results as they come, with a line about them now and then."""
-    steps = Steps(total, label or Path(sys.argv[0]).stem)
+    steps = Steps(total, label or "done")
     for result in results:
         steps.step()
         yield result

@@ -5,8 +5,6 @@ library. Settings are chosen on a tenth of the training data; MINE+ and debiased
 trained with the weights, temperature and margin of 003, Tables 19 and 20. Then each is trained on
 all of the data with the seeds of the repeats, and with one setting varied at a time.
 
-    python benchmarks/studies/gowalla_losses.py --device cuda --jobs 6
-
 --parts does some of it; --budget bounds the seconds, and 0 only takes what is kept. Each part can
 be broken off, and goes on where it was: a line for each finished run is kept in
 <cache>/gowalla_losses/runs.jsonl, the ranks in <case>-<seed>.npz beside it. Where there is no
@@ -30,17 +28,15 @@ from fullrank.errors import InputError
 from reproduction.common.kept import append_json
 from reproduction.common.workers import Steps
 from reproduction.gowalla_losses.claims import claims
-from reproduction.gowalla_losses.figures import figures
+from reproduction.gowalla_losses.figures import figures as figures
 from reproduction.gowalla_losses.outcome import tables
-from reproduction.gowalla_losses.page import page
 from reproduction.gowalla_losses.results import case, keep_ranks, others, points, popular, swept
 from reproduction.gowalla_losses.runs import Crew, Task, World, crew, in_turn, ranked
 from reproduction.gowalla_losses.settings import CASES, COMMON, METRICS, QUICK_COMMON, SWEEPS
-from reproduction.study import run
+
+REPEATS = 3
 
 NAME = "gowalla_losses"
-PAPER = "003"
-NEEDS = ("gowalla",)
 # the parts, and the share of --budget in which each may begin a run
 PARTS = {"search": 0.45, "refit": 0.88, "figures": 1.0}
 HELD_OUT = 0.1
@@ -55,7 +51,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     work(asked, data, folder)
     known = records(folder)
     cases = {name: found for name in asked.cases if (found := case(known, name)) is not None}
-    keep_ranks(asked.out / "ranks" / "gowalla-losses.npz", folder, cases, data)
+    keep_ranks(asked.ranks / "gowalla-losses.npz", folder, cases, data)
     content = {
         "data": "simulated" if asked.quick else "gowalla",
         "n_factors": common(asked)["n_factors"],
@@ -213,7 +209,3 @@ def chosen_of(asked: argparse.Namespace, folder: Path) -> dict[str, Record]:
     known = records(folder)
     found = {name: ranked(known, name) for name in asked.cases}
     return {name: runs[0] for name, runs in found.items() if runs}
-
-
-if __name__ == "__main__":
-    run(NAME, study, page, repeats=3, folder="reproduction", figures=figures, options=options)

@@ -1,8 +1,6 @@
 """Every table and figure of the five papers, how each came out, and what all studies come to.
 
 Reads what the other studies have left in docs/reproduction. Run it after them.
-
-    python benchmarks/studies/reproduction_index.py
 """
 
 from __future__ import annotations
@@ -18,11 +16,11 @@ from fullrank.sampling import simulate
 from reproduction.common.bank import bank
 from reproduction.common.kept import RESULTS
 from reproduction.common.repeats import design_of
-from reproduction.index.page import page
 from reproduction.index.verdict import verdict
 from reproduction.index.verdict_page import draw
 from reproduction.papers import ITEMS
-from reproduction.study import run
+
+REPEATS = 1
 
 NAME = "reproduction_index"
 NOT_RUN = "its study has not been run"
@@ -125,7 +123,3 @@ def _item(item: str, outcomes: dict[str, list[dict[str, Any]]]) -> dict[str, Any
 def figures(content: dict[str, Any], folder: Path) -> None:
     if content["verdict"]:
         draw(content["verdict"], folder)
-
-
-if __name__ == "__main__":
-    run(NAME, study, page, repeats=1, folder="reproduction", figures=figures, page_name="index")

@@ -4,8 +4,6 @@ Tables 2, 5, 6 and 7, winners in the style of Table 3, Figures 1 to 5, 7 and 8, 
 estimators in the same tables. From the kept ranks of five models (`fullrank reproduce ranks`), 100
 repeats of every sample; Figure 8 with Book-Crossing where FULLRANK_DATA has it. What was drawn is
 kept, so that a run that was stopped goes on.
-
-    python benchmarks/studies/kdd2020.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -35,14 +33,12 @@ from reproduction.kdd2020.curves import (
     sizes,
 )
 from reproduction.kdd2020.outcome import tables
-from reproduction.kdd2020.page import page
 from reproduction.kdd2020.repeats import Drawn, drawn
 from reproduction.kdd2020.schemes import schemes
 from reproduction.kdd2020.tables import KS, beta_cells, mapping_errors, top_errors, winners
-from reproduction.study import run
 
-PAPER = "001"
-USES = ("book-crossing",)
+REPEATS = 100
+
 
 SHOWN = ("ml-1m", "MultiVAE")  # of Tables 5-7 and Figure 7
 SHOWN_LATER = ("pinterest-20-part", "EASE")  # of Figure 10 of the dissertation
@@ -172,7 +168,3 @@ def _bounds(data: str, known: Known) -> list[dict[str, Any]]:
                 }
             )
     return rows
-
-
-if __name__ == "__main__":
-    run("kdd2020", study, page, repeats=100, folder="reproduction", figures=figures)

@@ -6,8 +6,6 @@ models near LRR and EDLAE that BPR finds, CDAE, MultiDAE and MultiVAE. Users are
 80 % of the items are shown and the rest is asked about. Settings are chosen by NDCG@100 on
 validation users, and the test users are met with what was chosen.
 
-    python benchmarks/studies/linear_models.py [--data NAME …] [--quick]
-
 Without --data, ml-1m and those of the paper that are here are taken; --data gowalla adds a dense
 part of another kind of data. What was done before on other data stays in the JSON, side by side.
 Every fit is kept in <cache>/linear_models, so that a run can be broken off and goes on where it
@@ -31,18 +29,17 @@ from reproduction.linear_models.compared import (
     neural,
 )
 from reproduction.linear_models.data import METRICS, QUICK_DATA, SOURCES, Problem, split_of
-from reproduction.linear_models.figures import figures
+from reproduction.linear_models.figures import figures as figures
 from reproduction.linear_models.fits import best_of, summary
-from reproduction.linear_models.page import page
 from reproduction.linear_models.search import searched
 from reproduction.linear_models.spectrum import spectra
 from reproduction.linear_models.tables import tables_of
-from reproduction.study import run
+from reproduction.registry import STUDIES
+
+REPEATS = 1
 
 NAME = "linear_models"
-PAPER = "003"
-NEEDS = ("ml-1m",)
-USES = ("ml-20m", "netflix", "msd")
+NEEDS, USES = STUDIES["linear_models"].needs, STUDIES["linear_models"].uses
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
@@ -113,7 +110,3 @@ def _kept(asked: argparse.Namespace) -> dict[str, Any]:
         return {}
     content = json.loads(stored.read_text(encoding="utf-8"))
     return {name: one for name, one in content["data"].items() if "missing" not in one}
-
-
-if __name__ == "__main__":
-    run(NAME, study, page, repeats=1, folder="reproduction", figures=figures, options=options)

@@ -11,7 +11,6 @@ With --data the ranks of these data sets alone are made, and stand beside those 
 some of the papers' data sets none are kept (`_bank.FURTHER`); who has the files makes them so, and
 aaai2023 and user_sampling take pinterest-20, yelp and ml-20m along, kdd2020 book-crossing.
 
-    python benchmarks/studies/ranks.py [--quick] [--jobs 2] [--cache out/ranks] [--budget SECONDS]
         [--device cuda] [--data ml-20m …]
 """
 
@@ -31,13 +30,13 @@ from reproduction.outcome import compare
 from reproduction.ranks.data import QUICK_CORE, SPLITS, World, world
 from reproduction.ranks.fit import Asked, Fit, best, ranks_file, search
 from reproduction.ranks.models import thousandths
-from reproduction.ranks.page import figures, page
+from reproduction.ranks.page import figures as figures
 from reproduction.ranks.published import PUBLISHED
 from reproduction.ranks.settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
-from reproduction.study import run
+
+REPEATS = 1
 
 KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 5000, 10000]
-NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def _of_data(
             )
         with np.load(file) as content:
             kept[model], excluded[model] = content["kept"], content["excluded"]
-    keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.out / "ranks")
+    keep_bank(name, kept, excluded, where.whole.n_items, folder=asked.ranks)
     published, users = PUBLISHED.get(name), where.test.n_interactions
     return {
         "name": name,
@@ -204,7 +203,3 @@ def options(parser: argparse.ArgumentParser) -> None:
         help="make the ranks of these alone, beside those that are there: "
         + ", ".join((*DATA, *FURTHER)),
     )
-
-
-if __name__ == "__main__":
-    run("ranks", study, page, repeats=1, folder="reproduction", figures=figures, options=options)

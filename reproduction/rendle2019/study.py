@@ -3,8 +3,6 @@
 The tables and figures are expectations under the sampling kernel, beside simulated repeats as the
 paper has them. Then the paper's ranks 2,000 times over: what estimators make of such samples.
 Needs no data.
-
-    python benchmarks/studies/rendle2019.py [--quick]
 """
 
 from __future__ import annotations
@@ -17,24 +15,20 @@ from typing import Any
 
 from fullrank.demo import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example
 from fullrank.sampling import simulate
-from reproduction.outcome import claim, compare, shown
+from reproduction.outcome import compare, shown
 from reproduction.rendle2019.estimated import estimated
 from reproduction.rendle2019.figures import (
     SIZES,
     TOP_METRICS,
     curves,
     equation_30,
-    exact_of,
     mean,
     order,
     orders,
     shapes,
     weights,
 )
-from reproduction.rendle2019.page import page, share_of_draws
-from reproduction.study import run, spread
-
-PAPER = "002"
+from reproduction.study import spread
 
 # section 3.2, and section 4.3: means and spreads over 1,000 repeats with 99 sampled items
 EXACT = {
@@ -47,10 +41,9 @@ SAMPLED = {
     "B": ((0.555, 0.014), (0.336, 0.073), (0.444, 0.054), (0.400, 0.000)),
     "C": ((0.843, 0.014), (0.325, 0.050), (0.460, 0.039), (0.567, 0.092)),
 }
-PUBLISHED_REPEATS = 1000
+REPEATS = 1000  # as published
 # Figure 2, average precision: the order that is named, and the numbers of samples it is named for
 ORDERS = {"A > C > B": (10, 20, 49), "A > B > C": (200,), "C > A > B": (500,)}
-RELIABLE = 5_000  # samples that recall@10 is said to take
 ESTIMATED_REPEATS = 100
 
 
@@ -71,7 +64,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     for row in kernel:
         mean, sd = _of(SAMPLED, row)
         assert row.spread is not None  # the example has it
-        allowed = 3 * row.spread / math.sqrt(PUBLISHED_REPEATS) + 0.0005
+        allowed = 3 * row.spread / math.sqrt(REPEATS) + 0.0005
         sampled.append(
             {
                 "row": row.metric,
@@ -98,7 +91,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         # with what an earlier run has drawn
         "seconds": round(found["seconds"] + time.perf_counter() - start, 1),
     }
-    return content | {"tables": _tables(content), "claims": _claims(content)}
+    return content | {"tables": _tables(content)}
 
 
 def _of(published: dict[str, tuple[Any, ...]], row: Any) -> Any:
@@ -134,7 +127,7 @@ def _tables(content: dict[str, Any]) -> list[dict[str, Any]]:
         compare(
             "002 Table 2",
             [cell | {"measured_sd": 0.0} for cell in content["sampled"]],  # no draws: expectations
-            repeats=PUBLISHED_REPEATS,
+            repeats=REPEATS,
             differs="expectations from the kernel; the paper has means over 1,000 draws",
         ),
         shown(
@@ -160,74 +153,7 @@ def _tables(content: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _claims(content: dict[str, Any]) -> list[dict[str, Any]]:
-    ordered, shaped = content["orders"], content["shapes"]
-    recall, closed = ordered["recall@10"], content["equation_30"]
-    collapsed = max(one["collapse"] for one in shaped if "collapse" in one)
-    by = {(row["design"], row["estimator"]): row["metrics"] for row in content["estimated"]["rows"]}
-    shares = {key: [one["best_named_percent"] for one in row.values()] for key, row in by.items()}
-    fixed, adaptive = ("fixed 100", "smoothed"), ("adaptive 25", "smoothed")
-    off = {
-        key: max(
-            abs(one["models"]["C"]["mean"] / exact_of(name)["C"] - 1)
-            for name, one in by[key].items()
-        )
-        for key in (fixed, adaptive)
-    }
-    return [
-        claim(
-            "002",
-            "sampled metrics other than AUC do not keep the order of models, even in expectation",
-            all(len(ordered[name]["steps"]) > 1 for name in TOP_METRICS)
-            and len(ordered["auc"]["steps"]) == 1,
-            "orders over all numbers of samples: "
-            + ", ".join(f"{name} {len(one['steps'])}" for name, one in ordered.items()),
-        ),
-        claim(
-            "002",
-            "recall@10 takes about 5,000 of 10,000 samples to be reliable",
-            recall["best_from"] <= RELIABLE and recall["within_hundredth_from"] / RELIABLE < 1.25,
-            f"the best model is right from {recall['best_from']:,} samples on, all three values "
-            f"to 0.01 from {recall['within_hundredth_from']:,}",
-        ),
-        claim(
-            "002",
-            "with one sampled item every metric is a straight line in the rank, as AUC is",
-            collapsed < 1e-12,
-            f"largest distance from the line {collapsed:.0e}",
-        ),
-        claim(
-            "002",
-            "the expectation of AP is (1 - AUC^(m+1))/(r - 1)·(n + 1)/(m + 1) (equation 30)",
-            None if closed["mended"] < 1e-9 < closed["printed"] else closed["printed"] < 1e-9,
-            f"with n - 1 for n + 1 it is, to {closed['mended']:.0e}; as printed it is off by "
-            f"{closed['printed']:.0e}",
-        ),
-        claim(
-            "002",
-            "who cares about the top of the list should not sample",
-            None if min(shares[adaptive]) > 99 else True,
-            f"with {content['estimated']['users']:,} users of these ranks the sampled metrics name "
-            f"the best model in {share_of_draws(shares['fixed 100', 'naive'])}; corrected "
-            f"(smoothed) in {share_of_draws(shares[fixed])}, its values off by up to "
-            f"{100 * off[fixed]:.0f} %, and from adaptive samples in "
-            f"{share_of_draws(shares[adaptive])}, off by up to {100 * off[adaptive]:.0f} %",
-        ),
-    ]
-
-
-def _figures(content: dict[str, Any], folder: Path) -> None:
+def figures(content: dict[str, Any], folder: Path) -> None:
     from reproduction.rendle2019.draw import figures  # which needs matplotlib
 
     figures(content, folder)
-
-
-if __name__ == "__main__":
-    run(
-        "rendle2019",
-        study,
-        page,
-        repeats=PUBLISHED_REPEATS,
-        folder="reproduction",
-        figures=_figures,
-    )

@@ -3,8 +3,6 @@
 After Tables 6 and 7 of the dissertation (003, section 2.8.6): the average over K = 1..50 of the
 relative error of recall and NDCG, for the five models. Everything is drawn from the kept ranks
 (`ranks.py`); item samples are those of `_repeats`, which are kept in out/repeats.
-
-    python benchmarks/studies/user_sampling.py [--quick]
 """
 
 from __future__ import annotations
@@ -24,10 +22,10 @@ from reproduction.common.bank import banks
 from reproduction.common.exact import KS, Judge, Ranks
 from reproduction.common.repeats import CACHE, Cell, computed, every_cell, fill
 from reproduction.outcome import claim, compare, holds_for, missing
-from reproduction.study import run
-from reproduction.user_sampling.page import METRICS, expected, page, published
+from reproduction.user_sampling.page import METRICS, expected, published
 
-PAPER = "003"
+REPEATS = 100
+
 USERS = (1000, 5000, 10_000)
 # label, design and estimator; the first of each pair is published
 ITEMS = (
@@ -234,9 +232,5 @@ def _matched(content: Content) -> list[dict[str, Any]]:
     return found
 
 
-def _options(parser: argparse.ArgumentParser) -> None:
+def options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(cache=CACHE)
-
-
-if __name__ == "__main__":
-    run("user_sampling", study, page, repeats=100, folder="reproduction", options=_options)

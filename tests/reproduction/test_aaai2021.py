@@ -25,10 +25,6 @@ MODELS = ["EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF"]
 METRICS = ["recall", "ndcg", "ap"]
 
 
-@pytest.fixture(autouse=True)
-def _scripts(monkeypatch: pytest.MonkeyPatch) -> None:
-
-
 def _run(folder: Path, *options: str) -> str:
     command = [sys.executable, SCRIPTS / "aaai2021.py", "--out", folder, "--cache", folder / "kept"]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}

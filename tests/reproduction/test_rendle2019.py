@@ -1,12 +1,7 @@
-"""The study of Rendle 2019: its figures a second way, and what it says of them."""
+"""The study of Rendle 2019: its figures computed a second way, and its outcomes."""
 
 from __future__ import annotations
 
-import importlib
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -16,19 +11,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "benchmarks" / "studies"
+from reproduction.rendle2019 import figures, study
+
 RANKS = {
     "A": [100, 100, 100, 100, 100],
     "B": [40, 40, 8437, 9266, 4482],
     "C": [212, 2, 743, 5342, 1548],
 }
 LAST = 9_999  # items beside the target
-
-
-@pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Any:
-    return lambda name: importlib.import_module(f"reproduction.{name}")
 
 
 def _expected_ap(model: str, samples: int) -> float:
@@ -38,8 +28,8 @@ def _expected_ap(model: str, samples: int) -> float:
     return float(np.mean([chance @ (1.0 / (above + 1)) for chance in chances]))
 
 
-def test_orders_change_where_the_expectations_cross(load: Any) -> None:
-    steps = load("rendle2019.figures").orders("ap")["steps"]
+def test_orders_change_where_the_expectations_cross() -> None:
+    steps = figures.orders("ap")["steps"]
     assert [step["order"] for step in steps] == [
         "A > C > B",
         "A > B > C",
@@ -56,11 +46,10 @@ def test_orders_change_where_the_expectations_cross(load: Any) -> None:
         assert before != after
 
 
-def test_the_lines_of_the_figures(load: Any) -> None:
+def test_the_lines_of_the_figures(stored: Any) -> None:
     """AP a second way, and recall and AUC by hand."""
-    stored = json.loads((ROOT / "docs" / "reproduction" / "rendle2019.json").read_text("utf-8"))
-    drawn = stored["curves"]
-    assert drawn == load("rendle2019.figures").curves()
+    drawn = stored("rendle2019")["curves"]
+    assert drawn == figures.curves()
     first, second, third = drawn["figure1"], drawn["figure2"], drawn["figure3"]
     worth = dict(zip(first["ranks"], first["metrics"]["recall@10"], strict=True))
     assert worth == {rank: float(rank <= 10) for rank in first["ranks"]}
@@ -78,11 +67,10 @@ def test_the_lines_of_the_figures(load: Any) -> None:
 
 
 def test_the_figures_are_drawn_from_the_results_and_always_alike(
-    load: Any, need: Callable[[str], ModuleType], tmp_path: Path
+    stored: Any, need: Callable[[str], ModuleType], tmp_path: Path
 ) -> None:
     need("matplotlib")
-    draw = load("rendle2019.draw").figures
-    content = json.loads((ROOT / "docs" / "reproduction" / "rendle2019.json").read_text("utf-8"))
+    draw, content = study.figures, stored("rendle2019")
     files = [f"rendle2019-figure{number}.svg" for number in (1, 2, 3)]
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
@@ -100,24 +88,22 @@ def test_the_figures_are_drawn_from_the_results_and_always_alike(
     assert changed == ["rendle2019-figure2.svg"]
 
 
-def test_equal_models_have_no_order(load: Any) -> None:
-    order = load("rendle2019.figures").order
+def test_equal_models_have_no_order() -> None:
+    order = figures.order
     assert order({"B": 1.0, "A": 1.0 + 1e-13, "C": 0.5}) == "A = B > C"
 
 
-def test_from_which_size_on(load: Any) -> None:
-    since = load("rendle2019.figures")._since
+def test_from_which_size_on() -> None:
+    since = figures._since
     assert since([1, 2, 5, 9], [1, 5, 9]) == 5
     assert since([1, 2, 5, 9], [1, 2, 5, 9]) == 1
     assert since([1, 2, 5, 9], [1, 2, 5]) is None
 
 
-def test_a_figure_that_fails_is_said_to_fail(load: Any) -> None:
+def test_a_figure_that_fails_is_said_to_fail(stored: Any) -> None:
     """AUC that is not kept, and an order of AP that is not the named one."""
-    study = load("rendle2019.study")
-    content = json.loads((ROOT / "docs" / "reproduction" / "rendle2019.json").read_text("utf-8"))
-    stored = {one["item"]: one["state"] for one in study._tables(content)}
-    assert stored["002 Figure 2"] == stored["002 Figure 3"] == "reproduced"
+    content = stored("rendle2019")
+    assert study._tables(content) == content["tables"]
     content["orders"]["auc"]["steps"].append({"from": 7, "order": "C > A > B"})
     content["shapes"][0]["from_exact"] = 0.5
     changed = {one["item"]: one["state"] for one in study._tables(content)}
@@ -126,17 +112,9 @@ def test_a_figure_that_fails_is_said_to_fail(load: Any) -> None:
 
 
 @pytest.mark.slow
-def test_quick(tmp_path: Path) -> None:
-    script = SCRIPTS / "rendle2019.py"
-    run = subprocess.run(
-        [sys.executable, script, "--quick", "--out", tmp_path, "--cache", tmp_path],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
-    )
-    assert run.returncode == 0, run.stderr
-    content = json.loads((tmp_path / "rendle2019.json").read_text(encoding="utf-8"))
+@pytest.mark.verify
+def test_quick(quick: Any) -> None:
+    content = quick("rendle2019")
     assert {one["state"] for one in content["tables"]} == {"reproduced"}
     for cell in content["sampled"]:
         assert cell["within_simulation_error"]
@@ -150,5 +128,3 @@ def test_quick(tmp_path: Path) -> None:
     for one in content["estimated"]["bounds"]:
         low, high = one["interval"]
         assert low - 1e-4 <= exact[one["metric"], one["model"]] <= high + 1e-4
-    page = (tmp_path / "rendle2019.md").read_text(encoding="utf-8")
-    assert "12 of 12 are the same to the printed digits." in page

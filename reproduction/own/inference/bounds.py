@@ -5,8 +5,6 @@ population, then candidates for them, and looks whether the confidence region ho
 probabilities of its events; bounds on anything hold whenever it does. Some runs of each cell solve
 the programs as well. Widths: EASE on citeulike-a and ml-1m, training items excluded, beside the
 ends that the design foresaw, and as the sample grows. FULLRANK_DATA names the folder of the data.
-
-    python benchmarks/studies/bounds.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -29,9 +27,10 @@ from reproduction.common.exact import exact_ranks
 from reproduction.common.kept import keep_json
 from reproduction.common.workers import in_processes
 from reproduction.own.inference.truths import Shape, shapes
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("citeulike-a", "ml-1m")
+REPEATS = 1000
+
 LEVEL = 0.95
 _REGIONS = ("population", "users", "users, Chernoff")
 METRICS = tuple(f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 10, 50))
@@ -273,7 +272,3 @@ def _closer(rows: list[dict[str, Any]]) -> str:
         "ranks, where items gather that training hardly knows, are likelier than those before. "
         "`until` asks for the shape among the first ranks alone."
     )
-
-
-if __name__ == "__main__":
-    run("bounds", study, page, repeats=1_000)

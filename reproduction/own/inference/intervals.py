@@ -4,8 +4,6 @@ Truths with the shapes of four real data sets (shapes.json). Each run draws user
 population, then candidates for them, estimates, and looks whether the interval for the population
 holds the population's metric and the interval for these users the metric of the users drawn. A
 cell is a shape, a design, an estimator, a metric and a question. FULLRANK_DATA is not needed.
-
-    python benchmarks/studies/intervals.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -25,7 +23,9 @@ from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankGrid, RankSample, simulate
 from reproduction.common.workers import in_processes
 from reproduction.own.inference.truths import Shape, shapes
-from reproduction.study import run, table
+from reproduction.study import table
+
+REPEATS = 1000
 
 METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "ndcg@50",
            "ap@10")  # fmt: skip
@@ -238,7 +238,3 @@ Of all cells {s["below"]} fall below {100 * LOW:g} %; in {s["below_and_fires"]} 
 diagnosis warns in at least {100 * FIRES:g} % of the runs. Of the {s["covered"]} others it warns
 in less than {100 * SELDOM:g} % in {s["covered_and_seldom_fires"]}.
 """
-
-
-if __name__ == "__main__":
-    run("intervals", study, page, repeats=1000)

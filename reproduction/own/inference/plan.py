@@ -4,8 +4,6 @@ Pinterest, EASE, training items excluded. A pilot of 5,000 users gives P(R); `pl
 error of each design for a number of users. Then the design is carried out over and over on users
 drawn from all, the metric estimated as `estimate` would, and compared with the exact metric of all
 users. FULLRANK_DATA names the folder of the data.
-
-    python benchmarks/studies/plan.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -23,9 +21,10 @@ from fullrank.metrics import parse_all
 from fullrank.sampling import simulate
 from reproduction.common.exact import exact_ranks
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("pinterest-20-part",)
+REPEATS = 100
+
 METRICS = ("recall@10", "ndcg@10")
 PILOT = 5_000
 LEVELS = [25 * 2**step for step in range(8)]
@@ -140,7 +139,3 @@ repeats.
 {content["within_quarter"]} of {content["of"]} predictions are within a quarter of the measured
 error.
 """
-
-
-if __name__ == "__main__":
-    run("plan", study, page, repeats=100)

@@ -3,8 +3,6 @@
 The given split, training items excluded, a truncated SVD with 64 factors. Exact metrics; the same
 from a sample that holds every item; and estimates from adaptive samples, with a standard error
 from resampled users. FULLRANK_DATA names the folder of gowalla.parquet.
-
-    python benchmarks/studies/several_targets.py [--quick]
 """
 
 from __future__ import annotations
@@ -21,9 +19,10 @@ from fullrank.inference import estimate
 from fullrank.sampling import RankSample
 from reproduction.common.exact import METRICS, truncated_svd
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("gowalla",)
+REPEATS = 30
+
 NAMES = tuple(f"{metric}@{k}" for k in (10, 20) for metric in METRICS)
 METHODS = {"MLE": 1, "smoothed": 3}  # and how many times fewer resamples, for their cost
 SEED = 0  # of the adaptive draw; the repeats are resampled users
@@ -156,7 +155,3 @@ items and of users, though the exact metric is that of these very users.
 {chr(10).join(parts)}
 Nothing of this is published: the papers' estimators are for one target a user.
 """
-
-
-if __name__ == "__main__":
-    run("several_targets", study, page, repeats=30)

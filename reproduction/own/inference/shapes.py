@@ -5,8 +5,6 @@ density, linear in the logarithm of the rank between the middles of the bins, is
 keeps what is particular of each data set and none of its interactions. EASE on ml-1m, pinterest
 and citeulike; a truncated SVD on Gowalla, one test item of each user drawn at random. Training
 items excluded. FULLRANK_DATA names the folder of the data.
-
-    python benchmarks/studies/shapes.py [--quick]
 """
 
 from __future__ import annotations
@@ -19,9 +17,10 @@ import numpy as np
 import fullrank
 from fullrank.data import datasets
 from reproduction.common.exact import Ranks, exact_ranks, keep, truncated_svd
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")
+REPEATS = 1
+
 NAMES = ("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla")
 LEAST, RATIO = 200, 1.6  # users in a bin, and how bins grow
 
@@ -86,7 +85,3 @@ of bins that hold {LEAST} users or more. Training items excluded.
 
 {table(["data", "users", "items", "knots", "exact Recall@10"], rows)}
 """
-
-
-if __name__ == "__main__":
-    run("shapes", study, page, repeats=1)

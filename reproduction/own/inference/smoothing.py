@@ -3,8 +3,6 @@
 Four data sets, three models, training items kept and excluded; adaptive samples (25 to N/8,
 without replacement) and, for the choice that `method="auto"` makes, fixed ones. The average over
 K = 1..50 of the relative error of Recall, NDCG and AP. FULLRANK_DATA names the folder of the data.
-
-    python benchmarks/studies/smoothing.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -23,9 +21,10 @@ from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate
 from reproduction.common.exact import METRICS, MODELS, SOURCES, Judge, adaptive_levels, exact_ranks
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, run, spread, table
+from reproduction.study import QUICK, spread, table
 
-NEEDS = ("ml-1m", "pinterest-20-part", "citeulike-a", "amazon-video-games")
+REPEATS = 20
+
 DESIGNS: dict[str, dict[str, Any]] = {
     "adaptive": {},
     "fixed 100": {"sample_size": 100, "replacement": True},
@@ -232,7 +231,3 @@ The price of bending is exp(-c x) in the log-rank x, with c = 0.5. Ratios with o
 
 {table(["data", "c", "Recall", "NDCG", "AP"], rows)}
 """
-
-
-if __name__ == "__main__":
-    run("smoothing", study, page, repeats=20)

@@ -3,8 +3,6 @@
 Four models on the pinterest part, two of them nearly the same, training items kept. All users of
 the file are the population; what `winner` sees are exact ranks of users drawn from it with
 replacement. FULLRANK_DATA names the folder of pinterest-20-part.parquet.
-
-    python benchmarks/studies/winner_probability.py [--quick] [--jobs 2]
 """
 
 from __future__ import annotations
@@ -22,10 +20,11 @@ from fullrank.metrics import parse
 from fullrank.models import EASE, ItemKNN
 from reproduction.common.exact import METRICS, MODELS, exact_ranks
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, run
+from reproduction.study import QUICK
 from reproduction.study import table as markdown
 
-NEEDS = ("pinterest-20-part",)
+REPEATS = 100
+
 ASKED = [f"{metric}@{k}" for k in (5, 10, 20) for metric in METRICS]
 DRAWN = (300, 1000, 3000, 10_000, 30_000)  # users
 STEPS = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.01)
@@ -135,7 +134,3 @@ best models are.
 
 {markdown(["model", *content["metrics"]], models)}
 """
-
-
-if __name__ == "__main__":
-    run("winner_probability", study, page, repeats=100)

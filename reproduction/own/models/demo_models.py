@@ -4,8 +4,6 @@ The demonstration holds out one item of each user of ml-latest-small (seed 0). H
 held out of what is left (seed 1), every setting of the grids below is fitted on the rest, and
 NDCG@10 of the exact ranks decides, training items excluded. No test item is looked at. The
 demonstration's constants must be what this finds (tests/docs/test_study_demo_models.py).
-
-    python benchmarks/studies/demo_models.py [--quick]
 """
 
 from __future__ import annotations
@@ -15,9 +13,10 @@ from typing import Any
 
 from fullrank.data import datasets
 from fullrank.models import MODELS, grid_search
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("ml-latest-small",)
+REPEATS = 1
+
 TUNED_BY = "ndcg@10"
 GRIDS: dict[str, dict[str, list[Any]]] = {
     "item-knn": {
@@ -98,7 +97,3 @@ Grids, every combination:
 
 {grids}
 """
-
-
-if __name__ == "__main__":
-    run("demo_models", study, page, repeats=1)

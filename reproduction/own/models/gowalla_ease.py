@@ -3,8 +3,6 @@
 λ is chosen by a tenth of the training items, which the model does not learn from; then all of them
 are. Every fit runs in a process of its own, whose peak memory is kept. Two cores take about forty
 minutes a fit, sixteen two. FULLRANK_DATA names the folder of the data.
-
-    python benchmarks/studies/gowalla_ease.py [--quick]
 """
 
 from __future__ import annotations
@@ -20,9 +18,10 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import EASE
 from reproduction.common.kept import keep_json
 from reproduction.common.workers import workers
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("gowalla",)
+REPEATS = 1
+
 METRICS = ("recall@20", "ndcg@20")
 REGULARIZATIONS = (20.0, 50.0, 100.0, 200.0)
 LIMIT_GIGABYTES = 20.0
@@ -89,7 +88,3 @@ limit was {LIMIT_GIGABYTES:g}. The seconds below are those of reading results th
 
 {table(["λ", *METRICS], rows)}
 """
-
-
-if __name__ == "__main__":
-    run("gowalla_ease", study, page, repeats=1)

@@ -4,8 +4,6 @@ The given split, several test items per user, training items excluded. Settings 
 Recall@20 on a seventh of the training items of 4,000 users; then each size is fitted on all that is
 for training and ranked on the test items, once for each seed of its start. FULLRANK_DATA names the
 folder of gowalla.parquet.
-
-    python benchmarks/studies/gowalla_models.py [--quick]
 """
 
 from __future__ import annotations
@@ -24,9 +22,10 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import IALS, Popularity, PureSVD
 from reproduction.common.kept import keep_json
 from reproduction.common.tuning import tuned
-from reproduction.study import QUICK, run, spread, table
+from reproduction.study import QUICK, spread, table
 
-NEEDS = ("gowalla",)
+REPEATS = 3
+
 PUBLISHED = {"recall@20": 13.88, "ndcg@20": 12.24}  # iALS in 003, Table 13, percent
 NAMES = tuple(PUBLISHED)
 SIZES = (64, 128)
@@ -159,7 +158,3 @@ learn from; in bold what is best by Recall@20 for its size.
 
 {table([*names, *NAMES], tuning)}
 """
-
-
-if __name__ == "__main__":
-    run("gowalla_models", study, page, repeats=3)

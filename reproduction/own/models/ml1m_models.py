@@ -5,8 +5,6 @@ out again for validation. Training items stay in the ranking, as in Table 2 of J
 2021). Every setting of the grids below is fitted on the rest and judged by Recall@10 on the
 validation items; the best of each model is fitted again on the whole training part and meets the
 test items once. FULLRANK_DATA names the folder of ml-1m.parquet.
-
-    python benchmarks/studies/ml1m_models.py [--quick]
 """
 
 from __future__ import annotations
@@ -22,9 +20,10 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import EASE, LRR, MF, SLIM, ItemKNN, Popularity, PureSVD
 from fullrank.models._spectrum import SpectralModel, Spectrum, spectrum
 from reproduction.common.exact import METRICS
-from reproduction.study import QUICK, run, table
+from reproduction.study import QUICK, table
 
-NEEDS = ("ml-1m",)
+REPEATS = 1
+
 NAMES = tuple(f"{metric}@10" for metric in METRICS)
 TUNED_BY = "recall@10"
 N_FACTORS = (16, 64, 128)
@@ -183,7 +182,3 @@ def _best(one: dict[str, Any]) -> dict[str, Any]:
 def _shown(settings: dict[str, Any]) -> str:
     shown = (f"{v:g}" if isinstance(v, float) else str(v) for v in settings.values())
     return ", ".join(f"{name} {value}" for name, value in zip(settings, shown, strict=True)) or "–"
-
-
-if __name__ == "__main__":
-    run("ml1m_models", study, page, repeats=1)

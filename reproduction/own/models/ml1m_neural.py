@@ -4,8 +4,6 @@
 the processor, which takes hours for all of it. Put a file that it wrote elsewhere, on a GPU for
 instance, where this looks for one: `<cache>/ml1m_neural-ml-1m.jsonl`. FULLRANK_DATA names the
 folder of ml-1m.parquet.
-
-    python benchmarks/studies/ml1m_neural.py [--quick] [--jobs 2] [--cache out/ranks]
 """
 
 from __future__ import annotations
@@ -24,9 +22,10 @@ from reproduction.own.models.neural_search import (
     search,
     world,
 )
-from reproduction.study import QUICK, run, spread, table
+from reproduction.study import QUICK, spread, table
 
-NEEDS = ("ml-1m",)
+REPEATS = 3
+
 # in thousandths, the exact values of Table 2: Recall, NDCG and AP at 10
 PUBLISHED = {"NeuMF": (30.96, 13.43, 8.26), "MultiVAE": (18.38, 7.08, 3.81)}
 GOAL = 0.9
@@ -204,7 +203,3 @@ def _best(content: dict[str, Any]) -> str:
             for tried in ordered
         ]
     return table(["model", "setting", "epochs", *METRICS], rows)
-
-
-if __name__ == "__main__":
-    run("ml1m_neural", study, page, repeats=3)

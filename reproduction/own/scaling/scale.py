@@ -8,17 +8,14 @@ count once), read four times a second. The time left is what the progress line o
 beside it, the same reckoned by a clock that counts the CPU time of the workers, and so stands still
 while the machine does something else. Linux only.
 
-    python benchmarks/studies/scale.py [--quick] [--cache folder]     # the folder takes 2.6 GB
     python benchmarks/studies/scale.py --figures                      # anew, from the JSON
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import multiprocessing
 import os
-import sys
 import threading
 import time
 from dataclasses import dataclass
@@ -31,8 +28,10 @@ from fullrank.engines import Processes
 from fullrank.evaluation.clock import Clock
 from fullrank.ranking import FactorScorer, sample_ranks
 from fullrank.sampling import RankSample
-from reproduction.common.kept import RESULTS, ROOT
-from reproduction.study import run, table
+from reproduction.common.kept import ROOT
+from reproduction.study import table
+
+REPEATS = 1
 
 SAMPLE_SIZE, WORKERS, SEED = 100, 2, 0
 PULL = 0.6  # at most: how far a user's vector leans towards the target's
@@ -322,11 +321,3 @@ def figures(content: dict[str, Any], folder: Path) -> None:
         ax.set(xlabel="million users done", ylabel=label, ylim=(0, None))
     both[0].legend()
     figure.savefig(folder / "scale-left.svg", metadata={"Date": None})
-
-
-if __name__ == "__main__":
-    if sys.argv[1:] == ["--figures"]:
-        stored = RESULTS / "own" / "scale.json"
-        figures(json.loads(stored.read_text(encoding="utf-8")), IMAGES)
-    else:
-        run("scale", study, page, repeats=1)

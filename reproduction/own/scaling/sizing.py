@@ -4,9 +4,7 @@ Rates of one core come from `_rates.py`, those of a GPU from what `benchmarks/gp
 schedule is played through by `_schedule.py`: shards, slow and lost workers, one driver. What is
 assumed rather than measured is named as such in the JSON.
 
-    python benchmarks/studies/sizing.py [--quick]
     python benchmarks/studies/sizing.py --figures      # anew, from the JSON
-    python benchmarks/studies/sizing.py --gpu          # the GPU's share anew, from gpu.json
 """
 
 from __future__ import annotations
@@ -15,7 +13,6 @@ import argparse
 import json
 import math
 import statistics
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +20,13 @@ import numpy as np
 
 from fullrank.inference import users_needed
 from fullrank.sampling import simulate
-from reproduction.common.kept import RESULTS, ROOT, keep_json
+from reproduction.common.kept import ROOT, keep_json
 from reproduction.common.workers import in_processes
 from reproduction.own.scaling.rates import SAMPLE_SIZE, D, measured
 from reproduction.own.scaling.schedule import Cluster, Work, play
-from reproduction.own.scaling.sizing_page import figures, page
-from reproduction.study import run, write_page
+from reproduction.own.scaling.sizing_page import page
+
+REPEATS = 3
 
 USERS, ITEMS = 10**9, 10**8
 LEVELS = [25 * 2**step for step in range(12)]
@@ -128,7 +126,6 @@ def renew_gpu(stored: Path) -> None:
         for key, value in gpu_hours(cost["strategy"], cost["pairs"] / USERS).items():
             cost[key] = None if value is None else float(f"{value:.4g}")
     keep_json(content, stored)
-    write_page(stored, page)
 
 
 def _last(rates: dict[str, float]) -> float:
@@ -268,13 +265,3 @@ def recommended(cells: list[dict[str, Any]], name: str) -> dict[str, Any]:
     good = [length for length, time in longest.items() if time <= 1.05 * min(longest.values())]
     found = [cell for cell in mine if cell["shard_seconds"] == max(good)]
     return min(found, key=lambda cell: abs(cell["lost_per_hour"] - USUAL_LOSS))
-
-
-if __name__ == "__main__":
-    stored = RESULTS / "own" / "sizing.json"
-    if sys.argv[1:] == ["--gpu"]:
-        renew_gpu(stored)
-    elif sys.argv[1:] == ["--figures"]:
-        figures(json.loads(stored.read_text(encoding="utf-8")), ROOT / "docs" / "images")
-    else:
-        run("sizing", study, page, repeats=3)
