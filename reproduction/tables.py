@@ -262,20 +262,25 @@ def _field(record: Mapping[Any, Any], path: str) -> Any:
 
 
 class _Dashed(Formatter):
-    """Format strings in which None, whatever its format, is a dash."""
+    """Format strings in which None, whatever its format, is a dash, and settings are listed."""
 
     def get_field(self, field_name: str, args: Any, kwargs: Any) -> Any:
         first, *inner = (one.removesuffix("]") for one in field_name.split("["))
         return _walked(kwargs, [first, *inner]), first
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, Mapping):
+            value = [f"{key} {self.format_field(one, 'g' * isinstance(one, float))}"
+                     for key, one in value.items()]  # fmt: skip
+        if isinstance(value, list):
+            return ", ".join(map(str, value)) or DASH
         return DASH if value is None else str(super().format_field(value, format_spec))
 
 
 def _text(shown: str, record: Mapping[Any, Any]) -> str:
     if "{" not in shown:
         shown = f"{{{shown}}}"
-    text = _Dashed().vformat(shown, (), record)
+    text = _Dashed().vformat(shown, (), record).replace(f" ± {DASH}", "")
     return DASH if set(text) <= set(f"{DASH} ±()/%") else text
 
 

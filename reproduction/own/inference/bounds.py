@@ -27,12 +27,11 @@ from reproduction.common.exact import exact_ranks
 from reproduction.common.kept import keep_json
 from reproduction.common.workers import in_processes
 from reproduction.own.inference.truths import Shape, shapes
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 1000
 
 LEVEL = 0.95
-_REGIONS = ("population", "users", "users, Chernoff")
 METRICS = tuple(f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 10, 50))
 DESIGNS: dict[str, dict[str, Any]] = {
     "fixed 100, with replacement": {"sample_size": 100, "replacement": True},
@@ -199,76 +198,3 @@ def _growing(name: str, cache: Path) -> dict[str, Any]:
         rows.append({"sample_size": size, "population": list(both[0]), "users": list(both[1])})
     exact = float((known.ranks <= 10).mean())
     return {"data": name, "metric": "recall@10", "exact": exact, "rows": rows}
-
-
-def page(content: dict[str, Any]) -> str:
-    cells = [
-        (
-            cell["shape"], cell["design"], f"{cell['n_users']:,}", cell["runs"],
-            *(f"{100 * cell[key] / cell['runs']:.1f}" for key in _REGIONS),
-            f"{cell['bounds_held']} of {cell['bounds']}" if cell["bounds"] else "",
-        )
-        for cell in content["cells"]
-    ]  # fmt: skip
-    least = min(cell[key] / cell["runs"] for cell in content["cells"] for key in _REGIONS)
-    foreseen = [
-        (
-            row["data"], f"{row['sample_size']:,}", row["metric"], row["shape"] or "",
-            _range(row["low"]), _range(row["high"]), str(row["foreseen"]),
-            "yes" if row["within"] else "no", f"{row['exact']:.3f}",
-            "yes" if row["contains_exact"] else "no",
-        )
-        for row in content["foreseen"]
-    ]  # fmt: skip
-    head = ["data", "n", "metric", "shape", "low", "high", "foreseen", "near", "exact", "inside"]
-    growing = content["growing"]
-    sizes = [
-        (f"{row['sample_size']:,}", *(f"[{low:.3f}, {high:.3f}]" for low, high in
-                                      (row["population"], row["users"])))
-        for row in growing["rows"]
-    ]  # fmt: skip
-    return f"""# Bounds
-
-## Coverage
-
-How often, in percent, the region at {100 * content["level"]:.0f} % holds the true probabilities of
-all its events, so that every bound holds: those of the population, those of the users drawn, and
-those of the users in the narrower region for them alone. The least is {100 * least:.1f} %. Of the
-runs whose programs were solved too, the last column says in how many of the checks (the bounds of
-the population, for the population and for the users; the bounds of the users) all
-{len(METRICS)} metrics lay inside.
-
-{table(["shape", "design", "users", "runs", *_REGIONS, "bounds held"], cells)}
-
-## What the design foresaw
-
-EASE, training items excluded, without replacement, {content["foreseen"][0]["draws"]} draws of the
-candidates: range of the ends over the draws; "near" is their mean within {NEAR}.
-
-{table(head, foreseen)}
-
-{_closer(content["foreseen"])}
-
-## As the sample grows
-
-{growing["data"]}, {growing["metric"]}, exact {growing["exact"]:.3f}; one draw.
-
-{table(["n", "population", "these users"], sizes)}
-"""
-
-
-def _range(ends: list[float]) -> str:
-    return f"{min(ends):.3f} to {max(ends):.3f}"
-
-
-def _closer(rows: list[dict[str, Any]]) -> str:
-    found = [row for row in rows if row["contradicted_by_more_events"]]
-    if not found:
-        return f"{MANY} events instead of 12 contradict no shape."
-    row = found[0]
-    return (
-        f"With {MANY} events instead of 12 the shape of the ranks of {row['data']} is contradicted "
-        f"in {row['contradicted_by_more_events']} of {row['draws']} draws, and rightly: the last "
-        "ranks, where items gather that training hardly knows, are likelier than those before. "
-        "`until` asks for the shape among the first ranks alone."
-    )

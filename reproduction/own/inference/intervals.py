@@ -23,7 +23,6 @@ from fullrank.metrics import Metric, parse_all
 from fullrank.sampling import RankGrid, RankSample, simulate
 from reproduction.common.workers import in_processes
 from reproduction.own.inference.truths import Shape, shapes
-from reproduction.study import table
 
 REPEATS = 1000
 
@@ -200,41 +199,3 @@ def _summary(cells: list[dict[str, Any]]) -> dict[str, Any]:
         "covered": len(covered),
         "covered_and_seldom_fires": sum(cell["fired"] < SELDOM for cell in covered),
     }
-
-
-def page(content: dict[str, Any]) -> str:
-    s = content["summary"]
-    groups: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
-    for cell in content["cells"]:
-        key = (cell["shape"], cell["design"], cell["method"], cell["n_users"], cell["target"])
-        groups.setdefault(key, {})[cell["metric"]] = cell
-    rows = [
-        (*key[:3], f"{key[3]:,}", key[4],
-         *(f"{100 * c['coverage']:.1f}{' ▲' if c['fired'] >= 0.5 else ''}" for c in of.values()))
-        for key, of in groups.items()
-    ]  # fmt: skip
-    head = ["shape", "design", "estimator", "users", "question", *METRICS]
-    return f"""# Coverage of the intervals
-
-How often, in percent of {content["repeats"]:,} runs, a nominal {100 * content["level"]:g} %
-interval holds the truth: the population's metric, or that of the users drawn. ▲ where the diagnosis
-warns in at least half of the runs.
-
-{table(head, rows)}
-
-Held to {100 * LOW:g}–{100 * HIGH:g} % are the cells with K ≥ 10 and at least 30 targets in the
-top K of smoothed estimates, and of adaptive ones without a warning: {s["inside"]} of
-{s["held_to"]} are inside, the least {100 * s["least"]:.1f}, the most {100 * s["most"]:.1f}. The
-standard error of a coverage near 95 % is {100 * (0.95 * 0.05 / content["repeats"]) ** 0.5:.1f} %.
-Where a fixed sample is so coarse that "auto" falls back on EM ("MLE" with a fixed design) the
-interval is that of a loosely smoothed fit, stretched to hold the estimate, and covers more than it
-says.
-
-How much less intervals are smoothed was set on other runs. The share of the squared bias that
-coarse samples add, the fallback's interval and the limits of the diagnosis were set after a look at
-the first 350 runs, which are among these.
-
-Of all cells {s["below"]} fall below {100 * LOW:g} %; in {s["below_and_fires"]} of them the
-diagnosis warns in at least {100 * FIRES:g} % of the runs. Of the {s["covered"]} others it warns
-in less than {100 * SELDOM:g} % in {s["covered_and_seldom_fires"]}.
-"""

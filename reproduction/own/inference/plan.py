@@ -21,7 +21,7 @@ from fullrank.metrics import parse_all
 from fullrank.sampling import simulate
 from reproduction.common.exact import exact_ranks
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 100
 
@@ -119,23 +119,3 @@ def _error(
         result = estimate(sample, metrics=METRICS, confidence_level=None)
         found = list(result.values.values())
     return [value - true for value, true in zip(found, exact, strict=True)]
-
-
-def page(content: dict[str, Any]) -> str:
-    rows = [
-        (row["design"], f"{row['n_users']:,}", f"{row['items_per_user']:,.0f}", row["metric"],
-         f"{100 * row['predicted']:.2f}", f"{100 * row['measured']:.2f}", f"{row['ratio']:.2f}")
-        for row in content["rows"]
-    ]  # fmt: skip
-    head = ["design", "users", "items per user", "metric", "predicted %", "measured %", "ratio"]
-    return f"""# Predicted and measured errors of designs
-
-{content["data"]}, EASE, training items excluded. Root mean squared error relative to the exact
-metric of all users: predicted by `plan` from a pilot, and measured over {content["repeats"]}
-repeats.
-
-{table(head, rows)}
-
-{content["within_quarter"]} of {content["of"]} predictions are within a quarter of the measured
-error.
-"""

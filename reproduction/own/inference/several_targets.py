@@ -19,7 +19,7 @@ from fullrank.inference import estimate
 from fullrank.sampling import RankSample
 from reproduction.common.exact import METRICS, truncated_svd
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 30
 
@@ -118,40 +118,3 @@ def resampled(sample: RankSample, seed: int) -> RankSample:
         n_targets=rows.n_targets[take],
         offset=rows.offset[take],
     )
-
-
-def page(content: dict[str, Any]) -> str:
-    parts = []
-    for one in content["adaptive"]:
-        rows = [
-            (
-                metric,
-                f"{100 * content['exact'][metric]:.3f}",
-                f"{100 * cell['estimate']:.3f} ± {100 * cell['standard_error']:.3f}",
-                f"{cell['relative_error_percent']:+.2f} %",
-                f"{cell['distance_in_standard_errors']:+.2f}",
-                "yes" if cell["within_two"] else "no",
-            )
-            for metric, cell in one["metrics"].items()
-        ]
-        head = ["metric", "exact %", "estimate %", "error", "in standard errors", "within two"]
-        title = f"{one['method']}, {one['resamples']} resamples"
-        parts.append(f"## {title}\n\n{table(head, rows)}\n")
-    whole = content["exhausted"]
-    levels = content["levels"]
-    return f"""# Several targets per user
-
-{content["data"]}: {content["n_users"]:,} users, {content["n_targets"]:,} test items,
-{content["n_items"]:,} items; a truncated SVD with 64 factors, training items excluded.
-
-From a sample that holds every item, `estimate` (method: {whole["method"]}) gives the exact
-metrics: the largest relative difference is {whole["largest_relative_difference"]:.1e}.
-
-From one adaptive sample ({levels[0]} to {levels[-1]:,} candidates, {content["average_size"]:.0f}
-on average, without replacement), one fit for each number of other targets above and each weighting.
-Standard errors are from resamples of whole users, each fitted anew: they hold the drawing of
-items and of users, though the exact metric is that of these very users.
-
-{chr(10).join(parts)}
-Nothing of this is published: the papers' estimators are for one target a user.
-"""

@@ -17,7 +17,7 @@ import numpy as np
 import fullrank
 from fullrank.data import datasets
 from reproduction.common.exact import Ranks, exact_ranks, keep, truncated_svd
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 1
 
@@ -70,18 +70,3 @@ def _edges(ranks: np.ndarray, n_items: int) -> np.ndarray:
         full = end < n_items and counts[-1] - counts[end] >= LEAST
         edges.append(end if full else n_items)
     return np.array(edges)
-
-
-def page(content: dict[str, Any]) -> str:
-    rows = [
-        (one["name"], f"{one['n_users']:,}", f"{one['n_items']:,}", len(one["rank"]),
-         one["recall@10"])
-        for one in content["shapes"]
-    ]  # fmt: skip
-    return f"""# Shapes of rank distributions
-
-Truths for simulations: the log-density of exact ranks, linear in the log-rank between the middles
-of bins that hold {LEAST} users or more. Training items excluded.
-
-{table(["data", "users", "items", "knots", "exact Recall@10"], rows)}
-"""

@@ -21,7 +21,7 @@ from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate
 from reproduction.common.exact import METRICS, MODELS, SOURCES, Judge, adaptive_levels, exact_ranks
 from reproduction.common.workers import in_processes
-from reproduction.study import QUICK, spread, table
+from reproduction.study import QUICK, spread
 
 REPEATS = 20
 
@@ -152,82 +152,3 @@ def _summary(design: str, cells: list[dict[str, Any]]) -> dict[str, Any]:
         "by_metric": {m: round(float((ratios[at :: len(METRICS)] < 1.0).mean()), 4)
                       for at, m in enumerate(METRICS)},
     }  # fmt: skip
-
-
-def page(content: dict[str, Any]) -> str:
-    parts = [_text(content)]
-    for design, items in dict.fromkeys((c["design"], c["items"]) for c in content["cells"]):
-        cells = [c for c in content["cells"] if (c["design"], c["items"]) == (design, items)]
-        parts.append(f"## {design}, training items {items}\n\n{_errors(cells)}\n")
-    parts.append(_fall(content["fall"]))
-    return "\n".join(parts)
-
-
-def _text(content: dict[str, Any]) -> str:
-    rows = [
-        (
-            one["design"],
-            one["cells"],
-            f"{one['share_won']:.0%}",
-            f"{one['geometric_mean_ratio']:.2f}",
-            one["worse_by_more_than_15_percent"],
-            f"{one['worst_ratio']:.2f} ± {one['worst_ratio_standard_error']:.2f} ({one['worst']})",
-        )
-        for one in content["summary"]
-    ]
-    goals = content["goals"]
-    held = next(one for one in content["summary"] if one["design"] == goals["design"])
-    share = "met" if held["share_won"] >= goals["share_won"] else "missed"
-    worst = "met" if held["worst_ratio"] <= goals["worst_ratio"] else "missed"
-    head = ["design", "cells", "won", "mean ratio", "worse by 15 % or more", "worst ratio"]
-    return f"""# Smoothed likelihood against EM stopped early
-
-`smoothed`, whose penalty the data choose, against MLE by EM (50 steps from the uniform start for
-adaptive samples, 100 for fixed ones) on the same samples. The error is the average over
-K = 1..50 of |estimate - exact| / exact; a cell is a data set, a model, a treatment of training
-items and a metric; its ratio is the mean error of `smoothed` over that of MLE
-({content["repeats"]} repeats, half as many for the fixed designs). The mean ratio is geometric.
-
-{table(head, rows)}
-
-Goals, for the adaptive design: lower error in at least {goals["share_won"]:.0%} of the cells
-({share}), and never a ratio above {goals["worst_ratio"]} ({worst}).
-
-Adaptive: 25 candidates, twice as many while the target stays at rank 1, up to N/8, without
-replacement; fixed: with replacement. Excluded training items stand below the target and can be
-drawn, so that N is common. EASE has λ = 1500, 1500, 200 and 500 in the order of the tables;
-"SVD 64" is a truncated SVD of the training matrix. "mle → smoothed" are mean errors in percent.
-"""
-
-
-def _errors(cells: list[dict[str, Any]]) -> str:
-    rows = [
-        (
-            cell["data"],
-            cell["model"],
-            f"{cell['average_size']:.0f}",
-            f"{cell['penalty']:.2g}",
-            *(
-                f"{e['mle']['mean']:.2f} → {e['smoothed']['mean']:.2f}: "
-                f"{e['ratio']:.2f} ± {e['ratio_standard_error']:.2f}"
-                for e in (cell["errors"][m] for m in METRICS)
-            ),
-        )
-        for cell in cells
-    ]
-    head = ["data", "model", "size", "median λ"]
-    return table([*head, "Recall: mle → smoothed: ratio", "NDCG", "AP"], rows)
-
-
-def _fall(cells: list[dict[str, Any]]) -> str:
-    rows = [
-        (cell["data"], cell["fall"], *(f"{cell['errors'][m]['ratio']:.2f}" for m in METRICS))
-        for cell in cells
-    ]
-    return f"""## How the price of bending falls
-
-The price of bending is exp(-c x) in the log-rank x, with c = 0.5. Ratios with other c
-({cells[0]["model"]}, adaptive, training items kept, {cells[0]["repeats"]} repeats):
-
-{table(["data", "c", "Recall", "NDCG", "AP"], rows)}
-"""

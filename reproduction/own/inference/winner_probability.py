@@ -21,7 +21,6 @@ from fullrank.models import EASE, ItemKNN
 from reproduction.common.exact import METRICS, MODELS, exact_ranks
 from reproduction.common.workers import in_processes
 from reproduction.study import QUICK
-from reproduction.study import table as markdown
 
 REPEATS = 100
 
@@ -100,37 +99,3 @@ def _by_step(stated: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:
                 }
             )
     return cells
-
-
-def page(content: dict[str, Any]) -> str:
-    models = [
-        (model, *(f"{1000 * content['exact'][m][model]:.2f}" for m in content["metrics"]))
-        for model in content["models"]
-    ]
-    stated = [
-        (
-            f"{100 * one['from']:.0f} to {100 * min(1.0, one['below']):.0f}",
-            f"{one['runs']:,}",
-            f"{one['stated_percent']:.1f}",
-            f"{one['right_percent']:.1f}",
-        )
-        for one in content["stated"]
-    ]
-    return f"""# Is the stated probability right?
-
-`winner` names a model and says how likely it is the best. Exact ranks of
-{", ".join(f"{n:,}" for n in content["drawn"])} users drawn from {content["data"]}
-({content["n_users"]:,} users, {content["n_items"]:,} items, training items kept), all of
-{len(content["metrics"])} metrics, {content["repeats"]} draws of each size:
-
-{markdown(["stated %", "runs", "mean stated %", "right %"], stated)}
-
-The runs of a row share draws and the models of this page, so that a row's figure errs by more than
-its number of runs suggests. Among models that are nearly the same the figure is bold: many a leader
-leads by luck.
-
-Exact values in thousandths ("EASE" has λ = 1500). How hard a metric is depends on how close its two
-best models are.
-
-{markdown(["model", *content["metrics"]], models)}
-"""

@@ -13,7 +13,7 @@ from typing import Any
 
 from fullrank.data import datasets
 from fullrank.models import MODELS, grid_search
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 1
 
@@ -67,33 +67,3 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         "tuned_by": TUNED_BY,
         "models": models,
     }
-
-
-def page(content: dict[str, Any]) -> str:
-    rows = [
-        (
-            one["model"],
-            one["tried"],
-            ", ".join(f"{key} {value}" for key, value in one["best"].items()) or "–",
-            f"{one['validation']:.4f}",
-        )
-        for one in content["models"]
-    ]
-    grids = "\n".join(
-        f"- {one['model']}: "
-        + "; ".join(f"{key} {', '.join(map(str, v))}" for key, v in one["grid"].items())
-        for one in content["models"]
-        if one["grid"]
-    )
-    return f"""# The models of the demonstration
-
-{content["data"]}, {content["n_users"]:,} users and {content["n_items"]:,} items. One item of each
-user is set aside for the demonstration and not looked at; another is held out for validation.
-{content["tuned_by"]} of its exact rank, training items excluded, decides.
-
-{table(["model", "tried", "chosen", f"{content['tuned_by']} on validation"], rows)}
-
-Grids, every combination:
-
-{grids}
-"""

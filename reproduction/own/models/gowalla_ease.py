@@ -18,13 +18,12 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import EASE
 from reproduction.common.kept import keep_json
 from reproduction.common.workers import workers
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 1
 
 METRICS = ("recall@20", "ndcg@20")
 REGULARIZATIONS = (20.0, 50.0, 100.0, 200.0)
-LIMIT_GIGABYTES = 20.0
 
 
 def world(quick: bool) -> tuple[Interactions, Interactions, Interactions, Interactions]:
@@ -69,22 +68,3 @@ def _fit(quick: bool, strength: float, final: bool) -> dict[str, Any]:
         "n_users": found.n_users,
         "fit_gigabytes": round(peak, 2),
     }
-
-
-def page(content: dict[str, Any]) -> str:
-    test = content["test"]
-    rows = [
-        (f"{one['regularization']:g}", *(f"{100 * v:.2f}" for v in one["metrics"].values()))
-        for one in content["valid"]
-    ]
-    values = ", ".join(f"{name} {100 * v:.2f} %" for name, v in test["metrics"].items())
-    return f"""# EASE on {content["data"]}
-
-{test["n_items"]:,} items, {test["n_users"]:,} users with test items, training items excluded. With
-λ = {test["regularization"]:g}: {values}. The fit held {test["fit_gigabytes"]:.1f} GB at most; the
-limit was {LIMIT_GIGABYTES:g}. The seconds below are those of reading results that were kept.
-
-λ was chosen by a tenth of the training items, in percent:
-
-{table(["λ", *METRICS], rows)}
-"""

@@ -22,7 +22,7 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import IALS, Popularity, PureSVD
 from reproduction.common.kept import keep_json
 from reproduction.common.tuning import tuned
-from reproduction.study import QUICK, spread, table
+from reproduction.study import QUICK, spread
 
 REPEATS = 3
 
@@ -123,38 +123,3 @@ class Kept:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             keep_json(self.known, self.path)
         return dict(self.known[key])
-
-
-def page(content: dict[str, Any]) -> str:
-    def cell(figure: dict[str, Any]) -> str:
-        tail = "" if figure["sd"] is None else f" ± {figure['sd']:.2f}"
-        return f"{figure['mean']:.2f}{tail}"
-
-    rows: list[list[Any]] = [
-        [name, *(cell(model["test"][m]) for m in NAMES), f"{model['fit_seconds']:.1f}"]
-        for name, model in content["models"].items()
-    ]
-    rows.append(["iALS in 003, Table 13", *(f"{content['published'][m]:.2f}" for m in NAMES), "–"])
-    tuning = []
-    for model in content["models"].values():
-        for row in model.get("validation", ()):
-            chosen = row["settings"] == model["settings"]
-            names = list(row["settings"])
-            cells = [*(row["settings"][name] for name in names),
-                     *(f"{100 * row['values'][m]:.2f}" for m in NAMES)]  # fmt: skip
-            tuning.append([f"**{one}**" if chosen else one for one in cells])
-    return f"""# iALS on {content["data"]}
-
-{content["n_users"]:,} users with {content["n_targets"]:,} test items, {content["n_items"]:,} items,
-training items excluded. Figures are percent; those of iALS are means and standard deviations over
-{content["repeats"]} seeds of the start. Seconds are those of fitting, the least of the seeds'.
-
-{table(["model", *NAMES, "seconds"], rows)}
-
-## Validation
-
-A seventh of the training items of {N_USERS:,} users, ranked among all items that the model did not
-learn from; in bold what is best by Recall@20 for its size.
-
-{table([*names, *NAMES], tuning)}
-"""

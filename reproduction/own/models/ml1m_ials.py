@@ -16,7 +16,7 @@ import fullrank
 from fullrank.data import Split, datasets, leave_one_out
 from fullrank.models import IALS
 from reproduction.common.tuning import tuned
-from reproduction.study import QUICK, spread, table
+from reproduction.study import QUICK, spread
 
 REPEATS = 3
 
@@ -67,56 +67,3 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
             sum(1000 * one["recall@10"] for one in found) / len(found) / PUBLISHED, 4
         ),
     }
-
-
-def page(content: dict[str, Any]) -> str:
-    names = list(content["validation"][0]["settings"])
-    rows = [
-        [
-            *(row["settings"][name] for name in names),
-            *(f"{1000 * row['values'][metric]:.1f}" for metric in NAMES),
-        ]
-        for row in content["validation"]
-    ]
-    test, best = content["test"], content["best"]
-    chosen = ", ".join(f"`{name}={best[name]}`" for name in names)
-    ends = {
-        name: sorted({row["settings"][name] for row in content["validation"]}) for name in names
-    }
-    edge = any(len(e) > 1 and best[n] in (e[0], e[-1]) for n, e in ends.items())
-    edge = " The best settings lie on the edge of the grid." if edge else ""
-    figures = [
-        (
-            metric,
-            f"{test[metric]['mean']:.2f} ± {test[metric]['sd']:.2f}",
-            f"{content['test_excluded'][metric]:.2f}",
-        )
-        for metric in NAMES
-    ]
-    head = ["metric", "training items kept", "excluded"]
-    return f"""# iALS on {content["data"]}, training items kept
-
-{content["n_users"]:,} users with one test item each, {content["n_items"]:,} items, all of them
-candidates. Figures are per mille.
-
-With the training items among the candidates a model that has learned a history by heart puts that
-history first and the test item after it, so settings are chosen as the model is judged: by the last
-training item of each user, ranked among all items. What helps is a small weight of pairs that are
-not in the data. Items of the history are held at 1 from both sides, and others then hardly at 0:
-those that fit well rise as high as the history.{edge}
-
-## Test
-
-{chosen};
-mean and standard deviation over {content["repeats"]} seeds of the start.
-
-{table(head, figures)}
-
-AAAI 2021 prints Recall@10 {content["published"]} for its ALS, whose settings it does not give; ours
-is {100 * content["share_of_published"]:.0f} % of that. The settings are good for this protocol
-only: with training items excluded EASE has Recall@10 106 on ml-1m (reference figure, λ = 1500).
-
-## Validation
-
-{table([*names, *NAMES], rows)}
-"""

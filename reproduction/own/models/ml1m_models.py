@@ -20,7 +20,7 @@ from fullrank.data import Interactions, datasets
 from fullrank.models import EASE, LRR, MF, SLIM, ItemKNN, Popularity, PureSVD
 from fullrank.models._spectrum import SpectralModel, Spectrum, spectrum
 from reproduction.common.exact import METRICS
-from reproduction.study import QUICK, table
+from reproduction.study import QUICK
 
 REPEATS = 1
 
@@ -112,73 +112,3 @@ def _goal(model: str, recall: float) -> dict[str, Any] | None:
         return None
     least = GOAL * PUBLISHED_RECALL[model]
     return {"at_least": round(least, 2), "met": bool(recall >= least)}
-
-
-def page(content: dict[str, Any]) -> str:
-    chosen = [
-        (
-            one["model"],
-            f"{len(one['validation'])}",
-            _shown(one["best"]),
-            f"{_best(one)['metrics'][content['tuned_by']]:.2f}",
-            *(f"{one['test'][name]:.2f}" for name in NAMES),
-            ", ".join(f"{v:.2f}" for v in content["published"].get(one["model"], {}).values())
-            or "–",
-        )
-        for one in content["models"]
-    ]
-    head = ["model", "tried", "chosen", "validation", *NAMES, "published"]
-    knn = next(one for one in content["models"] if one["model"] == "ItemKNN")
-    recall = knn["test"][content["tuned_by"]] / 1000
-    error = 1000 * (recall * (1 - recall) / content["n_users"]) ** 0.5
-    top = sorted(knn["validation"], key=lambda one: -one["metrics"][content["tuned_by"]])[:8]
-    rows = [(_shown(one["settings"]), f"{one['metrics'][content['tuned_by']]:.2f}") for one in top]
-    ends = ", ".join(
-        f"{one['model']}'s {key}"
-        for one in content["models"]
-        for key, values in one["grid"].items()
-        if len(values) > 2 and one["best"][key] in (values[0], values[-1])
-    )
-    met = "met" if knn["goal"]["met"] else "missed"
-    grids = "\n".join(
-        f"- {one['model']}: "
-        + "; ".join(f"{key} {', '.join(map(str, v))}" for key, v in one["grid"].items())
-        for one in content["models"]
-        if one["grid"]
-    )
-    return f"""# Linear models, tuned and tested
-
-{content["data"]}, {content["n_users"]:,} users and {content["n_items"]:,} items: each user's last
-item is the test, the last before it validation, and training items stay in the ranking. Settings
-are chosen by {content["tuned_by"]} on the validation items alone, fitted again on all training
-items and tested once; equal scores share their mean rank. In thousandths; "published" are the
-exact values of Table 2 of Jin et al. (AAAI 2021), where it has them.
-
-{table(head, chosen)}
-
-Goal: itemKNN reaches at least {GOAL:.0%} of the published 42.72, that is
-{knn["goal"]["at_least"]:.2f}: {met}. With so few hits the standard error of a Recall@10 over these
-users is about {error:.1f}, so that neighbouring settings cannot be told apart; the best of
-itemKNN's on the validation items were
-
-{table(["setting", "validation"], rows)}
-
-Chosen at an end of its grid, beyond which something better may lie: {ends or "nothing"}.
-
-Training items are candidates here, and models that give a user's own items high scores (PureSVD, MF
-and LRR, whose diagonal is free) rank them above the target: that is the protocol, not the model.
-
-Grids, every combination:
-
-{grids}
-"""
-
-
-def _best(one: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = next(t for t in one["validation"] if t["settings"] == one["best"])
-    return found
-
-
-def _shown(settings: dict[str, Any]) -> str:
-    shown = (f"{v:g}" if isinstance(v, float) else str(v) for v in settings.values())
-    return ", ".join(f"{name} {value}" for name, value in zip(settings, shown, strict=True)) or "–"
