@@ -7,8 +7,6 @@ held anywhere. Memory is what the system counts for driver and workers (PSS, so 
 count once), read four times a second. The time left is what the progress line of `evaluate` shows;
 beside it, the same reckoned by a clock that counts the CPU time of the workers, and so stands still
 while the machine does something else. Linux only.
-
-    python benchmarks/studies/scale.py --figures                      # anew, from the JSON
 """
 
 from __future__ import annotations
@@ -28,8 +26,6 @@ from fullrank.engines import Processes
 from fullrank.evaluation.clock import Clock
 from fullrank.ranking import FactorScorer, sample_ranks
 from fullrank.sampling import RankSample
-from reproduction.common.kept import ROOT
-from reproduction.study import table
 
 REPEATS = 1
 
@@ -37,7 +33,6 @@ SAMPLE_SIZE, WORKERS, SEED = 100, 2, 0
 PULL = 0.6  # at most: how far a user's vector leans towards the target's
 FIELDS = ("Pss_Anon", "Pss_File", "Pss_Shmem")
 POINTS = 100  # of a curve that is kept
-IMAGES = ROOT / "docs" / "images"
 
 
 @dataclass(frozen=True)
@@ -226,76 +221,6 @@ def _spread(values: np.ndarray) -> dict[str, float] | None:
         return None
     parts = {"least": values.min(), "median": np.median(values), "most": values.max()}
     return {name: round(float(value), 1) for name, value in parts.items()}
-
-
-def page(content: dict[str, Any]) -> str:
-    runs = content["runs"]
-    last = runs[-1]
-    items = 4e-6 * content["n_items"] * content["d"]
-    rows = [
-        (f"{one['n_users']:,}", f"{one['seconds']:,.1f}", f"{one['cpu_seconds']:,.1f}",
-         f"{1e6 * one['seconds'] / one['n_users']:.1f}",
-         f"{1e6 * one['cpu_seconds'] / one['n_users']:.1f}", _megabytes(one))
-        for one in runs
-    ]  # fmt: skip
-    head = ["users", "seconds", "CPU seconds", "seconds a million", "CPU seconds a million",
-            "MB, least to most"]  # fmt: skip
-    return f"""# Ten million users
-
-{last["n_users"]:,} users × {content["n_items"]:,} items, d = {content["d"]}, and for each user
-{content["sample_size"]} candidates, by {content["workers"]} worker processes in shards of
-{content["shard"]:,} users. Factors and targets of the users lie in files of
-{content["user_bytes"] / 1e9:,.2f} GB; a worker maps the rows of its shard and sends back counts,
-which add. CPU seconds stand still while the machine does other work.
-
-{table(head, rows)}
-
-The sum of the shards {"is" if content["same_at_once"] else "IS NOT"} the sample that one call
-gives (compared for {runs[0]["n_users"]:,} users).
-
-## Memory
-
-Driver and workers together; least and most are of the middle 80 % of the run. A page that several
-processes share counts by parts (PSS): item factors take {items:,.1f} MB once, and of the mapped
-files, which are libraries and the rows at work, more counts here when other programs that use the
-same libraries end.
-
-![Memory against users done: flat](../images/scale-memory.svg)
-
-## The time left
-
-{table(["done", "seconds left, said", "it took", "CPU seconds left, said", "it took"], _said(last))}
-
-Between 10 % and 90 % of the users the time left was wrong by {_errors(last["left_error"])}. On the
-clock of CPU seconds, which stands still while the machine does other work, it was wrong by
-{_errors(last["left_error_cpu"])}.
-
-![The time left that was said, and what it took](../images/scale-left.svg)
-"""
-
-
-def _errors(found: dict[str, float] | None) -> str:
-    if found is None:
-        return "nothing, for nothing was said"
-    return f"{100 * found['median']:.0f} % in the median and {100 * found['largest']:.0f} % at most"
-
-
-def _megabytes(one: dict[str, Any]) -> str:
-    found = one["megabytes"]
-    return "–" if found is None else f"{found['least']:,.0f} to {found['most']:,.0f}"
-
-
-def _said(one: dict[str, Any]) -> list[list[str]]:
-    """The time left at some places of a run."""
-    ends = one["seconds"], one["cpu_seconds"]
-    rows = []
-    for share in (0.05, 0.1, 0.25, 0.5, 0.75, 0.9):
-        done, *said = min(one["left"], key=lambda row: abs(row[0] - share * one["n_users"]))
-        cells = [f"{done / one['n_users']:.0%}"]
-        for at, guess, end in zip(said[::2], said[1::2], ends, strict=True):
-            cells += ["–" if guess is None else f"{guess:,.1f}", f"{end - at:,.1f}"]
-        rows.append(cells)
-    return rows
 
 
 def figures(content: dict[str, Any], folder: Path) -> None:

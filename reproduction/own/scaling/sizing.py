@@ -1,10 +1,8 @@
 """What a billion users and a hundred million items would cost, from rates measured here.
 
-Rates of one core come from `_rates.py`, those of a GPU from what `benchmarks/gpu.py` has found. The
-schedule is played through by `_schedule.py`: shards, slow and lost workers, one driver. What is
-assumed rather than measured is named as such in the JSON.
-
-    python benchmarks/studies/sizing.py --figures      # anew, from the JSON
+Rates of one core come from `rates`, those of a GPU from the results of `benchmarks/gpu.py`. The
+schedule is simulated by `schedule`: shards, slow and lost workers, one driver. What is assumed
+rather than measured is marked as such in the JSON.
 """
 
 from __future__ import annotations
@@ -20,11 +18,10 @@ import numpy as np
 
 from fullrank.inference import users_needed
 from fullrank.sampling import simulate
-from reproduction.common.kept import ROOT, keep_json
+from reproduction.common.kept import ROOT
 from reproduction.common.workers import in_processes
 from reproduction.own.scaling.rates import SAMPLE_SIZE, D, measured
 from reproduction.own.scaling.schedule import Cluster, Work, play
-from reproduction.own.scaling.sizing_page import page
 
 REPEATS = 3
 
@@ -116,16 +113,6 @@ def gpu_hours(name: str, pairs: float) -> dict[str, float | None]:
         "gpu_hours": hours.get(name),
         "gpu_hours_stored": stored if name == "exact" else None,
     }
-
-
-def renew_gpu(stored: Path) -> None:
-    """What follows from gpu.json, written into the study's JSON and page."""
-    content = json.loads(stored.read_text(encoding="utf-8"))
-    content["gpu"] = gpu_rates()
-    for cost in content["costs"]:
-        for key, value in gpu_hours(cost["strategy"], cost["pairs"] / USERS).items():
-            cost[key] = None if value is None else float(f"{value:.4g}")
-    keep_json(content, stored)
 
 
 def _last(rates: dict[str, float]) -> float:
@@ -265,3 +252,27 @@ def recommended(cells: list[dict[str, Any]], name: str) -> dict[str, Any]:
     good = [length for length, time in longest.items() if time <= 1.05 * min(longest.values())]
     found = [cell for cell in mine if cell["shard_seconds"] == max(good)]
     return min(found, key=lambda cell: abs(cell["lost_per_hour"] - USUAL_LOSS))
+
+
+def figures(content: dict[str, Any], folder: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "fullrank"}
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharey=True)
+    for ax, one in zip(panels, content["costs"], strict=True):
+        for lost in sorted({cell["lost_per_hour"] for cell in content["cells"]}):
+            cells = [
+                (cell["shard_seconds"], cell["over_ideal"])
+                for cell in content["cells"]
+                if (cell["strategy"], cell["workers"], cell["lost_per_hour"])
+                == (one["strategy"], one["workers"], lost)
+            ]
+            ax.plot(*zip(*cells, strict=True), marker="o", label=f"{100 * lost:g} % lost an hour")
+        title = f"{one['strategy']}, {one['workers']:,} workers"
+        ax.set(xscale="log", xlabel="seconds a shard", title=title, ylim=(0.9, 3.0))
+    panels[0].set_ylabel("time over the ideal")
+    panels[0].legend(fontsize="small")
+    figure.savefig(folder / "sizing-shards.svg", metadata={"Date": None})
