@@ -172,7 +172,7 @@ def items(paper: str) -> str:
         state = STATES[one["state"]] + (", in part" if one["in_part"] else "")
         names = dict.fromkeys(said["study"] for said in one["outcomes"] if said["study"])
         links = ", ".join(f"[{name}]({name}.md)" for name in names)
-        evidence = dict.fromkeys(map(_evidence, one["outcomes"]))
+        evidence = dict.fromkeys(map(_counted, one["outcomes"]))
         rows.append([item, one["shows"], state, links, "<br>".join(evidence)])
     return table(["item", "content", "outcome", "study", "evidence"], rows)
 
@@ -220,22 +220,25 @@ def run_of(name: str) -> str:
     )
 
 
-def _evidence(one: Mapping[str, Any]) -> str:
-    """The counts behind an outcome, or the statement that was tested."""
+def _counted(one: Mapping[str, Any]) -> str:
+    """The counts behind an outcome, or the reason why there is none."""
     parts = []
     if "cells" in one:
-        parts.append(f"{one['within']} of {one['cells']} cells within {one['tolerance']:.0%}")
+        parts.append(f"{one['within']} of {one['cells']} cells within the limits")
         if one["order"] is not None:
             parts.append(f"{one['order']:.0%} of pairs in order")
         if one["absent"]:
             parts.append(f"{one['absent']} cells not available")
-    parts += [str(one[key]) for key in ("says", "why") if one.get(key)]
     if one.get("data"):
         holds = {True: "holds", None: "holds in part", False: "does not hold"}[one["holds"]]
         parts.append(f"{holds} on {one['data']}")
-    if one.get("differs"):
-        parts.append(str(one["differs"]))
-    return "; ".join(parts)
+    return "; ".join(parts) or str(one.get("why", ""))
+
+
+def _evidence(one: Mapping[str, Any]) -> str:
+    """The counts, the statement that was tested, and what differs from the paper."""
+    counted = _counted(one)
+    return "; ".join(str(x) for x in (counted, one.get("says"), one.get("differs")) if x)
 
 
 def _record(value: Any) -> dict[Any, Any]:

@@ -1,6 +1,6 @@
-"""Every table and figure of the five papers, how each came out, and what all studies come to.
+"""Every table and figure of the five papers with its outcome, and the estimators compared.
 
-Reads what the other studies have left in docs/reproduction. Run it after them.
+Reads the stored results of the other studies. Run it after them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from fullrank.sampling import simulate
 from reproduction.common.bank import bank
 from reproduction.common.kept import RESULTS
 from reproduction.common.repeats import design_of
+from reproduction.index.figures import draw
 from reproduction.index.verdict import verdict
-from reproduction.index.verdict_page import draw
 from reproduction.papers import ITEMS
 
 REPEATS = 1
@@ -47,9 +47,9 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """The results of the other studies; those that say nothing of a paper are left out."""
+    """The results of the other studies that repeat a table or figure."""
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return [one for one in found if one["study"] != NAME and ("tables" in one or "claims" in one)]
+    return [one for one in found if one["study"] != NAME and "tables" in one]
 
 
 def collected(studies: list[dict[str, Any]]) -> dict[str, Any]:
@@ -66,8 +66,6 @@ def collected(studies: list[dict[str, Any]]) -> dict[str, Any]:
         "seeds": "are not needed: nothing is drawn",
         "studies": [_about(one) for one in studies],
         "items": [_item(item, outcomes) for item in ITEMS],
-        "claims": [{"study": s["study"]} | one for s in studies for one in s.get("claims", [])],
-        "ours": [{"study": s["study"]} | one for s in studies for one in s.get("ours", [])],
         "verdict": _verdict(studies, rows) if rows else None,
     }
 
