@@ -26,7 +26,7 @@ def stored() -> Callable[[str], Any]:
 
 @pytest.fixture
 def quick(tmp_path: Path) -> Callable[..., dict[str, Any]]:
-    """``quick(name, *options)`` runs the quick form in a process of its own: its result."""
+    """``quick(name, *options)`` runs the quick form: its result, and `quick.printed`."""
 
     def run(name: str, *options: str, **environment: str) -> dict[str, Any]:
         command = [sys.executable, "-m", "reproduction", "run", name, "--quick"]
@@ -39,6 +39,7 @@ def quick(tmp_path: Path) -> Callable[..., dict[str, Any]]:
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"} | environment,
         )
         assert done.returncode == 0, done.stderr
+        run.printed = done.stdout
         content = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
         assert isinstance(content, dict)
         assert (content["study"], content["quick"]) == (name, True)

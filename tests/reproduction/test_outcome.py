@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-STUDIES = Path(__file__).parents[2] / "benchmarks" / "studies"
 ITEM = "004 Table 2"
 
 

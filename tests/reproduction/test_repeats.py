@@ -16,7 +16,6 @@ from fullrank.inference.bounding import bounds
 from fullrank.metrics import parse
 from fullrank.sampling import RankDistribution, RankGrid, simulate
 
-SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "studies"
 N_ITEMS = 600
 RANKS = np.minimum(1 + np.random.default_rng(0).geometric(0.01, 400), N_ITEMS)
 SAMPLES: list[dict[str, Any]] = [
@@ -235,7 +234,7 @@ def test_the_script_says_what_it_takes(
 ) -> None:
     from reproduction.common import repeats as _repeats
 
-    monkeypatch.setattr(sys, "argv", ["_repeats.py", "--help"])
+    monkeypatch.setattr(sys, "argv", ["repeats", "--help"])
     with pytest.raises(SystemExit):
         _repeats.main()
     assert "--budget" in capsys.readouterr().out

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "studies"))
-try:
-    from reproduction.own.scaling.schedule import Cluster, Work, play  # type: ignore[import-not-found]
-finally:
-    sys.path.pop(0)
+from reproduction.own.scaling.schedule import Cluster, Work, play
 
 EVEN: dict[str, Any] = {"spread": 0.0, "slow_share": 0.0}
 

@@ -11,18 +11,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import pytest
 
-SCRIPTS = Path(__file__).parents[2] / "benchmarks" / "studies"
+from reproduction.common import workers as module
 
-
-@pytest.fixture
-def module(monkeypatch: pytest.MonkeyPatch) -> Any:
-    from reproduction.common import workers as _workers
-
-    return _workers
+ROOT = Path(__file__).parents[2]
 
 
 class Time:
@@ -34,13 +28,11 @@ class Time:
         return self.now
 
 
-def test_the_example(module: Any) -> None:
+def test_the_example() -> None:
     assert doctest.testmod(module).failed == 0
 
 
-def test_a_line_now_and_then_with_the_time_left(
-    module: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_line_now_and_then_with_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Time()
     steps = module.Steps(1000, "cells", now=clock)
     for _ in range(1000):
@@ -58,7 +50,7 @@ def test_a_line_now_and_then_with_the_time_left(
     assert not lines[-1].startswith("cells: 1,000")
 
 
-def test_what_was_kept_tells_nothing_of_the_speed(module: Any) -> None:
+def test_what_was_kept_tells_nothing_of_the_speed() -> None:
     clock = Time()
     steps = module.Steps(10, "cells", now=clock)
     said = [steps.text() for _ in range(8)]
@@ -69,14 +61,14 @@ def test_what_was_kept_tells_nothing_of_the_speed(module: Any) -> None:
     assert steps.text() == "10 of 10"
 
 
-def test_nothing_is_said_of_what_is_quick(module: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_said_of_what_is_quick(capsys: pytest.CaptureFixture[str]) -> None:
     assert list(module.watched(range(100), 100)) == list(range(100))
     assert capsys.readouterr() == ("", "")
 
 
 STUDY = """
 import sys, time, pathlib
-sys.path.insert(0, {scripts!r})
+sys.path.insert(0, {root!r})
 from reproduction.common.workers import workers
 
 def work(name):
@@ -91,7 +83,7 @@ if __name__ == "__main__":
 # the same by the crew of gowalla_losses, whose workers have the data
 CREW = """
 import sys, time, pathlib
-sys.path.insert(0, {scripts!r})
+sys.path.insert(0, {root!r})
 from reproduction.gowalla_losses import runs
 
 def work(name, device, cache, deadline):
@@ -116,7 +108,7 @@ def test_no_process_is_left(
     if study == CREW:
         need("torch")
     script = tmp_path / "study.py"
-    script.write_text(study.format(scripts=str(SCRIPTS), folder=str(tmp_path)))
+    script.write_text(study.format(root=str(ROOT), folder=str(tmp_path)))
     child = subprocess.Popen(
         [sys.executable, script], stderr=subprocess.PIPE, start_new_session=True
     )
