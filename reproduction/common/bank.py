@@ -95,7 +95,7 @@ def _read(path: Path) -> tuple[dict[str, np.ndarray], int]:
         known = [name for name in (*DATA, *FURTHER) if _file(name, path.parent).is_file()]
         raise InputError(
             f"`data` must be one of {', '.join(known) or 'none'}, whose ranks are kept in "
-            f"{path.parent.name}/; got {path.name}. `fullrank reproduce ranks` makes them."
+            f"{path.parent.name}/; got {path.name}. `python -m reproduction run ranks` makes them."
         )
     with np.load(path) as content:
         ranks = {model: content[model].astype(np.int64) for model in MODELS if model in content}

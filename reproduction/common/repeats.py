@@ -4,7 +4,7 @@ The exact ranks of the models are kept (`_bank`), so that a repeat draws candida
 else. What a cell (data set, model, design) gave is kept in a file, and every table of the papers
 about estimators is a reading of these files; a run that was stopped goes on where it was.
 
-    python benchmarks/studies/_repeats.py --data ml-1m --designs "fixed 100" --jobs 2
+    python -m reproduction.common.repeats --data ml-1m --designs "fixed 100" --jobs 2
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Truths with the shapes of real rank distributions (docs/studies/shapes.json)."""
+"""Truths with the shapes of real rank distributions (the study shapes)."""
 
 from __future__ import annotations
 

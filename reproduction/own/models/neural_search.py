@@ -7,7 +7,7 @@ is then trained on all training items for as many epochs at the same rates, once
 meets the test items. Fits that are in the file are not made again, so that a search can be stopped
 and go on, on another machine too.
 
-    python benchmarks/studies/_neural_search.py --out found.jsonl [--device cuda] [--jobs 8]
+    python -m reproduction.own.models.neural_search --out found.jsonl [--device cuda] [--jobs 8]
         [--seconds 300] [--only NeuMF] [--data pairs.npz | --save pairs.npz] [--quick]
 
 FULLRANK_DATA names the folder of ml-1m.parquet, unless --data gives the pairs, which --save writes.
