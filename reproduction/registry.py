@@ -69,155 +69,55 @@ class Study:
         )
 
 
-STUDIES = {
-    study.name: study
-    for study in (
-        Study(
-            "rendle2019",
-            "rendle2019.study",
-            "Both tables and Figures 1-3, and whether corrected metrics keep the order.",
-            paper="002",
-        ),
-        Study(
-            "kdd2020",
-            "kdd2020.study",
-            "Mapping functions from sampled to global hit rates.",
-            paper="001",
-            uses=("book-crossing",),
-        ),
-        Study(
-            "aaai2021",
-            "aaai2021.study",
-            "Six estimators from 100 sampled items, winners and rank distributions.",
-            paper="004",
-        ),
-        Study(
-            "aaai2023",
-            "aaai2023.study",
-            "Estimators with priors and adaptive sampling: errors, winners, depth.",
-            paper="000",
-        ),
-        Study(
-            "linear_models",
-            "linear_models.study",
-            "Linear models for users outside the training data (chapter 3).",
-            paper="003",
-            needs=("ml-1m",),
-            uses=("ml-20m", "netflix", "msd"),
-        ),
-        Study(
-            "gowalla_losses",
-            "gowalla_losses.study",
-            "Matrix factorisation with nine losses on Gowalla (Tables 12, 13; Figures 13, 14).",
-            paper="003",
-            needs=("gowalla",),
-        ),
-        Study(
-            "user_sampling",
-            "user_sampling.study",
-            "Sampled users with full rankings against all users with sampled items.",
-            paper="003",
-        ),
-        Study(
-            "ranks",
-            "ranks.study",
-            "Exact ranks of five models on five data sets, trained once for all studies.",
-            needs=("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet"),
-        ),
-        Study(
-            "reproduction_index",
-            "index.study",
-            "Every table and figure of the five papers, and the estimators compared.",
-        ),
-        Study(
-            "bounds",
-            "own.inference.bounds",
-            "Do bounds hold, how wide are they, and do they match the design?",
-            needs=("citeulike-a", "ml-1m"),
-        ),
-        Study(
-            "intervals",
-            "own.inference.intervals",
-            "Coverage of nominal 95 % intervals, and whether the diagnosis finds the gaps.",
-        ),
-        Study(
-            "plan",
-            "own.inference.plan",
-            "Errors predicted by `plan` against measured errors.",
-            needs=("pinterest-20-part",),
-        ),
-        Study(
-            "several_targets",
-            "own.inference.several_targets",
-            "Several targets per user: Gowalla with a factor model.",
-            needs=("gowalla",),
-        ),
-        Study(
-            "shapes",
-            "own.inference.shapes",
-            "The shapes of four real rank distributions, for simulations with a known truth.",
-            needs=("ml-1m", "pinterest-20-part", "citeulike-a", "gowalla"),
-        ),
-        Study(
-            "smoothing",
-            "own.inference.smoothing",
-            "Smoothed likelihood against EM stopped early, on the same samples.",
-            needs=("ml-1m", "pinterest-20-part", "citeulike-a", "amazon-video-games"),
-        ),
-        Study(
-            "winner_probability",
-            "own.inference.winner_probability",
-            "Are the probabilities stated by `winner` calibrated?",
-            needs=("pinterest-20-part",),
-        ),
-        Study(
-            "demo_models",
-            "own.models.demo_models",
-            "The settings of the models in `fullrank demo`, chosen on validation items.",
-            needs=("ml-latest-small",),
-        ),
-        Study(
-            "gowalla_ease",
-            "own.models.gowalla_ease",
-            "EASE on Gowalla, with 40,981 items: cost of fitting and ranking.",
-            needs=("gowalla",),
-        ),
-        Study(
-            "gowalla_models",
-            "own.models.gowalla_models",
-            "iALS on Gowalla beside the dissertation's, with popularity and PureSVD.",
-            needs=("gowalla",),
-        ),
-        Study(
-            "ml1m_ials",
-            "own.models.ml1m_ials",
-            "iALS on MovieLens 1M with training items ranked, as in Jin et al. 2021.",
-            needs=("ml-1m",),
-        ),
-        Study(
-            "ml1m_models",
-            "own.models.ml1m_models",
-            "Linear models on MovieLens 1M, tuned on a validation split and tested once.",
-            needs=("ml-1m",),
-        ),
-        Study(
-            "ml1m_neural",
-            "own.models.ml1m_neural",
-            "Neural models on MovieLens 1M with training items ranked, tuned and tested.",
-            needs=("ml-1m",),
-        ),
-        Study(
-            "scale",
-            "own.scaling.scale",
-            "Ten million users and a hundred thousand items: memory and time.",
-        ),
-        Study(
-            "sizing",
-            "own.scaling.sizing",
-            "Cost of a billion users and a hundred million items, from measured rates.",
-        ),
-    )
-}
+def _paper(name: str, paper: str | None, about: str, **data: tuple[str, ...]) -> Study:
+    return Study(name, f"{name}.study", about, paper, **data)
+
+
+def _own(folder: str, name: str, about: str, *needs: str) -> Study:
+    return Study(name, f"own.{folder}.{name}", about, needs=needs)
+
+
+_BANK = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet")
+_ALL = (
+    _paper("rendle2019", "002", "Both tables, Figures 1-3, and the order by corrected metrics."),
+    _paper(
+        "kdd2020", "001", "Mapping functions from sampled to global hit rates.",
+        uses=("book-crossing",),
+    ),
+    _paper("aaai2021", "004", "Six estimators from 100 items, winners and rank distributions."),
+    _paper("aaai2023", "000", "Estimators with priors, adaptive sampling: errors, winners, depth."),
+    _paper(
+        "linear_models", "003", "Linear models for users outside the training data (chapter 3).",
+        needs=("ml-1m",), uses=("ml-20m", "netflix", "msd"),
+    ),
+    _paper(
+        "gowalla_losses", "003", "Nine losses on Gowalla (Tables 12 and 13, Figures 13 and 14).",
+        needs=("gowalla",),
+    ),
+    _paper("user_sampling", "003", "Sampled users with full rankings against sampled items."),
+    _paper("ranks", None, "Exact ranks of five models on five data sets, for all studies.",
+           needs=_BANK),
+    Study("reproduction_index", "index.study", "All tables and figures; the estimators compared."),
+    _own("inference", "bounds", "Do bounds hold, and how wide are they?", "citeulike-a", "ml-1m"),
+    _own("inference", "intervals", "Coverage of 95 % intervals, and of the diagnosis."),
+    _own("inference", "plan", "Errors predicted by `plan` against measured errors.", _BANK[1]),
+    _own("inference", "several_targets", "Several targets per user on Gowalla.", "gowalla"),
+    _own("inference", "shapes", "Shapes of four real rank distributions.", *_BANK[:3], "gowalla"),
+    _own(
+        "inference", "smoothing", "Smoothed likelihood against EM stopped early.",
+        *_BANK[:3], "amazon-video-games",
+    ),
+    _own("inference", "winner_probability", "Are the probabilities of `winner` right?", _BANK[1]),
+    _own("models", "demo_models", "The settings of the models in the demo.", "ml-latest-small"),
+    _own("models", "gowalla_ease", "EASE on Gowalla: cost of fitting and ranking.", "gowalla"),
+    _own("models", "gowalla_models", "iALS, popularity and PureSVD on Gowalla.", "gowalla"),
+    _own("models", "ml1m_ials", "iALS on ml-1m with training items ranked.", "ml-1m"),
+    _own("models", "ml1m_models", "Linear models on ml-1m, tuned and tested once.", "ml-1m"),
+    _own("models", "ml1m_neural", "Neural models on ml-1m with training items ranked.", "ml-1m"),
+    _own("scaling", "scale", "Ten million users, a hundred thousand items: memory and time."),
+    _own("scaling", "sizing", "The cost of a billion users, from measured rates."),
+)  # fmt: skip
+STUDIES = {study.name: study for study in _ALL}
 
 
 def get(name: str) -> Study:
