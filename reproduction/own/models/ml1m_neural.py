@@ -1,9 +1,7 @@
 """The neural models on ml-1m, training items kept in the ranking, tuned on that and tested.
 
-`_neural_search.py` says what is tried and how, and does it: what its file lacks is fitted here, on
-the processor, which takes hours for all of it. Put a file that it wrote elsewhere, on a GPU for
-instance, where this looks for one: `<cache>/ml1m_neural-ml-1m.jsonl`. FULLRANK_DATA names the
-folder of ml-1m.parquet.
+All fits take hours on the processor; `--device cuda` uses a GPU. They are kept, one line each, in
+`<cache>/ml1m_neural-ml-1m.jsonl`, which may be copied from another machine.
 """
 
 from __future__ import annotations
@@ -31,15 +29,20 @@ PUBLISHED = {"NeuMF": (30.96, 13.43, 8.26), "MultiVAE": (18.38, 7.08, 3.81)}
 GOAL = 0.9
 
 
+def options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--device", help="cpu or cuda")
+
+
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     name = QUICK if asked.quick else "ml-1m"
     found = search(
         asked.cache / f"ml1m_neural-{name}.jsonl",
         repeats=asked.repeats,
         jobs=asked.jobs,
+        device=asked.device,
         quick=asked.quick,
     )
-    where = world(quick=asked.quick)
+    where = world(asked.quick)
     return {
         "data": name,
         "n_users": where.test.n_interactions,

@@ -4,18 +4,12 @@ The protocol is that of `ml1m_models.py`: each user's last item is the test, the
 validation, and training items stay in the ranking. A model with given settings is trained on the
 rest, and the epoch with the best Recall@10 on the validation items is kept. What is best of a model
 is then trained on all training items for as many epochs at the same rates, once for each seed, and
-meets the test items. Fits that are in the file are not made again, so that a search can be stopped
-and go on, on another machine too.
-
-    python -m reproduction.own.models.neural_search --out found.jsonl [--device cuda] [--jobs 8]
-        [--seconds 300] [--only NeuMF] [--data pairs.npz | --save pairs.npz] [--quick]
-
-FULLRANK_DATA names the folder of ml-1m.parquet, unless --data gives the pairs, which --save writes.
+evaluated on the test items. Fits in the file are not repeated, so a search can be stopped and
+resumed, also on another machine.
 """
 
 from __future__ import annotations
 
-import argparse
 import importlib.util
 import itertools
 import json
@@ -25,8 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 import fullrank
 from fullrank.data import Interactions, datasets
@@ -87,38 +79,13 @@ class World:
     test: Interactions
 
 
-def world(data: Path | None = None, *, quick: bool = False) -> World:
-    if data is not None:
-        with np.load(data) as content:
-            sizes = {"n_users": int(content["n_users"]), "n_items": int(content["n_items"])}
-            parts = {
-                name: _pairs(content[f"{name}_users"], content[f"{name}_items"], **sizes)
-                for name in ("train", "valid", "test")
-            }
-        return World(**parts, whole=parts["train"].union(parts["valid"]))
+def world(quick: bool) -> World:
     if quick:
         split = datasets.load("simulated").split("leave-one-out", by="last")
     else:
         split = datasets.load_split("ml-1m")
     inner = split.train.split("leave-one-out", by="last")
     return World(train=inner.train, valid=inner.test, whole=split.train, test=split.test)
-
-
-def _pairs(users: np.ndarray, items: np.ndarray, *, n_users: int, n_items: int) -> Interactions:
-    return Interactions.from_arrays(
-        users.astype(np.int64),
-        items.astype(np.int64),
-        user_ids=np.arange(n_users),
-        item_ids=np.arange(n_items),
-    )
-
-
-def save(found: World, path: Path) -> None:
-    arrays = {"n_users": np.int64(found.train.n_users), "n_items": np.int64(found.train.n_items)}
-    for name in ("train", "valid", "test"):
-        users, items = getattr(found, name).pairs()
-        arrays |= {f"{name}_users": users.astype(np.int16), f"{name}_items": items.astype(np.int16)}
-    np.savez_compressed(path, **arrays)
 
 
 # ---- fits ----
@@ -192,13 +159,11 @@ def best(found: list[dict[str, Any]], model: str, quick: bool = False) -> dict[s
     return max(tried, key=lambda one: one["metrics"][TUNED_BY])
 
 
-def left(
-    found: list[dict[str, Any]], models: list[str], repeats: int, quick: bool
-) -> list[dict[str, Any]]:
+def left(found: list[dict[str, Any]], repeats: int, quick: bool) -> list[dict[str, Any]]:
     """The fits that the file lacks; a model is tested once all of its settings are tried."""
     done = {key(one) for one in found}
     tasks = []
-    for model in models:
+    for model in KINDS:
         tries = [
             {"kind": "validation", "model": model, "settings": settings}
             for settings in combinations(model, quick)
@@ -220,13 +185,13 @@ def left(
 _where: World  # of a process
 
 
-def _begin(data: Path | None, quick: bool) -> None:
+def _begin(quick: bool) -> None:
     global _where
     import torch
 
     begin()
     torch.set_num_threads(1)
-    _where = world(data, quick=quick)
+    _where = world(quick)
 
 
 def _work(one: dict[str, Any], device: str | None) -> dict[str, Any]:
@@ -238,40 +203,24 @@ def _work(one: dict[str, Any], device: str | None) -> dict[str, Any]:
 
 
 def search(
-    path: Path,
-    *,
-    data: Path | None = None,
-    device: str | None = None,
-    models: list[str] | None = None,
-    repeats: int = 3,
-    jobs: int = 1,
-    seconds: float = 1e6,
-    quick: bool = False,
+    path: Path, *, repeats: int, jobs: int, device: str | None, quick: bool
 ) -> list[dict[str, Any]]:
-    """Do what is left, beginning nothing once the time is over; what is done is written."""
+    """Make the fits that the file lacks; each is written as soon as it is done."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    end = time.monotonic() + seconds
-    wanted = list(KINDS) if models is None else models
     context = multiprocessing.get_context("spawn")
     running: dict[str, Any] = {}
-    world(data, quick=quick)  # a worker that cannot read the data would be replaced for ever
-    todo = left(read(path), wanted, repeats, quick)
+    world(quick)  # a worker that cannot read the data would be replaced for ever
+    todo = left(read(path), repeats, quick)
     tests = repeats * len({one["model"] for one in todo if one["kind"] == "validation"})
     steps = Steps(len(todo) + tests)
-    with context.Pool(jobs, initializer=_begin, initargs=(data, quick)) as pool:
-        while True:
-            tasks = left(read(path), wanted, repeats, quick)
-            if time.monotonic() < end:
-                waiting = [one for one in tasks if key(one) not in running]
-                for one in waiting[: jobs - len(running)]:
-                    running[key(one)] = pool.apply_async(_work, (one, device))
-            if not running:
-                break
+    with context.Pool(jobs, initializer=_begin, initargs=(quick,)) as pool:
+        while tasks := left(read(path), repeats, quick):
+            waiting = [one for one in tasks if key(one) not in running]
+            for one in waiting[: jobs - len(running)]:
+                running[key(one)] = pool.apply_async(_work, (one, device))
             time.sleep(0.1)
             for name in [name for name, answer in running.items() if answer.ready()]:
                 _write(path, running.pop(name).get(), steps.text())
-    if tasks:
-        print(f"out of time: {len(tasks)} fits are left, and the tests that follow", flush=True)
     return read(path)
 
 
@@ -280,36 +229,3 @@ def _write(path: Path, one: dict[str, Any], place: str) -> None:
     shown = {k: v for k, v in one.items() if k not in ("rates", "kind", "model")}
     said = f"{one['kind']} {one['model']}, {len(one['rates'])} epochs"
     print(f"{place}: {said} {json.dumps(shown)}", flush=True)
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--out", type=Path, required=True, help="a line for each fit")
-    parser.add_argument("--data", type=Path, help="pairs instead of ml-1m.parquet")
-    parser.add_argument("--save", type=Path, help="only write the pairs")
-    parser.add_argument("--device", help="cpu or cuda")
-    parser.add_argument("--only", nargs="*", choices=list(KINDS), help="all models by default")
-    parser.add_argument("--repeats", type=int, default=3, help="seeds of the test")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--seconds", type=float, default=1e6, help="begin nothing after that")
-    parser.add_argument(
-        "--quick", action="store_true", help="one or two settings each, simulated data"
-    )
-    asked = parser.parse_args()
-    if asked.save:
-        save(world(), asked.save)
-        return
-    search(
-        asked.out,
-        data=asked.data,
-        device=asked.device,
-        models=asked.only,
-        repeats=asked.repeats,
-        jobs=asked.jobs,
-        seconds=asked.seconds,
-        quick=asked.quick,
-    )
-
-
-if __name__ == "__main__":
-    main()
