@@ -1,33 +1,29 @@
 """Sampled users, each ranked among all items, against all users ranked among sampled items.
 
-After Tables 6 and 7 of the dissertation (003, section 2.8.6): the average over K = 1..50 of the
-relative error of recall and NDCG, for the five models. Everything is drawn from the kept ranks
-(`ranks.py`); item samples are those of `_repeats`, which are kept in out/repeats.
+Tables 6 and 7 of Li (dissertation), section 2.8.6: the average over K = 1..50 of the relative error
+of recall and NDCG, for the five models. Everything is drawn from the stored ranks (the study
+`ranks`); item samples are those of `common.repeats`, which are kept in out/repeats.
 """
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from fullrank.ranking import sample_users
 from fullrank.sampling import RankDistribution
-from reproduction.aaai2023 import published as printed
-from reproduction.aaai2023.tables import Content, standing
 from reproduction.common.bank import banks
 from reproduction.common.exact import KS, Judge, Ranks
 from reproduction.common.repeats import CACHE, Cell, computed, every_cell, fill
-from reproduction.outcome import claim, compare, holds_for, missing
-from reproduction.user_sampling.page import METRICS, expected, published
+from reproduction.user_sampling.outcome import METRICS, published, tables
 
 REPEATS = 100
 
 USERS = (1000, 5000, 10_000)
-# label, design and estimator; the first of each pair is published
+# label, design and estimator; the first two are published
 ITEMS = (
     ("100 items, MN_MES", "fixed 100", "MN_MES"),
     ("500 items, MN_MES", "fixed 500", "MN_MES"),
@@ -35,9 +31,8 @@ ITEMS = (
     ("adaptive 25 to 3200, smoothed", "adaptive 25", "smoothed"),
 )
 AVERAGED = "MN_MES, averaged"
-NEAR = 0.2  # a mean over 100 repeats is itself uncertain by some 5 %
 QUICK_MODELS = ("EASE",)
-DIGITS = 6  # enough that a page rounds once
+DIGITS = 6  # more than a page shows
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
@@ -55,8 +50,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     content = {"repeats": asked.repeats, "sizes": sizes, "rows": rows}
     first = next(iter(sizes))
     found = {"data": first, **sizes[first], **content}
-    outcomes = {"tables": _tables(found), "claims": _claims(found), "matched": _matched(found)}
-    return found | outcomes
+    return found | {"tables": tables(found), "matched": _matched(found)}
 
 
 def _items(data: str, model: str, known: Ranks, asked: argparse.Namespace) -> list[dict[str, Any]]:
@@ -76,7 +70,7 @@ def _items(data: str, model: str, known: Ranks, asked: argparse.Namespace) -> li
 
 
 def drawn(known: Ranks) -> list[int]:
-    """How many users to draw: the published numbers that leave two in five out."""
+    """The numbers of users to draw: the published ones up to 60 % of all users."""
     n_users = known.ranks.size
     return [n for n in USERS if n <= 0.6 * n_users] or [n_users // 2]
 
@@ -84,7 +78,7 @@ def drawn(known: Ranks) -> list[int]:
 def _users(
     data: str, model: str, known: Ranks, n_users: int, asked: argparse.Namespace
 ) -> dict[str, Any]:
-    """Some users drawn without replacement, and what theory says of the error of recall.
+    """Some users drawn without replacement, and the error of recall that theory predicts.
 
     A share p has the standard deviation √(p (1 - p) (1 - n/M) / n), and a normal variable errs by
     √(2/π) of its own on average.
@@ -122,99 +116,7 @@ def _row(data: str, model: str, label: str, scored: float, errors: np.ndarray) -
     }
 
 
-def _tables(content: Content) -> list[dict[str, Any]]:
-    rows = {(one["data"], one["model"], one["design"]): one for one in content["rows"]}
-    found = []
-    for item, metric in (("003 Table 6", "recall"), ("003 Table 7", "ndcg")):
-        cells, absent = [], []
-        for name, models in printed.USER_SAMPLING[metric].items():
-            data = standing({"data": content["sizes"]}, name)
-            if data is None:
-                absent.append(name)
-            for model, columns in models.items():
-                for label, (mean, sd) in columns.items():
-                    one = rows.get((data or "", model, label))
-                    measured = one and one.get("averaged", one)[metric]
-                    factor = expected(name, content, label)
-                    cells.append(
-                        {
-                            "row": f"{name} {model}",
-                            "column": label,
-                            "published": factor * mean,
-                            "published_sd": factor * sd,
-                            "measured": measured and measured["mean"],
-                            "measured_sd": measured and measured["sd"],
-                        }
-                    )
-        if all(cell["measured"] is None for cell in cells):
-            found.append(missing(item, f"{' and '.join(absent)} are not here"))
-        else:
-            found.append(_compared(content, item, cells, absent))
-    return found
-
-
-def _compared(
-    content: Content, item: str, cells: list[dict[str, Any]], absent: list[str]
-) -> dict[str, Any]:
-    return compare(item, cells, differs=_differs(content, absent), repeats=content["repeats"])
-
-
-def _differs(content: Content, absent: list[str]) -> str:
-    says = []
-    if standing({"data": content["sizes"]}, "pinterest-20") == "pinterest-20-part":
-        users = content["sizes"]["pinterest-20-part"]["n_users"]
-        grown = expected("pinterest-20", content, "100 items")
-        says.append(
-            f"{users:,} of the {printed.USERS['pinterest-20']:,} users of pinterest-20: errors of "
-            f"items held to the published times {grown:.2f}, of users to what a larger share errs"
-        )
-    says.append("models trained here")
-    says.append("users drawn without replacement (003 does not say how)")
-    if absent:
-        says.append(f"{' and '.join(absent)} not here")
-    return "; ".join(says)
-
-
-def _claims(content: Content) -> list[dict[str, Any]]:
-    """What section 2.8.6 of 003 states."""
-    drawn_rows = [one for one in content["rows"] if "users_drawn" in one]
-    falls = [
-        one[m]["mean"] > other[m]["mean"]
-        for one, other in pairwise(drawn_rows)
-        if (one["data"], one["model"]) == (other["data"], other["model"])
-        for m in METRICS
-    ]
-    few = [
-        one["recall"]["mean"]
-        for one in drawn_rows
-        if one["data"] == "ml-20m" and one["users_drawn"] == USERS[0]
-    ]
-    ratios = [one["recall"]["mean"] / one["theory"] for one in drawn_rows]
-    near = sum(abs(ratio - 1) <= NEAR for ratio in ratios)
-    found = [
-        claim(
-            "003",
-            "the error falls as more users are drawn (Recall, NDCG)",
-            holds_for(sum(falls), len(falls)) if falls else None,
-            f"at {sum(falls)} of {len(falls)} steps",
-        ),
-        claim(
-            "003",
-            "how well n users do depends on n and the metric, hardly on how many users there are",
-            holds_for(near, len(ratios)),
-            f"in {near} of {len(ratios)} cases the error of Recall is within {100 * NEAR:.0f} % of "
-            "√(2 (1 - p) (1 - n/M) / (π n p)), mean over K, where M stands only in the share drawn",
-        ),
-    ]
-    if few:
-        says = "1,000 users give Recall within 4 to 8 % on ml-20m"
-        text = f"{min(few):.1f} to {max(few):.1f} %"
-        inside = sum(4 <= one <= 8 for one in few)
-        found.append(claim("003", says, holds_for(inside, len(few)), text))
-    return found
-
-
-def _matched(content: Content) -> list[dict[str, Any]]:
+def _matched(content: dict[str, Any]) -> list[dict[str, Any]]:
     """The smallest draw of users beside the adaptive sample of items."""
     rows = {(one["data"], one["model"], one["design"]): one for one in content["rows"]}
     found = []
