@@ -1,22 +1,17 @@
 """A hundred samples of each data set, model and design, and every estimator on each of them.
 
-The exact ranks of the models are kept (`_bank`), so that a repeat draws candidates and nothing
-else. What a cell (data set, model, design) gave is kept in a file, and every table of the papers
-about estimators is a reading of these files; a run that was stopped goes on where it was.
-
-    python -m reproduction.common.repeats --data ml-1m --designs "fixed 100" --jobs 2
+The exact ranks of the models are stored (`bank`), so a repeat only draws candidates. The results of
+a cell (data set, model, design) are kept in a file, from which every table of the papers about
+estimators is computed; a run that was stopped resumes.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
 import zlib
 from collections.abc import Iterable
 from concurrent.futures import as_completed
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -149,10 +144,8 @@ def computed(
     return {cell: _read(cache / cell.file) for cell in cells}
 
 
-def fill(
-    cells: list[Cell], *, repeats: int, cache: Path, jobs: int, budget: float = np.inf
-) -> list[Cell]:
-    """Compute the cells that are missing; those that `budget` seconds did not suffice for."""
+def fill(cells: list[Cell], *, repeats: int, cache: Path, jobs: int) -> None:
+    """Compute the cells that are missing."""
     from reproduction.common.bank import bank
 
     for cell in cells:
@@ -165,23 +158,16 @@ def fill(
         (cell for cell in cells if not _kept(cell, known[cell], repeats, cache)),
         key=lambda cell: -DESIGNS[cell.design].get("sample_size", 400),
     )
-    end = time.monotonic() + budget
     steps = Steps(len(missing))
     if jobs == 1 or len(missing) < 2:
-        while missing and time.monotonic() < end:
-            cell = missing.pop(0)
-            said = _compute(cell, known[cell], repeats, cache)
-            print(f"{steps.text()}: {said}", flush=True)
-        return missing
-    # a process computes a whole cell, so that their number changes no figure
+        for cell in missing:
+            print(f"{steps.text()}: {_compute(cell, known[cell], repeats, cache)}", flush=True)
+        return
+    # a process computes a whole cell, so that the number of processes changes no result
     with workers(min(jobs, len(missing))) as pool:
-        running = {pool.submit(_compute, c, known[c], repeats, cache): c for c in missing}
+        running = [pool.submit(_compute, cell, known[cell], repeats, cache) for cell in missing]
         for done in as_completed(running):
             print(f"{steps.text()}: {done.result()}", flush=True)
-            if time.monotonic() > end:  # what waits is not begun
-                pool.shutdown(cancel_futures=True)
-                break
-    return [cell for future, cell in running.items() if future.cancelled()]
 
 
 def _compute(cell: Cell, known: Ranks, repeats: int, cache: Path) -> str:
@@ -323,34 +309,3 @@ def right(values: Floats, exact: Floats) -> Floats:
     largest = values == values.max(axis=0)
     best = np.expand_dims(exact == exact.max(axis=0), 1)
     return np.asarray(100.0 * ((largest & best).sum(axis=0) / largest.sum(axis=0)).mean(axis=0))
-
-
-def main() -> int:
-    from reproduction.common.bank import DATA, FURTHER, MODELS, QUICK_DATA
-
-    usual = [name for name in DATA if name != QUICK_DATA]
-    parser = argparse.ArgumentParser(description="Samples and estimates; see the first lines.")
-    parser.add_argument("--data", nargs="+", choices=(*DATA, *FURTHER), default=usual)
-    parser.add_argument("--models", nargs="+", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--designs", nargs="+", choices=list(DESIGNS), default=list(DESIGNS))
-    parser.add_argument("--repeats", type=int, default=100)
-    parser.add_argument("--excluded", action="store_true", help="training items below the target")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; change no figure")
-    parser.add_argument("--cache", type=Path, default=CACHE, help="where cells are kept")
-    parser.add_argument(
-        "--budget", type=float, default=np.inf, help="seconds; starts no cell after"
-    )
-    asked = parser.parse_args()
-    start = time.monotonic()
-    cells = [
-        Cell(*names, asked.excluded) for names in product(asked.data, asked.models, asked.designs)
-    ]
-    left = fill(
-        cells, repeats=asked.repeats, cache=asked.cache, jobs=asked.jobs, budget=asked.budget
-    )
-    print(f"{len(cells) - len(left)} of {len(cells)} cells, {time.monotonic() - start:.0f} s")
-    return 1 if left else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -214,27 +213,6 @@ def test_the_number_of_processes_changes_nothing(
         np.testing.assert_array_equal(one[cell].bounds, two[cell].bounds)
 
 
-def test_a_budget_that_is_spent_leaves_cells_out(
-    scripts: tuple[ModuleType, ModuleType], tmp_path: Path
-) -> None:
-    repeats, _ = scripts
-    cells = [repeats.Cell("ml-1m", model, "fixed 100") for model in ("EASE", "itemKNN")]
-    left = repeats.fill(cells, repeats=1, cache=tmp_path, jobs=1, budget=0.0)
-    assert left == cells
-    assert list(tmp_path.iterdir()) == []
-
-
 def test_a_design_must_be_known(scripts: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`design` must be one of"):
         scripts[0].repeated("ml-1m", "EASE", "fixed 7", repeats=1, cache=tmp_path)
-
-
-def test_the_script_says_what_it_takes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from reproduction.common import repeats as _repeats
-
-    monkeypatch.setattr(sys, "argv", ["repeats", "--help"])
-    with pytest.raises(SystemExit):
-        _repeats.main()
-    assert "--budget" in capsys.readouterr().out
