@@ -23,7 +23,7 @@ EPOCHS = 10
 
 
 def books(cache: Path, *, epochs: int = EPOCHS) -> Ranks | None:
-    """Of the kept ranks where `ranks.py --data` has made them; None without the data set."""
+    """From the stored ranks if `run ranks -- --data` has made them; None without the data set."""
     if (FOLDER / f"{NAME}.npz").is_file():
         return bank(NAME)["NeuMF"]
     path = cache / "kdd2020" / f"{NAME}-ranks-{epochs}.npz"

@@ -1,4 +1,4 @@
-"""How the tables and figures of Li et al. 2020 came out."""
+"""Outcomes of the tables and figures of Li et al. 2020."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _compared(item: str, cells: list[dict[str, Any]], differs: str) -> dict[str,
 
 
 def _figure_3(content: Content) -> dict[str, Any]:
-    """As the claim in words: it fits, or it does not."""
+    """Whether the fitted distribution is close enough to the ranks to fit them."""
     found = distances(content)
     fits = [one["beta@P"] for one in found]
     nearer = sum(one["beta@P"] < one["beta@1"] for one in found)

@@ -1,10 +1,10 @@
-"""What Li, Jin, Gao and Liu (KDD 2020) have in their tables."""
+"""The published tables of Li et al. 2020."""
 
 from __future__ import annotations
 
 MAPPED = ("bound", "beta@1", "beta@0.5")
 
-# Table 2: the parameter a, fitted to samples of 100; "yelp" is not the Yelp that is here
+# Table 2: the parameter a, fitted to samples of 100; "yelp" is not yelp-diffnet
 BETA_DATA = ("ml-1m", "yelp", "pinterest-20-part", "citeulike-a")
 BETA = {
     "NeuMF": (0.3685, 0.3059, 0.2820, 0.2601),

@@ -1,6 +1,6 @@
-"""Samples of one model on one data set, drawn again and again, and every mapping function on them.
+"""Repeated samples of one model on one data set, and every mapping function on them.
 
-What a repeat gives is kept in a file for each data set and model: a run that was stopped goes on.
+Repeats are cached in a file for each data set and model, so that an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def functions(n_items: int, size: int = SIZE) -> dict[str, Mapping]:
 
 
 def places(mapping: Mapping) -> np.ndarray:
-    """The whole cut-offs f(1), …, f(n) stand for."""
+    """f(1), …, f(n) as whole cut-offs."""
     return np.floor(mapping.values() + 1e-9).astype(np.int64)
 
 

@@ -2,7 +2,7 @@
 
 With and without replacement from all items, and without replacement from the items that the user
 has not seen (the paper's "actual"). For the last a target's rank and the pool are the user's own,
-and how many items each user has seen is kept in `docs/reproduction/kdd2020-seen.npz`.
+and how many items each user has seen is kept in `reproduction/results/ranks/kdd2020-seen.npz`.
 """
 
 from __future__ import annotations

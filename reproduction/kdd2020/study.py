@@ -1,9 +1,9 @@
-"""Li, Jin, Gao and Liu (KDD 2020): mapping functions from sampled to global hit rates.
+"""Li et al. 2020 (KDD): mapping functions from sampled to global hit rates.
 
-Tables 2, 5, 6 and 7, winners in the style of Table 3, Figures 1 to 5, 7 and 8, with our own
-estimators in the same tables. From the kept ranks of five models (`fullrank reproduce ranks`), 100
-repeats of every sample; Figure 8 with Book-Crossing where FULLRANK_DATA has it. What was drawn is
-kept, so that a run that was stopped goes on.
+Tables 2, 5, 6 and 7, winners in the style of Table 3, Figures 1 to 5, 7 and 8, and our own
+estimators in the same tables. Draws 100 samples from the stored ranks of each of five models (study
+`ranks`). Figure 8 uses Book-Crossing if FULLRANK_DATA has it. Draws are cached, so that an
+interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from fullrank.sampling import simulate
 from reproduction.common.bank import DATA, QUICK_DATA, bank
 from reproduction.kdd2020.books import NAME as BOOKS
 from reproduction.kdd2020.books import books
-from reproduction.kdd2020.claims import claims
 from reproduction.kdd2020.curves import (
     YELP_ITEMS,
     Known,
@@ -98,7 +97,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     # of all runs, for what was drawn before is not drawn again
     seconds += sum(float(one.seconds) for by in draws.values() for one in by.values())
     content["seconds"] = round(seconds + time.perf_counter() - start, 1)
-    return content | {"tables": tables(content), "claims": claims(content)}
+    return content | {"tables": tables(content)}
 
 
 def figures(content: dict[str, Any], folder: Path) -> None:
@@ -116,7 +115,7 @@ def _worlds(quick: bool) -> dict[str, Known]:
         except InputError as error:
             print(f"without {name}: {error}", flush=True)
     if not found:
-        raise InputError("There are no kept ranks: make them with `fullrank reproduce ranks`.")
+        raise InputError("There are no stored ranks: compute them with `python -m reproduction run ranks`.")
     return found
 
 

@@ -35,7 +35,7 @@ ASKED = (1, 5, 10, 20, 50)
 
 
 def printed_as(data: str) -> str:
-    """The data set of the paper that stands beside one of ours."""
+    """The data set of the paper that one of ours is compared with."""
     return "ml-1m" if data == QUICK_DATA else data
 
 
