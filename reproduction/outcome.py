@@ -1,12 +1,12 @@
-"""How a table or figure of a paper came out: the one place where "reproduced" is defined.
+"""The outcome of a table or figure of a paper: the only definition of "reproduced".
 
-A table is *reproduced* when nine of ten of its cells lie within 15 % of the published ones, or
-within two standard errors of the two means where those are wider; *in order* when that fails and
-nine of ten pairs of a row still stand in the published order; *not reproduced* otherwise. A figure
-has no cells: what it is there to show is a statement, which holds or does not. A table or figure
-whose data are not here may have its statement tested *on other data*: it is then neither. What
-cannot be repeated here, and what holds no result (notation, statistics of data sets), says why.
-`reproduction_index` reads all of them, and states these rules on its page.
+A table is *reproduced* if nine of ten of its cells are within 15 % of the published ones, or within
+two standard errors of the difference of the means where those are wider. It is *in order* if that
+fails but nine of ten pairs of a row keep the published order, and *not reproduced* otherwise. A
+figure has no cells: it illustrates a statement, which holds or does not. If the data of a paper are
+not available, the statement may be tested *on other data*. Items that cannot be repeated, or that
+hold no result (notation, sizes of data sets), have a reason. The study `reproduction_index` collects
+all outcomes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TOLERANCE = 0.15  # of the published value
 ENOUGH = 0.9  # of the cells, of the pairs, or of the cases of a claim
 HALF = 0.5  # of the cases: the claim holds in part
 ALIKE = 0.03  # published values that are closer than this have no order to keep
-# every state, and how it is worded on a page
+# every outcome, and its name on a page
 STATES = {
     "reproduced": "reproduced",
     "in order": "in order, not in value",
@@ -44,12 +44,12 @@ def compare(
     differs: str = "",
     repeats: int | None = None,
 ) -> dict[str, Any]:
-    """How a table came out, from its cells.
+    """The outcome of a table, from its cells.
 
     A cell is {"row", "column", "published", "measured"} and, where there are any, "published_sd"
-    and "measured_sd", of one repeat; "measured" is None where it could not be had here. Where there
-    are such deviations, both values are means over `repeats` repeats, which must then be said (1: a
-    single draw, or the deviations are those of the means, as of a share of all repeats).
+    and "measured_sd", of one repeat; "measured" is None where it is not available. With
+    deviations, both values are means over `repeats` repeats, which is then required (1: a single
+    draw, or the deviations are those of the means, as for a share of all repeats).
     """
     _checked(item)
     have = [cell for cell in cells if cell["measured"] is not None]
@@ -80,7 +80,7 @@ def compare(
 
 
 def shown(item: str, says: str, holds: bool, *, differs: str = "") -> dict[str, Any]:
-    """How a figure came out: what it is there to show, and whether that is so here."""
+    """The outcome of a figure: the statement it illustrates, and whether that holds here."""
     state = "reproduced" if holds else "not reproduced"
     return {"item": _checked(item), "state": state, "says": says, "differs": differs}
 

@@ -1,8 +1,8 @@
 """The five papers, and every one of their tables and figures.
 
 Stored results name an item by the number of its paper ("002 Table 1"); `item_name` gives the name
-that readers see. The outcome that a study records for an item takes precedence over what is said
-here. Rendle's two tables have no number and are counted in order.
+that readers see. The outcome that a study records for an item takes precedence over the reason
+given here. Rendle's two tables have no number and are counted in order.
 """
 
 from __future__ import annotations

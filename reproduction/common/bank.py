@@ -1,7 +1,7 @@
-"""The kept ranks: exact ranks of the papers' five models, from files of the repository.
+"""The stored exact ranks of the papers' five models.
 
-`ranks.py` trains the models and writes the files; every study that repeats a sampling reads them
-here, and so needs neither the data nor the training. Equal scores stand in random order, seed 0.
+The study `ranks` trains the models and writes the files. Studies that only sample from these ranks
+need neither data nor training. Tied scores are in random order, seed 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from reproduction.common.kept import RESULTS, keep_arrays
 MODELS = ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")  # iALS is the papers' ALS
 QUICK_DATA = "ml-latest-small"  # comes with the repository
 DATA = ("ml-1m", "pinterest-20-part", "citeulike-a", "yelp-diffnet", QUICK_DATA)
-# of the papers too, without kept ranks: `ranks.py --data` makes them for who has the files
+# also in the papers, without stored ranks: `run ranks -- --data NAME` makes them from the data
 FURTHER = ("pinterest-20", "yelp", "ml-20m", "book-crossing")
 _WITHOUT = {"book-crossing": ("EASE",)}  # whose matrix of books by books takes 150 GB
 FOLDER = RESULTS / "ranks"

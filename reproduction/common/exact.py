@@ -53,7 +53,7 @@ SOURCES = {
 
 
 def truncated_svd(train: Interactions) -> FactorScorer:
-    """PureSVD: the training matrix at rank 64, scored as it comes out."""
+    """PureSVD: the training matrix at rank 64, without any rescaling."""
     from scipy.sparse.linalg import svds
 
     matrix = train.matrix(np.float64)

@@ -38,7 +38,7 @@ STYLE = {
     "lines.linewidth": 1.4,
     "path.simplify": True,
 }
-# Colours that are told apart by most eyes (Okabe and Ito), then by their dashes; black is exact.
+# Colours for the colour-blind (Okabe and Ito), then dashes; black is exact.
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 _DASHES = ("-", "--", ":", "-.")
 _NAMES = (

@@ -1,4 +1,4 @@
-"""Files that studies keep: whole or not at all, and a line at a time."""
+"""Files of the studies, written completely or not at all, or a line at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def keep_json(content: dict[str, Any], path: Path) -> None:
 
 
 def keep_arrays(path: Path, **arrays: Any) -> None:
-    """A compressed .npz, whole or not at all."""
+    """A compressed .npz, complete or not at all."""
     with replacing(path) as new, new.open("wb") as file:
         np.savez_compressed(file, **arrays)
 

@@ -1,4 +1,4 @@
-"""A grid search that can be broken off: what was found is kept in a file."""
+"""A grid search that can be resumed: its results are kept in a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Work in several processes that end with the study, however it ends; and how long is left.
+"""Worker processes that end with the study, however it ends, and an estimate of the time left.
 
-Ctrl-C is for the study, which ends its workers: what they were at is lost, what was kept stays. A
-worker whose study was killed ends by itself.
+Ctrl-C reaches the study, which ends its workers: unfinished parts are lost, finished ones are kept.
+A worker whose study was killed ends by itself.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from typing import Any
 from fullrank.evaluation.clock import duration
 
 _EVERY = 10.0  # seconds between two lines, and later a twentieth of the time that has passed
-_AT_ONCE = 0.05  # seconds; what comes sooner was kept, and tells nothing of the speed
+_AT_ONCE = 0.05  # seconds; a faster result was kept, so it does not count for the pace
 
 
 class Steps:
-    """Counts what is done, and says from time to time how much that is and how long is left.
+    """Counts finished tasks, and prints now and then how many there are and the time left.
 
-    In lines, on a terminal too: what the work itself prints stands between them.
+    In lines, on a terminal too, because the work itself prints between them.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Steps:
         self._before: int | None = None  # done when the first that took time was begun
 
     def step(self) -> None:
-        """One more is done; say so if nothing was said for a while."""
+        """Count one more task; print a line if the last one was a while ago."""
         text = self.text()
         now = self._last
         if now - self._said >= max(_EVERY, (now - self._begun) / 20) and self._done < self._total:
@@ -46,7 +46,7 @@ class Steps:
             self._said = now
 
     def text(self) -> str:
-        """One more is done: how much that is, and the time that is left.
+        """Count one more task: how many are done, and the time left.
 
         Examples
         --------
@@ -67,7 +67,7 @@ class Steps:
 
 
 def watched(results: Iterable[Any], total: int, label: str = "") -> Iterator[Any]:
-    """The results as they come, with a line about them now and then."""
+    """The results as they come, with a line of progress now and then."""
     steps = Steps(total, label or "done")
     for result in results:
         steps.step()
@@ -96,7 +96,7 @@ def workers(jobs: int, enter: Callable[..., None] | None = None, *given: Any) ->
 def in_processes(
     work: Callable[[Any], Any], tasks: Iterable[Any], jobs: int, label: str = ""
 ) -> list[Any]:
-    """Do all tasks, in several processes if asked to, and say how long it will take."""
+    """Do all tasks, in `jobs` processes, with an estimate of the time left."""
     tasks = list(tasks)
     if jobs == 1 or len(tasks) < 2:
         return list(watched(map(work, tasks), len(tasks), label))

@@ -24,7 +24,7 @@ REPEATS = 1
 
 NAME = "reproduction_index"
 NOT_RUN = "its study has not been run"
-# where two studies speak of an item, the last of these counts
+# if two studies have an outcome for an item, the last of these counts
 WEAKER = (
     "nothing to reproduce",
     "reproduced",
@@ -59,8 +59,8 @@ def collected(studies: list[dict[str, Any]]) -> dict[str, Any]:
         for table in one.get("tables", []):
             if table["item"] not in ITEMS:
                 raise ValueError(f"{one['study']} speaks of {table['item']}, which no paper has")
-            said = {key: value for key, value in table.items() if key != "item"}
-            outcomes.setdefault(table["item"], []).append({"study": one["study"]} | said)
+            found = {key: value for key, value in table.items() if key != "item"}
+            outcomes.setdefault(table["item"], []).append({"study": one["study"]} | found)
     rows = [row for one in studies for row in one.get("verdict", [])]
     return {
         "seeds": "are not needed: nothing is drawn",
@@ -99,22 +99,22 @@ def _about(study: dict[str, Any]) -> dict[str, Any]:
 
 
 def _item(item: str, outcomes: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
-    """An item, its state and what was said of it: by a study, by its twin, or in the list."""
+    """An item with its outcome: from the studies, from the item it repeats, or from the list."""
     known = ITEMS[item]
-    said = outcomes.get(item, [])
-    if not said and known.repeats:
-        said = [{"repeats": known.repeats} | one for one in outcomes.get(known.repeats, [])]
-    if not said and known.nothing:
-        said = [{"study": None, "state": "nothing to reproduce", "why": known.nothing}]
-    if not said:
-        said = [{"study": None, "state": "not here", "why": NOT_RUN}]
-    state = max((one["state"] for one in said), key=WEAKER.index)
+    found = outcomes.get(item, [])
+    if not found and known.repeats:
+        found = [{"repeats": known.repeats} | one for one in outcomes.get(known.repeats, [])]
+    if not found and known.nothing:
+        found = [{"study": None, "state": "nothing to reproduce", "why": known.nothing}]
+    if not found:
+        found = [{"study": None, "state": "not here", "why": NOT_RUN}]
+    state = max((one["state"] for one in found), key=WEAKER.index)
     return {
         "item": item,
         "shows": known.shows,
         "state": state,
-        "in_part": any(one.get("absent") for one in said),  # some of its cells are not to be had
-        "outcomes": said,
+        "in_part": any(one.get("absent") for one in found),  # some of its cells are not available
+        "outcomes": found,
     }
 
 

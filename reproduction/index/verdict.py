@@ -1,4 +1,4 @@
-"""Which estimator wins where, at which cost: what the errors of all studies come to.
+"""Which estimator is best for which design, and at which cost, over all data sets and models.
 
 A row is one data set, model and design: {"data", "model", "design", "size", "errors": {estimator:
 [recall, ndcg, ap]}} and, where it was timed, "seconds": {estimator: of one estimate}. Errors are
@@ -32,7 +32,7 @@ Choice = Callable[[str, str], str]
 def verdict(
     rows: Sequence[Row], winners: Sequence[Row], choice: Choice | None = None
 ) -> dict[str, Any]:
-    """Everything that the page says of estimators and designs.
+    """Estimators and designs compared.
 
     `choice(data, design)` names the estimator that the library takes if it is not told which.
 

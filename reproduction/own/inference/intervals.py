@@ -88,7 +88,7 @@ def _file(task: Task, folder: Path) -> Path:
 
 
 def _do(task: Task, *, folder: Path) -> None:
-    """Run after run, kept in a file, so that a study that was stopped goes on."""
+    """Do the runs of a task and keep them in a file, so that a study can be resumed."""
     path = _file(task, folder)
     if path.is_file():
         return

@@ -26,7 +26,7 @@ from reproduction.study import QUICK, spread
 
 REPEATS = 3
 
-PUBLISHED = {"recall@20": 13.88, "ndcg@20": 12.24}  # iALS in 003, Table 13, percent
+PUBLISHED = {"recall@20": 13.88, "ndcg@20": 12.24}  # iALS in Li's dissertation, Table 13, percent
 NAMES = tuple(PUBLISHED)
 SIZES = (64, 128)
 GRID: dict[str, list[Any]] = {

@@ -39,11 +39,11 @@ ASSUMED = {
     "spread": 0.1,
     "loss_noticed_seconds": 30.0,
     "shard_open_seconds": 0.05,
-    "object_store_share": 0.3,  # of a node's memory, which Ray gives it unless told otherwise
+    "object_store_share": 0.3,  # of a node's memory, by default of Ray
 }
 GPU_FOUND = ROOT / "benchmarks" / "results" / "gpu.json"
 POWER = math.log(ASSUMED["recall_at_10"]) / math.log(10 / ITEMS)
-# workers, and seconds of a shard; the middle number of workers is the one that costs are told for
+# workers, and seconds of a shard; costs are given for the middle number of workers
 PLAYED: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
     "exact": ((512, 4_096, 16_384), (300, 1_000, 3_000, 10_000, 30_000)),
     "sampled": ((16, 64, 256), (0.3, 1, 3, 10, 30, 100)),
