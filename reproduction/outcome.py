@@ -5,7 +5,7 @@ two standard errors of the difference of the means where those are wider. It is 
 fails but nine of ten pairs of a row keep the published order, and *not reproduced* otherwise. A
 figure has no cells: it illustrates a statement, which holds or does not. If the data of a paper are
 not available, the statement may be tested *on other data*. Items that cannot be repeated, or that
-hold no result (notation, sizes of data sets), have a reason. The study `reproduction_index` collects
+hold no result (notation, sizes of data sets), have a reason. `reproduction_index` collects
 all outcomes.
 """
 
