@@ -1,22 +1,20 @@
-"""What the models of the kept ranks learn from, and what they rank: the split of each data set.
+"""The splits of the data sets for the stored ranks.
 
-Where a split is given it is used. Settings are chosen on one item of each user that is split off
-the training part, unless a validation part with an item of each user is given.
+A given split is used as it is. Settings are chosen on one item of each user, held out of the
+training part, unless a validation part with an item of each user is given.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from fullrank.data import Interactions, datasets, leave_one_out
 from reproduction.common.bank import QUICK_DATA
 
-_PARTS = ("train", "valid", "whole", "test")
-QUICK_CORE = 40  # of the quick form: users and items with so many interactions, to be quick
+QUICK_CORE = 40  # interactions of each user and item in the quick form
 
 
 @dataclass(frozen=True)
@@ -122,32 +120,8 @@ SPLITS: dict[str, tuple[str, Callable[[], World]]] = {
 }
 
 
-def world(name: str, folder: Path | None = None, *, quick: bool = False) -> World:
-    """From FULLRANK_DATA, or from a folder into which `save` has written the pairs."""
+def world(name: str, *, quick: bool = False) -> World:
+    """The parts of a data set; the quick form takes the dense core of its small one."""
     if quick and name == QUICK_DATA:
         return _held_out(name, QUICK_CORE, QUICK_CORE)
-    if folder is None:
-        return SPLITS[name][1]()
-    with np.load(folder / f"{name}.npz") as content:
-        n_users, n_items = content["shape"].tolist()
-        parts = {
-            part: Interactions.from_arrays(
-                *(row.astype(np.int64) for row in content[part]),
-                user_ids=np.arange(n_users),
-                item_ids=np.arange(n_items),
-            )
-            for part in _PARTS
-            if part in content
-        }
-    return World(**({"whole": parts["train"].union(parts["valid"])} | parts))
-
-
-def save(found: World, path: Path) -> None:
-    """The pairs as rows, small enough to be sent to another machine."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {"shape": np.array([found.whole.n_users, found.whole.n_items])}
-    same = found.whole.n_interactions == found.train.n_interactions + found.valid.n_interactions
-    for part in (one for one in _PARTS if not (same and one == "whole")):
-        pairs = np.stack(getattr(found, part).pairs())
-        arrays[part] = pairs.astype(np.min_scalar_type(max(arrays["shape"])))
-    np.savez_compressed(path, **arrays)  # type: ignore[arg-type]
+    return SPLITS[name][1]()

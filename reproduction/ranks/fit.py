@@ -1,18 +1,12 @@
-"""Search and fit for the kept ranks: one line of JSON for each fit, ranks in files beside it.
+"""Search and fit for the stored ranks: one line of JSON for each fit, ranks in files beside it.
 
-What was done is not done again, so that a run can be stopped and go on, on another machine too.
+Finished fits are not repeated, so that a run can be stopped and resumed, on another machine too.
 Neural models run on the device, several processes side by side, and the others on the processor at
-the same time. Once most of the time is over, a model is tested with the best settings tried so far.
-
-    python benchmarks/studies/_bank_fit.py [--data ml-1m …] [--models EASE …] [--device cuda]
-        [--jobs 6] [--processors 6] [--budget 400] [--cache DIR] [--data-folder DIR | --save DIR]
-
-FULLRANK_DATA names the folder of the data, unless --data-folder has the pairs, which --save writes.
+the same time. After most of the time budget, a model is tested with the best settings tried so far.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
 import json
 import multiprocessing
@@ -23,14 +17,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reproduction.common.bank import DATA, FURTHER, MODELS, models_of
-from reproduction.common.kept import ROOT, append_json
+from reproduction.common.bank import DATA, MODELS, models_of
+from reproduction.common.kept import append_json
 from reproduction.common.workers import Steps, begin
-from reproduction.ranks.data import World, save, world
+from reproduction.ranks.data import World, world
 from reproduction.ranks.settings import NEURAL, TUNED_BY, combinations, found_before
 
 Fit = dict[str, Any]
-CACHE = ROOT / "out" / "ranks" / "bank"
 LOG = "fits.jsonl"
 ON_PROCESSORS = ("itemKNN", "iALS")  # beside a GPU too
 SETTLED = 0.7  # the share of the time after which nothing more is tried where something was
@@ -43,15 +36,11 @@ class Asked:
     cache: Path
     data: tuple[str, ...] = DATA
     models: tuple[str, ...] = MODELS
-    data_folder: Path | None = None
     device: str | None = None
     jobs: int = 1  # processes, on a GPU those of the neural models
     processors: int = 6  # beside a GPU, processes of the other models
     budget: float = 1e6
     quick: bool = False
-
-
-# ---- what is there, and what is left to do ----
 
 
 def read(cache: Path) -> list[Fit]:
@@ -112,21 +101,19 @@ def left(found: list[Fit], asked: Asked, *, settle: bool = False) -> list[Fit]:
     return [one for turn in itertools.zip_longest(*tasks) for one in turn if one is not None]
 
 
-# ---- the work ----
-
-_worlds: dict[tuple[str, Path | None], World] = {}  # of a process
+_worlds: dict[str, World] = {}  # of a process
 
 
 def _work(one: Fit, asked: Asked, n_jobs: int) -> Fit:
     from reproduction.ranks.models import Fitter
 
     try:
-        place = (one["data"], asked.data_folder)
-        if place not in _worlds:
+        name = one["data"]
+        if name not in _worlds:
             _worlds.clear()
-            _worlds[place] = world(*place, quick=asked.quick)
+            _worlds[name] = world(name, quick=asked.quick)
         device = _prepared(None if one["model"] in ON_PROCESSORS else asked.device, n_jobs)
-        fitter = Fitter(_worlds[place], device=asked.device, n_jobs=n_jobs)
+        fitter = Fitter(_worlds[name], device=asked.device, n_jobs=n_jobs)
         if one["kind"] == "validation":
             return fitter.tried(one) | device
         path = ranks_file(asked.cache, one["data"], one["model"])
@@ -225,28 +212,3 @@ def _write(cache: Path, one: Fit, name: str, place: str) -> set[str]:
     settings = ", ".join(f"{name} {setting}" for name, setting in one["settings"].items())
     print(f"{shown}, {TUNED_BY} {value:.2f}, {seconds:.1f} s, {settings}", flush=True)
     return set()
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("--cache", type=Path, default=CACHE, help="where fits are kept")
-    parser.add_argument("--data", nargs="*", choices=(*DATA, *FURTHER), default=list(DATA))
-    parser.add_argument("--models", nargs="*", choices=MODELS, default=list(MODELS))
-    parser.add_argument("--data-folder", type=Path, help="pairs instead of FULLRANK_DATA")
-    parser.add_argument("--save", type=Path, help="only write the pairs into this folder")
-    parser.add_argument("--device", help="cpu or cuda")
-    parser.add_argument("--jobs", type=int, default=1, help="processes; of neural models on cuda")
-    parser.add_argument("--processors", type=int, default=6, help="other processes beside cuda")
-    parser.add_argument("--budget", type=float, default=1e6, help="seconds; begin nothing after")
-    parser.add_argument("--quick", action="store_true", help="one or two settings each")
-    given = vars(parser.parse_args())
-    folder = given.pop("save")
-    if folder is not None:
-        for name in given["data"]:
-            save(world(name), folder / f"{name}.npz")
-        return
-    search(Asked(**given | {"data": tuple(given["data"]), "models": tuple(given["models"])}))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
-"""One fit for the kept ranks: settings tried on the validation items, or exact ranks of the test.
+"""One fit for the stored ranks: settings tried on the validation items, or exact ranks of the test.
 
-Ranks of a test go to a file, and what else is to be known of a fit is a line of JSON.
+The ranks of a test are written to a file, everything else about a fit to a line of JSON.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def ease_by_torch(data: Interactions, regularization: float, device: str) -> EAS
 
 
 def thousandths(found: dict[str, float]) -> dict[str, float]:
-    # digits enough that a page rounds once
+    # more digits than a page shows
     return {name: round(1000 * value, 6) for name, value in found.items()}
 
 

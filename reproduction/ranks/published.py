@@ -1,6 +1,6 @@
 """Sizes of the papers' data sets, and exact metrics of the five models: thousandths, at 10.
 
-The metrics are the columns "Exact" of 004 (AAAI 2021), whose ALS is our iALS. 000, 001 and 003
+The metrics are the columns "Exact" of Jin et al. 2021, whose ALS is our iALS. The other papers
 print none.
 """
 
@@ -16,7 +16,8 @@ class Size(NamedTuple):
     items: int
 
 
-# 004 Table 5 (the first four), 000 Table 5 (the last three), 003 Table 2: all agree
+# Jin et al. 2021, Table 5 (the first four), Li et al. 2023, Table 5 (the last three), and Li
+# (dissertation), Table 2: all agree
 SIZES = {
     "ml-1m": Size(6_040, 3_706),
     "citeulike": Size(5_551, 16_980),

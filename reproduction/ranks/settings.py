@@ -1,8 +1,8 @@
-"""Which settings of the five models are tried for the kept ranks, the likeliest first.
+"""The settings of the five models that are tried for the stored ranks, the likeliest first.
 
-On ml-1m and pinterest EASE has the λ of our reference figures, which are close to the published
-ones; the papers print none. On ml-1m the others have the settings that the studies `ml1m_models`,
-`ml1m_ials` and `ml1m_neural` found in larger grids, read from their files.
+The λ of EASE on ml-1m and pinterest gives values close to the published ones; the papers print no
+settings. The other models on ml-1m have the settings that the studies `ml1m_models`, `ml1m_ials`
+and `ml1m_neural` found in larger grids, read from their results.
 """
 
 from __future__ import annotations

@@ -1,17 +1,14 @@
-"""Exact ranks of five models on five data sets, trained once and kept for every other study.
+"""Exact ranks of five models on five data sets, trained once and stored for all other studies.
 
-Each model is chosen by Recall@10 on validation items, with its training items among the candidates
-as in the papers, fitted on the training part and ranked on the test items, one for each user. The
-ranks go to docs/reproduction/ranks, where `_bank.bank` reads them. `_ranks/data.py` says how the
-data are split, `_ranks/settings.py` what is tried, and `_bank_fit.py` does it: fits that its folder
-(<cache>/bank) has are not made again, wherever they were made, and with --budget 0 none is made.
-FULLRANK_DATA names the folder of the data. On a processor alone all of it takes hours.
+Settings are chosen by recall@10 on validation items, with training items among the candidates as in
+the papers. The chosen model is fitted on the training part and ranks the test items, one for each
+user. `data` has the splits, `settings` the grids, and `fit` the search: fits that are in its folder
+(<cache>/bank) are not repeated, wherever they were made, and --budget 0 makes none. Without a GPU
+all of it takes hours.
 
-With --data the ranks of these data sets alone are made, and stand beside those that are there. Of
-some of the papers' data sets none are kept (`_bank.FURTHER`); who has the files makes them so, and
-aaai2023 and user_sampling take pinterest-20, yelp and ml-20m along, kdd2020 book-crossing.
-
-        [--device cuda] [--data ml-20m …]
+--data makes the ranks of the given data sets only and keeps those of the others. No ranks of
+`common.bank.FURTHER` are stored, since their files are not available here; once they are made,
+aaai2023 and user_sampling use pinterest-20, yelp and ml-20m, and kdd2020 uses book-crossing.
 """
 
 from __future__ import annotations
@@ -28,9 +25,9 @@ from fullrank.metrics import parse
 from reproduction.common.bank import DATA, FURTHER, QUICK_DATA, keep_bank, models_of
 from reproduction.outcome import compare
 from reproduction.ranks.data import QUICK_CORE, SPLITS, World, world
+from reproduction.ranks.figures import figures as figures
 from reproduction.ranks.fit import Asked, Fit, best, ranks_file, search
 from reproduction.ranks.models import thousandths
-from reproduction.ranks.page import figures as figures
 from reproduction.ranks.published import PUBLISHED
 from reproduction.ranks.settings import FIXED, GRIDS, METRICS, TUNED_BY, combinations, found_before
 
@@ -42,7 +39,7 @@ KS = [1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 200, 300, 500, 1000, 2000, 500
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     names = tuple(asked.data or ((QUICK_DATA,) if asked.quick else DATA))
     cache: Path = asked.cache / ("bank-quick" if asked.quick else "bank")
-    # all data are read before anything is trained: what is missing is said at once
+    # all data are read before anything is trained, so that a missing file is an error at once
     worlds = {name: world(name, quick=asked.quick) for name in names}
     found = search(
         Asked(
@@ -71,9 +68,9 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def _beside(every: list[Any], asked: argparse.Namespace) -> tuple[list[Any], float]:
-    """These data sets and others that are there, in their order, and the seconds of the others.
+    """These data sets and the stored others, in their order, and the seconds of the others.
 
-    A run of all data sets makes those of `FURTHER` no more: they stay.
+    A run of all data sets does not make those of `FURTHER` again: they are kept.
     """
     path = asked.out / "ranks.json"
     if not path.is_file():
@@ -102,7 +99,7 @@ def _of_data(
         if not file.is_file():
             raise InputError(
                 f"The ranks of {model} on {name} were not made: its fits failed, or `--budget` "
-                f"({asked.budget:g} s) was over before; the same command goes on."
+                f"({asked.budget:g} s) was over before; the same command resumes."
             )
         with np.load(file) as content:
             kept[model], excluded[model] = content["kept"], content["excluded"]
@@ -163,7 +160,7 @@ def _of_model(data: str, model: str, found: list[Fit], quick: bool) -> dict[str,
 
 
 def _metrics(ranks: np.ndarray, n_items: int) -> dict[str, float]:
-    """Of the kept ranks, so that the figures do not depend on how a fit wrote its own."""
+    """Metrics of the stored ranks themselves, whatever a fit has written about them."""
     return thousandths(
         {name: float(parse(name).weights(ranks, n_items).mean()) for name in METRICS}
     )
@@ -200,6 +197,5 @@ def options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         choices=(*DATA, *FURTHER),
         metavar="NAME",
-        help="make the ranks of these alone, beside those that are there: "
-        + ", ".join((*DATA, *FURTHER)),
+        help="make the ranks of these only and keep the others: " + ", ".join((*DATA, *FURTHER)),
     )

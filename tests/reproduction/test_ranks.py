@@ -1,7 +1,8 @@
-"""The kept ranks: what the files hold, how settings are chosen, and that a stopped run goes on."""
+"""The stored ranks: the content of the files, the choice of settings, and resuming."""
+
+from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import shutil
@@ -18,23 +19,20 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError
 from fullrank.models import EASE
+from reproduction.aaai2023 import study as aaai2023
+from reproduction.common import bank
+from reproduction.kdd2020 import books
+from reproduction.ranks import data, fit, settings, study
+from reproduction.user_sampling import study as user_sampling
 
 ROOT = Path(__file__).parents[2]
-STUDIES = ROOT / "benchmarks" / "studies"
-FOLDER = ROOT / "docs" / "reproduction"
 ENDS = ("", "-excluded")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture
-def study(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    return lambda name: importlib.import_module(f"reproduction.{name}")
-
-
-@pytest.fixture
-def content() -> dict[str, Any]:
-    found = json.loads((FOLDER / "ranks.json").read_text(encoding="utf-8"))
-    assert isinstance(found, dict)
-    return found
+def content(stored: Any) -> Any:
+    return stored("ranks")
 
 
 def at_10(ranks: np.ndarray) -> dict[str, float]:
@@ -48,11 +46,7 @@ def at_10(ranks: np.ndarray) -> dict[str, float]:
     return {name: 1000 * float(total) / ranks.size for name, total in sums.items()}
 
 
-# ---- what is kept ----
-
-
-def test_every_data_set_has_whole_ranks_of_the_five_models(study: Any) -> None:
-    bank = study("common.bank")
+def test_every_data_set_has_whole_ranks_of_the_five_models() -> None:
     assert bank.MODELS == ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")
     sizes = {
         "ml-1m": (3706, 6040),
@@ -77,34 +71,30 @@ def test_every_data_set_has_whole_ranks_of_the_five_models(study: Any) -> None:
             assert (without < ranks).any()
 
 
-def test_ease_has_the_reference_figures(study: Any) -> None:
-    bank = study("common.bank").bank
-    assert at_10(bank("ml-1m")["EASE"].ranks)["recall@10"] == pytest.approx(35.26, abs=0.01)
-    found = at_10(bank("pinterest-20-part")["EASE"].ranks)
+def test_ease_has_the_reference_figures() -> None:
+    assert at_10(bank.bank("ml-1m")["EASE"].ranks)["recall@10"] == pytest.approx(35.26, abs=0.01)
+    found = at_10(bank.bank("pinterest-20-part")["EASE"].ranks)
     assert found == pytest.approx({"recall@10": 48.99, "ndcg@10": 24.29, "ap@10": 16.93}, abs=0.03)
-    found = at_10(bank("pinterest-20-part", excluded=True)["EASE"].ranks)
+    found = at_10(bank.bank("pinterest-20-part", excluded=True)["EASE"].ranks)
     assert found == pytest.approx({"recall@10": 71.86, "ndcg@10": 35.63, "ap@10": 24.81}, abs=0.03)
 
 
-def test_the_files_are_small(study: Any) -> None:
-    kept = [
-        FOLDER / "ranks" / f"{data}{end}.npz" for data in study("common.bank").DATA for end in ENDS
-    ]
+def test_the_files_are_small() -> None:
+    kept = [bank.FOLDER / f"{name}{end}.npz" for name in bank.DATA for end in ENDS]
     assert sum(path.stat().st_size for path in kept) < 1_000_000
 
 
-def test_a_data_set_that_is_not_kept(study: Any) -> None:
+def test_a_data_set_that_is_not_kept() -> None:
     with pytest.raises(
         InputError, match=r"`data` must be one of ml-1m, .*; got netflix.npz"
     ) as one:
-        study("common.bank").bank("netflix")
+        bank.bank("netflix")
     # other files of the folder are not ranks of five models
     assert "gowalla" not in str(one.value)
     assert "ml-latest-small" in str(one.value)
 
 
-def test_what_was_kept_is_read_again(study: Any, tmp_path: Path) -> None:
-    bank = study("common.bank")
+def test_what_was_kept_is_read_again(tmp_path: Path) -> None:
     kept = {"EASE": np.array([3.0, 70_000.0]), "NeuMF": np.array([1.0, 2.0])}
     excluded = {"EASE": np.array([1.0, 69_000.0]), "NeuMF": np.array([1.0, 1.0])}
     bank.keep_bank("two", kept, excluded, 80_000, folder=tmp_path)
@@ -120,11 +110,7 @@ def test_what_was_kept_is_read_again(study: Any, tmp_path: Path) -> None:
         )
 
 
-# ---- the study's figures ----
-
-
-def test_the_figures_are_those_of_the_ranks(study: Any, content: dict[str, Any]) -> None:
-    bank = study("common.bank")
+def test_the_figures_are_those_of_the_ranks(content: dict[str, Any]) -> None:
     assert [one["name"] for one in content["data"]] == list(bank.DATA)
     for one in content["data"]:
         for excluded in (False, True):
@@ -163,54 +149,38 @@ def test_published_values(content: dict[str, Any]) -> None:
             for model in one["models"]
             for name in ("recall@10", "ndcg@10", "ap@10")
         ]
+        assert compared == study._compared(one)
         assert compared["cells"] == 15
         assert compared["within"] == sum(abs(ours / theirs - 1) <= 0.15 for theirs, ours in pairs)
 
 
-def test_the_page_is_written_from_the_figures(
-    study: Any, content: dict[str, Any], tmp_path: Path
-) -> None:
-    shutil.copy(FOLDER / "ranks.json", tmp_path)
-    study("study").write_page(tmp_path / "ranks.json", study("ranks.page").page)
-    page = (tmp_path / "ranks.md").read_text(encoding="utf-8")
-    assert page == (FOLDER / "ranks.md").read_text(encoding="utf-8")
-    for one in content["data"]:
-        for model in one["models"]:
-            cells = (f"{model['kept'][name]:.2f}" for name in ("recall@10", "ndcg@10", "ap@10"))
-            assert f"| {model['model']} | {' / '.join(cells)} |" in page
-
-
-# ---- how they are made ----
-
-
-def fit(kind: str, model: str, settings: dict[str, Any], recall: float) -> dict[str, Any]:
+def _fit(kind: str, model: str, settings: dict[str, Any], recall: float) -> dict[str, Any]:
     named = {"kind": kind, "data": "citeulike-a", "model": model, "settings": settings}
     return named | {"metrics": {"recall@10": recall}}
 
 
-def test_settings_are_tried_before_the_best_is_tested(study: Any, tmp_path: Path) -> None:
-    fits = study("ranks.fit")
-    asked = fits.Asked(cache=tmp_path, data=("citeulike-a",), models=("EASE",))
-    first = fits.left([], asked)
+def test_settings_are_tried_before_the_best_is_tested(tmp_path: Path) -> None:
+    asked = fit.Asked(cache=tmp_path, data=("citeulike-a",), models=("EASE",))
+    first = fit.left([], asked)
     assert [one["kind"] for one in first] == ["validation"] * 5
-    settings = [one["settings"] for one in first]
-    found = [fit("validation", "EASE", one, 50.0 - at) for at, one in enumerate(settings)]
-    assert [one["settings"] for one in fits.left(found[1:], asked)] == settings[:1]
-    [test] = fits.left(found, asked)
-    assert (test["kind"], test["settings"]) == ("test", settings[0])
+    grid = [one["settings"] for one in first]
+    found = [_fit("validation", "EASE", one, 50.0 - at) for at, one in enumerate(grid)]
+    assert [one["settings"] for one in fit.left(found[1:], asked)] == grid[:1]
+    [test] = fit.left(found, asked)
+    assert (test["kind"], test["settings"]) == ("test", grid[0])
     # out of time: the best of those tried, if any
-    [test] = fits.left(found[2:4], asked, settle=True)
-    assert (test["kind"], test["settings"]) == ("test", settings[2])
-    assert len(fits.left([], asked, settle=True)) == 5
+    [test] = fit.left(found[2:4], asked, settle=True)
+    assert (test["kind"], test["settings"]) == ("test", grid[2])
+    assert len(fit.left([], asked, settle=True)) == 5
     # a test counts once its ranks are there
-    done = [*found, fit("test", "EASE", settings[0], 40.0)]
-    assert len(fits.left(done, asked)) == 1
-    fits.ranks_file(tmp_path, "citeulike-a", "EASE").write_bytes(b"")
-    assert fits.left(done, asked) == []
+    done = [*found, _fit("test", "EASE", grid[0], 40.0)]
+    assert len(fit.left(done, asked)) == 1
+    fit.ranks_file(tmp_path, "citeulike-a", "EASE").write_bytes(b"")
+    assert fit.left(done, asked) == []
 
 
-def test_ml_1m_takes_what_other_studies_found(study: Any) -> None:
-    before = study("ranks.settings").found_before
+def test_ml_1m_takes_what_other_studies_found(stored: Any) -> None:
+    before = settings.found_before
     assert before("ml-1m", "EASE") == {
         "settings": {"regularization": 1500.0},
         "source": "reference",
@@ -218,67 +188,67 @@ def test_ml_1m_takes_what_other_studies_found(study: Any) -> None:
     for model, source in (("itemKNN", "ml1m_models"), ("iALS", "ml1m_ials")):
         assert before("ml-1m", model)["source"] == source
     for model in ("MultiVAE", "NeuMF"):
-        stored = json.loads((ROOT / "docs/studies/ml1m_neural.json").read_text(encoding="utf-8"))
-        [one] = [one for one in stored["models"] if one["model"] == model]
+        [one] = [one for one in stored("ml1m_neural")["models"] if one["model"] == model]
         found = before("ml-1m", model)
         assert found["settings"] == one["best"]
         assert len(found["rates"]) == one["epochs"]
     assert before("citeulike-a", "NeuMF") is None
 
 
-def test_one_item_of_each_user(study: Any) -> None:
-    one_of_each = study("ranks.data").one_of_each
-    data = Interactions.from_arrays(
+def test_no_item_is_both_learned_and_asked_for() -> None:
+    here = data.world("ml-latest-small")
+    for learned, asked in ((here.train, here.valid), (here.whole, here.test)):
+        assert learned.union(asked).n_interactions == learned.n_interactions + asked.n_interactions
+
+
+def test_one_item_of_each_user() -> None:
+    targets = Interactions.from_arrays(
         [0, 0, 0, 2, 3, 3], [0, 1, 2, 1, 0, 4], user_ids=np.arange(5), item_ids=np.arange(5)
     )
     seen = set()
     for seed in range(40):
-        users, items = one_of_each(data, seed=seed).pairs()
+        users, items = data.one_of_each(targets, seed=seed).pairs()
         assert users.tolist() == [0, 2, 3]
         seen.add(tuple(items.tolist()))
     assert seen == {(a, 1, b) for a in (0, 1, 2) for b in (0, 4)}
 
 
-def test_pairs_go_to_another_machine_and_back(study: Any, tmp_path: Path) -> None:
-    data = study("ranks.data")
-    here = data.world("ml-latest-small")
-    data.save(here, tmp_path / "ml-latest-small.npz")
-    there = data.world("ml-latest-small", tmp_path)
-    for part in ("train", "valid", "whole", "test"):
-        one, other = getattr(here, part), getattr(there, part)
-        assert (one.n_users, one.n_items) == (other.n_users, other.n_items)
-        assert all(np.array_equal(a, b) for a, b in zip(one.pairs(), other.pairs(), strict=True))
-    # nothing is both learned from and asked for
-    for learned, asked in ((here.train, here.valid), (here.whole, here.test)):
-        assert learned.union(asked).n_interactions == learned.n_interactions + asked.n_interactions
-
-
 @pytest.mark.slow
-def test_ease_by_torch_is_ease(study: Any, need: Callable[[str], ModuleType]) -> None:
+def test_ease_by_torch_is_ease(need: Callable[[str], ModuleType]) -> None:
     need("torch")
+    from reproduction.ranks.models import ease_by_torch
+
     random = np.random.default_rng(0)
-    data = Interactions.from_arrays(*np.nonzero(random.random((200, 80)) < 0.2))
-    made = study("ranks.models").ease_by_torch(data, 30.0, "cpu")
-    known = EASE(regularization=30.0).fit(data)
+    few = Interactions.from_arrays(*np.nonzero(random.random((200, 80)) < 0.2))
+    made = ease_by_torch(few, 30.0, "cpu")
+    known = EASE(regularization=30.0).fit(few)
     np.testing.assert_allclose(made.weights_, known.weights_, rtol=1e-6, atol=1e-9)
 
 
-def test_missing_data_are_said_before_anything_is_trained(tmp_path: Path) -> None:
-    run = subprocess.run(
-        [sys.executable, STUDIES / "ranks.py", "--out", tmp_path / "o", "--cache", tmp_path / "c"],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=os.environ | {"FULLRANK_DATA": str(tmp_path), "FULLRANK_CACHE": str(tmp_path)},
+def test_missing_data_are_an_error_before_anything_is_trained(tmp_path: Path) -> None:
+    found = _refused(
+        *("--out", tmp_path / "o", "--cache", tmp_path / "c"),
+        FULLRANK_DATA=str(tmp_path),
+        FULLRANK_CACHE=str(tmp_path),
     )
-    assert run.returncode == 2
-    assert run.stdout == ""
-    assert len(run.stderr.splitlines()) == 1
-    assert run.stderr.startswith("The study ranks needs ml-1m, pinterest-20-part, citeulike-a and")
+    assert found.startswith("The study ranks needs ml-1m, pinterest-20-part, citeulike-a and")
     assert list(tmp_path.iterdir()) == []
 
 
-# ---- data sets of the papers that only a user has ----
+def _refused(*options: Any, **environment: str) -> str:
+    """The error of a run that is refused."""
+    run = subprocess.run(
+        [sys.executable, "-m", "reproduction", "run", "ranks", *options],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        cwd=ROOT,
+        env=os.environ | environment,
+    )
+    assert run.returncode == 2
+    assert run.stdout == "" or "--budget" in options
+    assert len(run.stderr.splitlines()) == 1
+    return run.stderr
 
 
 @pytest.fixture
@@ -311,9 +281,9 @@ def further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return named
 
 
-def test_further_data_are_split(study: Any, further: dict[str, str]) -> None:
-    data, names = study("ranks.data"), study("common.bank").FURTHER
-    assert set(data.SPLITS) == {*study("common.bank").DATA, *names}
+def test_further_data_are_split(further: dict[str, str]) -> None:
+    names = bank.FURTHER
+    assert set(data.SPLITS) == {*bank.DATA, *names}
     for name in names:
         found = data.world(name)
         assert found.test.user_counts().tolist() == found.valid.user_counts().tolist() == [1] * 40
@@ -328,68 +298,64 @@ def test_further_data_are_split(study: Any, further: dict[str, str]) -> None:
     assert data.world("pinterest-20").whole.n_items == 9916  # as its publisher counts them
 
 
-def test_no_matrix_of_all_books(study: Any, tmp_path: Path) -> None:
-    bank, fits = study("common.bank"), study("ranks.fit")
+def test_no_matrix_of_all_books(tmp_path: Path) -> None:
     assert bank.models_of("ml-20m") == bank.MODELS
-    asked = fits.Asked(cache=tmp_path, data=("book-crossing", "ml-20m"), quick=True)
-    tasks = fits.left([], asked)
+    asked = fit.Asked(cache=tmp_path, data=("book-crossing", "ml-20m"), quick=True)
+    tasks = fit.left([], asked)
     by = {name: {t["model"] for t in tasks if t["data"] == name} for name in asked.data}
     assert by["book-crossing"] == set(bank.MODELS) - {"EASE"}
     assert by["ml-20m"] == set(bank.MODELS)
-    assert fits.expected(tasks) == len(tasks) + 4 + 5
+    assert fit.expected(tasks) == len(tasks) + 4 + 5
 
 
-def test_studies_take_what_was_made(
-    study: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_studies_take_what_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ranks = {"NeuMF": np.array([1, 5]), "EASE": np.array([2, 2])}
     for name in ("ml-1m", "ml-20m", "book-crossing"):
-        study("common.bank").keep_bank(name, ranks, ranks, 9, folder=tmp_path)
-    monkeypatch.setattr(study("common.bank"), "FOLDER", tmp_path)
-    found = study("common.bank").banks(False, ())
+        bank.keep_bank(name, ranks, ranks, 9, folder=tmp_path)
+    monkeypatch.setattr(bank, "FOLDER", tmp_path)
+    found = bank.banks(False, ())
     assert list(found) == ["ml-20m", "ml-1m"]
     assert list(found["ml-1m"]) == ["EASE", "NeuMF"]
-    assert list(study("aaai2023.study").banks(False, ())) == list(
-        study("user_sampling.study").banks(False, ())
-    )
-    books = study("kdd2020.books")
+    assert list(aaai2023.banks(False, ())) == list(user_sampling.banks(False, ()))
     monkeypatch.setattr(books, "FOLDER", tmp_path)
-    monkeypatch.setattr(
-        books, "bank", lambda name: study("common.bank").bank(name, folder=tmp_path)
-    )
+    monkeypatch.setattr(books, "bank", lambda name: bank.bank(name, folder=tmp_path))
     assert books.books(tmp_path / "cache").ranks.tolist() == [1, 5]
 
 
 @pytest.mark.slow
-def test_ranks_of_further_data_stand_beside_the_others(
-    study: Any, tmp_path: Path, further: dict[str, str], need: Callable[[str], ModuleType]
+@pytest.mark.verify
+def test_ranks_of_further_data_are_added_to_the_others(
+    quick: Any,
+    stored: Any,
+    tmp_path: Path,
+    further: dict[str, str],
+    need: Callable[[str], ModuleType],
 ) -> None:
     need("torch")
     need("matplotlib")
-    there = json.loads((FOLDER / "ranks.json").read_text(encoding="utf-8"))
+    there = stored("ranks")
     (tmp_path / "ranks.json").write_text(json.dumps(there), encoding="utf-8")
-    content, fits = quick(tmp_path, "--data", "book-crossing", **further)
-    assert len(fits) == 2 + 2 + 1 + 1 + 4
+    content = quick("ranks", "--data", "book-crossing", **ONE_THREAD, **further)
+    assert len(_made(quick)) == 2 + 2 + 1 + 1 + 4
     assert [one["name"] for one in content["data"]] == [
-        *study("common.bank").DATA,
+        *bank.DATA,
         "book-crossing",
     ]
     assert content["data"][:-1] == there["data"]
     assert content["exact"] == there["exact"]
     assert content["seconds"] > there["seconds"]
-    found = study("common.bank").bank("book-crossing", folder=tmp_path / "ranks")
+    found = bank.bank("book-crossing", folder=tmp_path / "ranks")
     assert list(found) == ["itemKNN", "iALS", "MultiVAE", "NeuMF"]
     assert {one.ranks.size for one in found.values()} == {40}
-    assert "## book-crossing" in (tmp_path / "ranks.md").read_text(encoding="utf-8")
     # the same again adds nothing
-    again, fits = quick(tmp_path, "--data", "book-crossing", **further)
-    assert fits == []
+    again = quick("ranks", "--data", "book-crossing", **ONE_THREAD, **further)
+    assert _made(quick) == []
     assert again["data"] == content["data"]
     assert again["seconds"] == pytest.approx(content["seconds"], abs=0.2)
 
 
-def test_data_sets_stand_in_their_order_and_further_ones_stay(study: Any, tmp_path: Path) -> None:
-    ranks, names = study("ranks.study"), study("common.bank").DATA
+def test_data_sets_are_in_order_and_further_ones_are_kept(tmp_path: Path) -> None:
+    names = bank.DATA
     model = {"seconds": 1.0, "tried": [{"seconds": 2.0}]}
 
     def one(name: str, found: int) -> dict[str, Any]:
@@ -398,54 +364,39 @@ def test_data_sets_stand_in_their_order_and_further_ones_stay(study: Any, tmp_pa
     there = {"data": [one(name, 0) for name in (*names, "ml-20m")], "seconds": 30.0}
     (tmp_path / "ranks.json").write_text(json.dumps(there), encoding="utf-8")
     asked = argparse.Namespace(out=tmp_path, data=["ml-1m"])
-    both, before = ranks._beside([one("ml-1m", 1)], asked)
+    both, before = study._beside([one("ml-1m", 1)], asked)
     assert [each["name"] for each in both] == [*names, "ml-20m"]
     assert [each["found"] for each in both] == [int(name == "ml-1m") for name in (*names, "ml-20m")]
     assert before == 27.0
     asked.data = None
-    both, before = ranks._beside([one(name, 1) for name in names], asked)
+    both, before = study._beside([one(name, 1) for name in names], asked)
     assert [each["found"] for each in both] == [1] * len(names) + [0]
     assert before == 30.0 - 3.0 * len(names)
 
 
 def test_a_model_that_was_not_fitted_is_named(
-    study: Any, tmp_path: Path, need: Callable[[str], ModuleType]
+    tmp_path: Path, need: Callable[[str], ModuleType]
 ) -> None:
     need("torch")
-    command = [sys.executable, STUDIES / "ranks.py", "--quick", "--budget", "0"]
-    run = subprocess.run(
-        [*command, "--out", tmp_path, "--cache", tmp_path], capture_output=True, text=True
-    )
-    assert run.returncode == 2
-    assert run.stderr.startswith("The ranks of EASE on ml-latest-small were not made: ")
-    assert len(run.stderr.splitlines()) == 1
+    found = _refused("--quick", "--budget", "0", "--out", tmp_path, "--cache", tmp_path)
+    assert found.startswith("The ranks of EASE on ml-latest-small were not made: ")
 
 
-def quick(folder: Path, *options: str, **environment: str) -> tuple[dict[str, Any], list[str]]:
-    """What the study found, and a line for each fit that it made."""
-    command = [sys.executable, STUDIES / "ranks.py", "--quick", "--out", folder, "--cache", folder]
-    run = subprocess.run(
-        [*command, *options],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} | environment,
-    )
-    assert run.returncode == 0, run.stderr
-    content = json.loads((folder / "ranks.json").read_text(encoding="utf-8"))
-    return content, run.stdout.splitlines()[:-1]
+def _made(quick: Any) -> list[str]:
+    """The fits of the last quick run."""
+    return [line for line in quick.printed.splitlines() if not line.startswith("Written to")]
 
 
 @pytest.mark.slow
-def test_quick_and_again(study: Any, tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
+@pytest.mark.verify
+def test_quick_and_resumed(quick: Any, tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
     need("torch")
     need("matplotlib")
-    content, fits = quick(tmp_path)
-    assert len(fits) == 1 + 2 + 2 + 1 + 1 + 5  # settings, and a test of each model
+    content = quick("ranks", **ONE_THREAD)
+    assert len(_made(quick)) == 1 + 2 + 2 + 1 + 1 + 5  # settings, and a test of each model
     [one] = content["data"]
-    bank = study("common.bank").bank
     for excluded in (False, True):
-        ranks = bank("ml-latest-small", excluded=excluded, folder=tmp_path / "ranks")
+        ranks = bank.bank("ml-latest-small", excluded=excluded, folder=tmp_path / "ranks")
         for model in one["models"]:
             found = model["excluded" if excluded else "kept"]
             assert found == pytest.approx(at_10(ranks[model["model"]].ranks), abs=1e-6)
@@ -454,6 +405,6 @@ def test_quick_and_again(study: Any, tmp_path: Path, need: Callable[[str], Modul
     lines = path.read_text(encoding="utf-8").splitlines()
     at = next(at for at, line in enumerate(lines) if '"test"' in line and "itemKNN" in line)
     path.write_text("\n".join([*lines[:at], *lines[at + 1 :], lines[at][:40]]) + "\n", "utf-8")
-    again, fits = quick(tmp_path)
-    assert len(fits) == 1
+    again = quick("ranks", **ONE_THREAD)
+    assert len(_made(quick)) == 1
     assert [m["kept"] for m in again["data"][0]["models"]] == [m["kept"] for m in one["models"]]
