@@ -1,4 +1,4 @@
-"""Figures 1 to 3 of Jin et al. (AAAI 2021): learned rank distributions beside the exact one.
+"""Figures 1 to 3 of Jin et al. 2021: learned rank distributions beside the exact one.
 
 Figure 6 of the dissertation is the first of them on pinterest-20, for MLE and MES alone.
 """

@@ -1,9 +1,8 @@
-"""Six estimators from 100 sampled items, winners and rank distributions: Jin et al., AAAI 2021.
+"""Jin et al. 2021 (AAAI): six estimators from 100 sampled items, winners and rank distributions.
 
-Tables 2, 3, 4, 6 to 10 and Figures 1 to 3, each figure beside the published one, and our own
-estimators and designs beside both; and Figure 6 of the dissertation (003), which is Figure 1 on
-other data. Everything is a reading of the repeats that `_repeats` keeps; the exact ranks come with
-the repository.
+Tables 2, 3, 4, 6 to 10 and Figures 1 to 3, and our own estimators and designs on the same data;
+also Li (dissertation), Figure 6, which is Figure 1 on other data. Everything is computed from the
+cached repeats of `common.repeats`; the exact ranks are stored in the repository.
 """
 
 from __future__ import annotations
@@ -14,10 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.aaai2021.claims import claims
 from reproduction.aaai2021.curves import curves, figure_outcomes
 from reproduction.aaai2021.curves import figures as drawn
-from reproduction.aaai2021.ours import ours
 from reproduction.aaai2021.outcomes import estimates_outcome, winners_outcome
 from reproduction.aaai2021.published import DATA
 from reproduction.aaai2021.tables import estimate_table, own_table, winner_table
@@ -60,8 +57,6 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     ]
     tables.sort(key=lambda one: int(one["item"].split()[-1]))
     content["tables"] = [*tables, *figure_outcomes(drawn)]
-    content["claims"] = claims(content)
-    content["ours"] = ours(content)
     return content
 
 

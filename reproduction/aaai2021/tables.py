@@ -1,4 +1,4 @@
-"""The tables of Jin et al. (AAAI 2021) as readings of the repeats: estimates at 10, and winners."""
+"""The tables of Jin et al. 2021 from the repeats: estimates at 10, and winners."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Found = dict[Cell, Repeats]
 K = 10
 SIZE = "fixed 100"  # 99 sampled items and the target, with replacement
 WINNER_KS = (1, 5, 10, 20)
-# what stands beside the published columns: its label, the design, the estimator
+# our own columns: label, design, estimator
 OURS = (
     ("naive", SIZE, "naive"),
     ("smoothed", SIZE, "smoothed"),

@@ -1,14 +1,9 @@
-"""The study of Jin et al. (AAAI 2021): tables by a second way, and what is held to the paper."""
+"""The study of Jin et al. 2021: its tables computed a second way, and its outcomes."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType, SimpleNamespace
+import zlib
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,55 +12,35 @@ import pytest
 from fullrank.estimators import mle
 from fullrank.metrics import parse
 from fullrank.sampling import simulate
-
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "benchmarks" / "studies"
-PAGES = ROOT / "docs" / "reproduction"
-MODELS = ["EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF"]
-METRICS = ["recall", "ndcg", "ap"]
-
-
-def _run(folder: Path, *options: str) -> str:
-    command = [sys.executable, SCRIPTS / "aaai2021.py", "--out", folder, "--cache", folder / "kept"]
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [*command, *options], capture_output=True, text=True, encoding="utf-8", env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def _stored() -> dict[str, Any]:
-    content = json.loads((PAGES / "aaai2021.json").read_text(encoding="utf-8"))
-    assert isinstance(content, dict)
-    return content
+from reproduction.aaai2021.curves import _second, figure_outcomes
+from reproduction.aaai2021.outcomes import estimates_outcome, winners_outcome
+from reproduction.aaai2021.published import ESTIMATORS, WINNERS_OF, estimates, winners
+from reproduction.aaai2021.tables import _right
+from reproduction.common.bank import MODELS, bank
+from reproduction.common.exact import METRICS
+from reproduction.common.repeats import Cell
 
 
 @pytest.mark.slow
-def test_the_quick_form(tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
-    need("matplotlib")
-    said = _run(tmp_path, "--quick")
-    assert said.count("2 repeats in") == 2 * 4 + 1
-    content = json.loads((tmp_path / "aaai2021.json").read_text(encoding="utf-8"))
+@pytest.mark.verify
+def test_quick(quick: Any) -> None:
+    content = quick("aaai2021")
+    assert quick.printed.count("2 repeats in") == 2 * 4 + 1
     cells = content["estimates"][0]["cells"]
     assert len(cells) == 2 * 3 * 6
     for cell in cells:
         scaled = cell["published"]["mean"] * cell["exact"] / cell["published_exact"]
         assert cell["published_scaled"] == pytest.approx(scaled, rel=1e-4)
     _check_by_a_second_way(content)
-    # from what was kept: nothing is computed, and everything is the same but the time it took
-    assert "repeats in" not in _run(tmp_path, "--quick")
-    again = json.loads((tmp_path / "aaai2021.json").read_text(encoding="utf-8"))
+    # from the cache: nothing is computed, and nothing but the time changes
+    again = quick("aaai2021")
+    assert "repeats in" not in quick.printed
     for key in ("estimates", "ours_beside", "winner_tables", "winners", "curves", "tables"):
         assert again[key] == content[key]
 
 
 def _check_by_a_second_way(content: dict[str, Any]) -> None:
     """MLE of one cell and the winners of one metric, from the ranks and the library alone."""
-    import zlib
-
-    from reproduction.common.bank import bank
-
     known = bank("ml-latest-small")
     values, exact, models = {}, {}, content["models"]
     for model in models:
@@ -98,9 +73,6 @@ def _check_by_a_second_way(content: dict[str, Any]) -> None:
 
 
 def test_estimates_that_tie_share_the_point() -> None:
-    from reproduction.aaai2021.tables import _right
-    from reproduction.common.repeats import Cell
-
     # two repeats; the first model is best, and the estimator sees that once and ties once
     pairs = ([2.0, 1.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0])
     values = dict(zip(MODELS, pairs, strict=True))
@@ -113,13 +85,11 @@ def test_estimates_that_tie_share_the_point() -> None:
 
 
 def test_the_published_figures_belong_together() -> None:
-    """Of an estimate from 100 items the head of P(R) is nearly flat, and so its metrics go along.
+    """From 100 items the head of P(R) is nearly flat, so that the metrics move together.
 
-    A misread digit would show: NDCG/Recall and AP/NDCG hardly differ between rows, and relative
-    spreads grow from Recall to AP.
+    This finds misread digits: NDCG/Recall and AP/NDCG hardly differ between rows, and relative
+    standard deviations grow from Recall to AP.
     """
-    from reproduction.aaai2021.published import ESTIMATORS, WINNERS_OF, estimates, winners
-
     for table, winners_table in WINNERS_OF.items():
         rows = estimates(table)
         assert set(rows) == {(model, metric) for model in MODELS for metric in METRICS}
@@ -136,15 +106,24 @@ def test_the_published_figures_belong_together() -> None:
             assert counts["recall@1"] == counts["ndcg@1"] == counts["ap@1"]
 
 
-def test_every_table_and_figure_of_the_paper_has_an_outcome() -> None:
-    items = [one["item"] for one in _stored()["tables"]]
+def test_every_table_and_figure_has_its_outcome(stored: Any) -> None:
+    content = stored("aaai2021")
+    kept = {one["item"]: one for one in content["tables"]}
     expected = [f"004 Table {n}" for n in range(1, 11)] + [f"004 Figure {n}" for n in (1, 2, 3)]
-    assert sorted(items) == sorted([*expected, "003 Figure 6"])
+    assert sorted(kept) == sorted([*expected, "003 Figure 6"])
+    again = [
+        *(estimates_outcome(one, content["repeats"]) for one in content["estimates"]),
+        *map(winners_outcome, content["winner_tables"]),
+        *figure_outcomes(content["curves"]),
+    ]
+    assert len(again) == len(kept) - 2  # Tables 1 and 5 have no result
+    for one in again:
+        assert one == kept[one["item"]]
 
 
-def test_table_2_holds_to_the_paper() -> None:
+def test_table_2_agrees_with_the_paper(stored: Any) -> None:
     """EASE is the model whose exact values are the paper's within a few percent."""
-    content = _stored()
+    content = stored("aaai2021")
     table = content["estimates"][0]
     assert (table["table"], table["data"], content["repeats"]) == ("2", "ml-1m", 100)
     held = [cell for cell in table["cells"] if cell["model"] == "EASE" and cell["held_to"]]
@@ -156,29 +135,9 @@ def test_table_2_holds_to_the_paper() -> None:
         assert abs(cell["measured"]["sd"] / cell["published"]["sd"] - 1) <= 0.25, cell
 
 
-def test_claims_are_answered_from_the_tables() -> None:
-    content = _stored()
-    by_data = {one["data"]: one for one in content["estimates"]}
-    said = next(one for one in content["claims"] if one["says"].startswith("On pinterest"))
-    cells = by_data["pinterest-20-part"]["cells"]
-    bias = {
-        name: np.mean(
-            [
-                abs(cell["measured"]["mean"] / cell["exact"] - 1)
-                for cell in cells
-                if cell["estimator"] == name
-            ]
-        )
-        for name in ("BV 0.1", "BV 0.01", "MLE", "MES")
-    }
-    better = max(bias["MLE"], bias["MES"]) < min(bias["BV 0.1"], bias["BV 0.01"])
-    assert said["holds"] == better
-    assert f"MLE {100 * bias['MLE']:.1f}" in said["found"]
-
-
-def test_the_exact_column_and_unscaled_figures_are_counted() -> None:
-    """Table 3 stands or falls with the scaling: both counts are said, and which rows are in."""
-    content = _stored()
+def test_the_exact_column_and_unscaled_figures_are_counted(stored: Any) -> None:
+    """The outcome of Table 3 depends on the scaling: both counts are there, and the rows used."""
+    content = stored("aaai2021")
     entries = {one["item"]: one for one in content["tables"]}
     for table in content["estimates"][:3]:
         entry = entries[f"004 Table {table['table']}"]
@@ -200,8 +159,6 @@ def test_the_exact_column_and_unscaled_figures_are_counted() -> None:
 
 
 def test_a_figure_is_shown_where_every_part_of_it_is() -> None:
-    from reproduction.aaai2021.curves import _second
-
     good = {"pmf": 30.0, "cdf": 3.0, "cdf_signed": 1.0}
     errors = {
         "MLE": good,
@@ -217,11 +174,9 @@ def test_a_figure_is_shown_where_every_part_of_it_is() -> None:
         assert _second([panel, panel, other])["state"] == "not reproduced"
 
 
-def test_the_figure_of_the_dissertation_is_on_its_own_data() -> None:
-    """Figure 6 of 003 has pinterest-20, MLE and MES: what WMLE does has no part in it."""
-    from reproduction.aaai2021.curves import figure_outcomes
-
-    drawn = _stored()["curves"]
+def test_the_figure_of_the_dissertation_is_on_its_own_data(stored: Any) -> None:
+    """Li (dissertation), Figure 6, has pinterest-20, MLE and MES; WMLE does not count."""
+    drawn = stored("aaai2021")["curves"]
     first, later = drawn["1"]
     assert (first["data"], later["data"]) == ("ml-1m", "pinterest-20-part")
     later["errors"]["WMLE"]["cdf"] = 16.0
@@ -234,11 +189,3 @@ def test_the_figure_of_the_dissertation_is_on_its_own_data() -> None:
     assert state() == "not reproduced"
     del drawn["1"][1]  # the quick form has no such data
     assert [one["item"] for one in figure_outcomes(drawn)] == [f"004 Figure {n}" for n in (1, 2, 3)]
-
-
-def test_our_form_of_wmle_is_called_so() -> None:
-    content = _stored()
-    for one in (*content["claims"], *content["ours"]):
-        for part in (one["says"], one["found"]):
-            rest = part.replace("WMLE (tilted, ours)", "").replace("WMLE (our form of it)", "")
-            assert "WMLE" not in rest
