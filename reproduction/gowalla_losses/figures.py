@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from reproduction.gowalla_losses.claims import NAMES
+from reproduction.gowalla_losses.settings import NAMES
 
 # figure, its panels: what is varied, and whether on a logarithmic axis
 FIGURES: dict[str, dict[str, tuple[str, bool]]] = {

@@ -1,4 +1,4 @@
-"""How the tables and figures of the dissertation's chapter 4 came out."""
+"""The outcomes of the tables and figures in chapter 4 of Li (dissertation)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.gowalla_losses.claims import shapes
 from reproduction.gowalla_losses.published import DATA, SETTINGS, TABLE_12, TABLE_13, Row
 from reproduction.gowalla_losses.settings import METRICS
+from reproduction.gowalla_losses.shapes import shapes
 from reproduction.outcome import compare, missing, nothing, shown
 
 LEAST = 0.97  # of a published figure
@@ -82,7 +82,7 @@ def _compared(
 def _settings(
     content: dict[str, Any], found: dict[str, Any], item: str, name: str, taken: str
 ) -> dict[str, Any]:
-    """Published settings have come out if they reach what was published for them."""
+    """Published settings are reproduced if they reach the published metrics."""
     if name not in found:
         return missing(item, "its settings were not trained on all of the data in this run")
     published = content["cases"][name]["published"]
@@ -97,7 +97,7 @@ def _settings(
 
 
 def unlike(settings: dict[str, Any]) -> str:
-    """What of the published settings was not taken."""
+    """The published settings that are not used here."""
     told = [
         _UNLIKE[key].format(own=settings[key], theirs=theirs)
         for key, theirs in SETTINGS.items()
@@ -112,6 +112,6 @@ def _figure(content: dict[str, Any], item: str, panels: tuple[str, ...]) -> dict
         return missing(item, "not all of its points were trained in this run")
     words = {True: "so", None: "in part", False: "not so"}
     parts = [made[name] for name in panels]
-    says = "; ".join(one["says"] for one in parts)
-    differs = "; ".join(f"{words[one['holds']]}: {one['found']}" for one in parts)
-    return shown(item, says, all(one["holds"] is True for one in parts), differs=differs)
+    says = "; ".join(statement for statement, _, _ in parts)
+    differs = "; ".join(f"{words[holds]}: {values}" for _, holds, values in parts)
+    return shown(item, says, all(holds is True for _, holds, _ in parts), differs=differs)

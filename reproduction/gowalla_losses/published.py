@@ -1,4 +1,4 @@
-"""Tables 12, 13, 19 and 20 of the dissertation as printed, and the settings that its text names."""
+"""Tables 12, 13, 19 and 20 of Li (dissertation) as printed, and the settings in its text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What came out of the runs of the study of losses: the best of each case, curves, kept ranks."""
+"""Results of the runs of the study of losses: the best of each case, curves, stored ranks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Record = dict[str, Any]
 
 
 def case(known: list[Record], name: str) -> dict[str, Any] | None:
-    """What was found of a case: its candidates, the best one, and that one on the test part."""
+    """A case: its candidates, the best one, and the metrics of that one on the test part."""
     candidates = ranked(known, name)
     if not candidates:
         return None
@@ -112,7 +112,7 @@ def popular(data: World) -> dict[str, float]:
 
 
 def others() -> dict[str, dict[str, float]]:
-    """What the study of models has of Table 13's other rows."""
+    """The other rows of Table 13 that the study of models on Gowalla has."""
     kept = json.loads((RESULTS / "own" / "gowalla_models.json").read_text("utf-8"))
     found = kept["models"]["iALS 64"]["test"]
     return {"iALS": {metric: found[metric]["mean"] for metric in METRICS}}

@@ -1,8 +1,8 @@
-"""What the study of losses tries: the candidates of each case.
+"""The candidate settings of each case of the study of losses.
 
-MINE+ and debiased CCL stand here twice: with the weights, temperature and margin of Tables 19 and
-20, and searched for like the others. A case's candidates are in the order in which they are tried,
-the likely ones first.
+MINE+ and debiased CCL appear twice: with the weights, temperature and margin of Tables 19 and 20 of
+Li (dissertation), and with searched settings like the others. Candidates are in the order in which
+they are tried, the likely ones first.
 """
 
 from __future__ import annotations
@@ -13,6 +13,20 @@ from typing import Any
 from reproduction.gowalla_losses.published import gowalla
 
 METRICS = ("recall@20", "ndcg@20")
+# the cases as they are shown
+NAMES = {
+    "bpr": "BPR",
+    "mse": "MSE",
+    "debiased-mse": "MSE, debiased",
+    "info-nce": "InfoNCE",
+    "debiased-info-nce": "InfoNCE, debiased",
+    "mine": "MINE",
+    "ccl": "CCL",
+    "debiased-ccl": "CCL, debiased",
+    "mine-plus": "MINE+",
+    "debiased-ccl, as published": "CCL, debiased, Table 20's weight and margin",
+    "mine-plus, as published": "MINE+, Table 19's weight and temperature",
+}
 
 COMMON: dict[str, Any] = {
     "n_factors": 64,
@@ -39,7 +53,7 @@ class Case:
     loss: str
     candidates: list[dict[str, Any]]
     base: dict[str, Any] = field(default_factory=dict)
-    as_published: bool = False  # the weights of Table 19 or 20; `outcome` says what is not
+    as_published: bool = False  # the weights of Table 19 or 20; `outcome.unlike` has the rest
 
     @property
     def published(self) -> tuple[float, float]:
@@ -47,8 +61,8 @@ class Case:
         return gowalla(self.loss)
 
 
-# Cosines do not know the length of the vectors, which grows with every step that turns them: the
-# rate decides little, and its fall towards the end much.
+# Cosines do not depend on the length of the vectors, which grows with every step: the initial rate
+# matters little, its decrease towards the end much.
 _COSINE = {"learning_rate": 0.005}
 _FURTHER = {"n_positives": 20}
 
@@ -210,8 +224,8 @@ SWEEPS: dict[str, Sweep] = {
 def rates(learning_rate: float, epochs: int) -> list[float]:
     """The rate of each epoch: the same for the first half, then halved six times, evenly.
 
-    The published runs halve it on a plateau. Where that falls is known only from a validation in
-    every epoch, which costs as much as the epoch, and a part of the data.
+    The published runs halve it on a plateau, which takes a validation in every epoch: it costs as
+    much as the epoch, and a part of the data.
     """
     half, step = epochs // 2, max(1.0, epochs / 12)
     return [learning_rate * 0.5 ** int(max(0, epoch - half + 1) // step) for epoch in range(epochs)]

@@ -1,16 +1,15 @@
-"""MF with nine losses on Gowalla, beside the dissertation's Tables 12 and 13 and Figures 13 and 14.
+"""MF with nine losses on Gowalla: Tables 12 and 13, Figures 13 and 14 of Li (dissertation).
 
 64 dimensions, several test items for each user, training items excluded, exact ranks of this
 library. Settings are chosen on a tenth of the training data; MINE+ and debiased CCL are also
-trained with the weights, temperature and margin of 003, Tables 19 and 20. Then each is trained on
-all of the data with the seeds of the repeats, and with one setting varied at a time.
+trained with the weights, temperature and margin of Tables 19 and 20. Each is then trained on all of
+the data with the seeds of the repeats, and with one setting varied at a time.
 
---parts does some of it; --budget bounds the seconds, and 0 only takes what is kept. Each part can
-be broken off, and goes on where it was: a line for each finished run is kept in
-<cache>/gowalla_losses/runs.jsonl, the ranks in <case>-<seed>.npz beside it. Where there is no
-gowalla.parquet, --data reads the same from an .npz of compressed rows (train_indptr, train_indices,
-test_indptr, test_indices, n_items). A GPU takes a quarter of an hour, a CPU days. --quick does all
-of it in seconds on simulated data.
+--parts selects parts; --budget bounds the seconds, and 0 only uses finished runs. A stopped run
+resumes: <cache>/gowalla_losses/runs.jsonl has a line for each finished run, and <case>-<seed>.npz
+beside it the ranks. Without gowalla.parquet, --data reads the same from an .npz of compressed rows
+(train_indptr, train_indices, test_indptr, test_indices, n_items). A GPU takes a quarter of an hour,
+a CPU days. --quick takes seconds, on simulated data.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from fullrank.data import Interactions, datasets
 from fullrank.errors import InputError
 from reproduction.common.kept import append_json
 from reproduction.common.workers import Steps
-from reproduction.gowalla_losses.claims import claims
 from reproduction.gowalla_losses.figures import figures as figures
 from reproduction.gowalla_losses.outcome import tables
 from reproduction.gowalla_losses.results import case, keep_ranks, others, points, popular, swept
@@ -44,7 +42,7 @@ Record = dict[str, Any]
 
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
-    # a quick run is no part of a full one, and its runs are none of that one's
+    # quick runs are kept apart from those of the full study
     folder = asked.cache / (f"{NAME}-quick" if asked.quick else NAME)
     folder.mkdir(parents=True, exist_ok=True)
     data = world(asked)
@@ -67,7 +65,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
         "sweeps": {name: swept(known, cases, sweep) for name, sweep in SWEEPS.items()},
         "others": others(),
     }
-    return content | {"tables": tables(content), "claims": claims(content)}
+    return content | {"tables": tables(content)}
 
 
 def options(parser: argparse.ArgumentParser) -> None:
@@ -145,7 +143,7 @@ def told(record: Record) -> str:
 
 
 def records(folder: Path) -> list[Record]:
-    """The runs that are kept; a line that was torn when a run was broken off is none."""
+    """The finished runs; an incomplete line of a stopped run is left out."""
     kept = folder / "runs.jsonl"
     if not kept.is_file():
         return []

@@ -1,11 +1,8 @@
-"""The study of losses runs in its quick form, chooses on held-out items, and can be resumed."""
+"""The study of losses: its metrics from stored ranks, its outcomes, and resuming."""
 
-import importlib
-import json
+from __future__ import annotations
+
 import math
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -16,10 +13,9 @@ import pytest
 
 from fullrank.data import simulate
 from fullrank.errors import InputError
+from reproduction.common.kept import RESULTS
+from reproduction.gowalla_losses import outcome, published, runs, study
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "benchmarks" / "studies"
-KEPT = ROOT / "docs" / "reproduction"
 RECORD = dict.fromkeys(("recall@20", "ndcg@20", "seconds"), 1.0) | {
     "kind": "search",
     "case": "bpr",
@@ -28,35 +24,20 @@ RECORD = dict.fromkeys(("recall@20", "ndcg@20", "seconds"), 1.0) | {
 CASES = ["mine-plus", "bpr", "debiased-ccl, as published"]
 
 
+CPU = ("--device", "cpu")
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
 @pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Any:
-    return lambda name: importlib.import_module(f"reproduction.{name}")
-
-
-def run(folder: Path, *options: str) -> str:
-    made = subprocess.run(
-        [sys.executable, FOLDER / "gowalla_losses.py", "--out", folder, "--cache", folder,
-         "--device", "cpu", *options],
-        capture_output=True, text=True, encoding="utf-8",
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    assert made.returncode == 0, made.stderr
-    return made.stdout
-
-
-def read(folder: Path) -> dict[str, Any]:
-    content = json.loads((folder / "gowalla_losses.json").read_text(encoding="utf-8"))
-    assert isinstance(content, dict)
-    return content
+def content(stored: Any) -> Any:
+    return stored("gowalla_losses")
 
 
 @pytest.mark.slow
-def test_gowalla_losses(tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
+@pytest.mark.verify
+def test_quick_and_resumed(quick: Any, tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
     need("torch")
-    need("matplotlib")
-    quick = ("--quick", "--cases", *CASES)
-    run(tmp_path, *quick)
-    content = read(tmp_path)
+    content = quick("gowalla_losses", *CPU, "--cases", *CASES, **ONE_THREAD)
     assert list(content["cases"]) == CASES
     for name, case in content["cases"].items():
         best = max(case["search"], key=lambda one: one["recall@20"] + one["ndcg@20"])
@@ -64,9 +45,6 @@ def test_gowalla_losses(tmp_path: Path, need: Callable[[str], ModuleType]) -> No
         assert case["seeds"] == [0, 1]
         assert len(set(case["test"]["recall@20"])) == 2, name  # seeds are different runs
     assert content["cases"]["mine-plus"]["published"] == {"recall@20": 18.13, "ndcg@20": 15.31}
-    page = (tmp_path / "gowalla_losses.md").read_text(encoding="utf-8")
-    mean = np.mean(content["cases"]["bpr"]["test"]["recall@20"])
-    assert f"| BPR | 15.90 | {mean:.2f} ± " in page
     # quick runs are kept apart from those of a full one
     assert not (tmp_path / "gowalla_losses").exists()
     with np.load(tmp_path / "gowalla_losses-quick" / "mine-plus-0.npz") as kept:
@@ -78,24 +56,24 @@ def test_gowalla_losses(tmp_path: Path, need: Callable[[str], ModuleType]) -> No
     assert curve["chosen"] == content["cases"]["mine-plus"]["settings"]["temperature"]
     assert [at for at, _ in curve["points"]] == [0.05, 0.1]
     assert len({value for _, value in curve["points"]}) == 2
-    told = run(tmp_path, *quick).splitlines()
-    counts = [line for line in told if line.endswith("runs to do")]
+    again = quick("gowalla_losses", *CPU, "--cases", *CASES, **ONE_THREAD)
+    counts = [line for line in quick.printed.splitlines() if line.endswith("runs to do")]
     assert [line.split()[0] for line in counts] == ["0"] * 3  # nothing is done a second time
-    assert read(tmp_path)["cases"] == content["cases"]
+    assert again["cases"] == content["cases"]
 
 
 @pytest.mark.slow
 def test_no_run_begins_once_the_time_is_up(
-    tmp_path: Path, need: Callable[[str], ModuleType]
+    quick: Any, tmp_path: Path, need: Callable[[str], ModuleType]
 ) -> None:
     need("torch")
-    run(tmp_path, "--quick", "--parts", "search", "--budget", "0")
+    content = quick("gowalla_losses", *CPU, "--parts", "search", "--budget", "0")
     assert not (tmp_path / "gowalla_losses-quick" / "runs.jsonl").exists()
-    assert read(tmp_path)["cases"] == {}
+    assert content["cases"] == {}
 
 
-def test_tables_say_what_the_cases_hold() -> None:
-    content = read(KEPT)
+def test_outcomes(content: Any) -> None:
+    assert outcome.tables(content) == content["tables"]
     tables = {one["item"]: one for one in content["tables"]}
     numbered = [f"Table {n}" for n in (11, 12, 13, 19, 20)] + ["Figure 13", "Figure 14"]
     assert list(tables) == [f"003 {name}" for name in numbered]
@@ -114,11 +92,10 @@ def test_tables_say_what_the_cases_hold() -> None:
     assert (tables["003 Table 12"]["cells"], tables["003 Table 12"]["within"]) == (16, near)
 
 
-def test_published_tables_agree_with_each_other(load: Any) -> None:
-    printed = load("gowalla_losses.published")
-    assert {len(row) for row in (printed.TABLE_12 | printed.TABLE_13).values()} == {6}
+def test_published_tables_agree_with_each_other() -> None:
+    assert {len(row) for row in (published.TABLE_12 | published.TABLE_13).values()} == {6}
     for name in ("ccl", "debiased-ccl", "mine-plus"):  # MINE+ by 0.01 in the last column
-        assert printed.TABLE_13[name] == pytest.approx(printed.TABLE_12[name], abs=0.0101)
+        assert published.TABLE_13[name] == pytest.approx(published.TABLE_12[name], abs=0.0101)
     # the gains that Table 12 prints, in percent
     for name, plain, printed_gains in (
         ("debiased-ccl", "ccl", (1.01, 0.71, 1.38, 2.46, 4.17, 4.27)),
@@ -127,25 +104,23 @@ def test_published_tables_agree_with_each_other(load: Any) -> None:
         ("mine", "info-nce", (0.31, 0.19, 2.92, 6.33, 8.70, 10.39)),
         ("mine-plus", "info-nce", (8.87, 9.33, 10.21, 14.00, 12.61, 13.76)),
     ):
-        rows = zip(printed.TABLE_12[name], printed.TABLE_12[plain], strict=True)
+        rows = zip(published.TABLE_12[name], published.TABLE_12[plain], strict=True)
         assert [100 * (a / b - 1) for a, b in rows] == pytest.approx(printed_gains, abs=0.006)
 
 
-def test_settings_that_are_not_the_published_ones_are_named(load: Any) -> None:
-    unlike = load("gowalla_losses.outcome").unlike
-    settings = {"n_negatives": 800, "batch_size": 512, "learning_rate": 1e-4}
-    assert unlike(settings) == "all of its settings"
-    assert unlike(settings | {"batch_size": 2048, "learning_rate": 0.005}) == (
-        "batches of 2,048 (512), a rate of 0.005 at the start (0.0001)"
-    )
-    tables = {one["item"]: one for one in read(KEPT)["tables"]}
-    for item in ("003 Table 19", "003 Table 20"):
-        for words in ("negatives", "batches", "rate"):
-            assert words in tables[item]["differs"]
+def test_gains_from_debiasing(content: Any) -> None:
+    """No case is above its plain counterpart by more than two standard errors over the seeds."""
+    cases = content["cases"]
+    for plain in ("ccl", "mse", "info-nce"):
+        for metric in ("recall@20", "ndcg@20"):
+            ours, theirs = (
+                np.array(cases[name]["test"][metric]) for name in (f"debiased-{plain}", plain)
+            )
+            error = math.sqrt(ours.var(ddof=1) / 3 + theirs.var(ddof=1) / 3)
+            assert ours.mean() - theirs.mean() < 2 * error
 
 
-def test_mse_has_to_fall_with_more_negatives(load: Any) -> None:
-    content, outcome = read(KEPT), load("gowalla_losses.outcome")
+def test_mse_has_to_fall_with_more_negatives(content: Any) -> None:
     figure = "003 Figure 13"
 
     def state() -> str:
@@ -158,8 +133,7 @@ def test_mse_has_to_fall_with_more_negatives(load: Any) -> None:
     assert state() == "reproduced"
 
 
-def test_a_torn_line_is_no_run(load: Any, tmp_path: Path) -> None:
-    study = load("gowalla_losses.study")
+def test_an_incomplete_line_is_no_run(tmp_path: Path) -> None:
     kept = tmp_path / "runs.jsonl"
     assert study.records(tmp_path) == []
     kept.write_text('{"key": "a"}\n{"key": "b", "rec', encoding="utf-8")
@@ -174,9 +148,8 @@ def test_a_torn_line_is_no_run(load: Any, tmp_path: Path) -> None:
     assert [one["key"] for one in study.records(tmp_path)] == ["a", *(task.key for task in tasks)]
 
 
-def test_kept_ranks_give_the_metrics_of_the_page() -> None:
-    content = read(KEPT)
-    with np.load(KEPT / "ranks" / "gowalla-losses.npz") as kept:
+def test_stored_ranks_give_the_stored_metrics(content: Any) -> None:
+    with np.load(RESULTS / "ranks" / "gowalla-losses.npz") as kept:
         counts, levels = kept["user_counts"].astype(int), kept["levels"]
         users = np.repeat(np.arange(counts.size), counts)
         for name, case in content["cases"].items():
@@ -185,23 +158,11 @@ def test_kept_ranks_give_the_metrics_of_the_page() -> None:
             assert recall == pytest.approx(case["test"]["recall@20"][0], abs=0.0006), name
 
 
-def test_penalties_outside_of_the_range_are_named(load: Any) -> None:
-    beyond = load("gowalla_losses.page").beyond
-    cases = {name: {"settings": {"weight_decay": one}} for name, one in
-             {"bpr": 1e-4, "mse": 1e-5, "ccl": 1e-9}.items()}  # fmt: skip
-    assert "outside of that stands BPR (0.0001). " in beyond(cases)
-    assert beyond({"mse": cases["mse"], "ccl": cases["ccl"]}) == ""
-
-
-def test_only_a_loss_without_an_end_is_a_result_of_nothing(
-    load: Any,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    need: Callable[[str], ModuleType],
+def test_a_run_that_diverges_counts_as_zero_and_a_lack_of_memory_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, need: Callable[[str], ModuleType]
 ) -> None:
-    """What this machine cannot hold may fit the next one: it is tried again."""
+    """A run that does not fit into the memory of this machine may fit into that of another."""
     need("torch")
-    runs = load("gowalla_losses.runs")
     data = simulate(n_users=60, n_items=40, mean_interactions=10)
     monkeypatch.setattr(runs, "_WORLD", runs.World(train=data, test=data, learn=data, valid=data))
     settings = {"n_factors": 4, "epochs": 2, "learning_rate": 1e30}
