@@ -30,3 +30,14 @@ def append_json(record: Any, path: Path) -> None:
     torn = path.is_file() and path.read_bytes()[-1:] not in (b"\n", b"")
     with path.open("a", encoding="utf-8") as file:
         file.write(("\n" if torn else "") + json.dumps(record) + "\n")
+
+
+def sections(path: Path) -> dict[str, list[list[str]]]:
+    """The published tables in a text file: lines of words under headings ``# Table 2: content``."""
+    found: dict[str, list[list[str]]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            rows = found[line[2:].partition(":")[0]] = []
+        elif line.strip():
+            rows.append(line.split())
+    return found
