@@ -1,14 +1,11 @@
 """How deep an adaptive sample should go: cost and error by its largest size.
 
-After Figure 2 of 000 (Figure 9 of 003): users at rank 1 get a sample twice as large, until all
-items are drawn. Of one such sample, those that stop earlier are the first levels.
-
-    python benchmarks/studies/_aaai2023_depth.py --jobs 16      computes and keeps it, for aaai2023
+After Li et al. 2023, Figure 2 (Li, dissertation, Figure 9): users at rank 1 get a sample twice as
+large, until all items are drawn. The first levels of one such sample are the shallower samples.
 """
 
 from __future__ import annotations
 
-import argparse
 import zlib
 from functools import partial
 from pathlib import Path
@@ -18,9 +15,8 @@ import numpy as np
 
 from fullrank.estimators import mle, smoothed
 from fullrank.sampling import simulate
-from reproduction.common.bank import FOLDER, QUICK_DATA, bank
+from reproduction.common.bank import QUICK_DATA
 from reproduction.common.exact import METRICS, Judge, Ranks, adaptive_levels
-from reproduction.common.repeats import CACHE
 from reproduction.common.workers import in_processes
 from reproduction.study import spread
 
@@ -83,7 +79,7 @@ def _key(work: partial[Any], levels: list[int]) -> np.ndarray:
 
 
 def _repeat(seed: int, known: Ranks, levels: list[int], replacement: bool) -> list[list[float]]:
-    """For each level: users who go no further, average size if it is the last, errors."""
+    """For each level: users who stop there, average size if it is the last, errors."""
     judge = Judge(known)
     rows = []
     for j in range(len(levels)):
@@ -94,7 +90,7 @@ def _repeat(seed: int, known: Ranks, levels: list[int], replacement: bool) -> li
             replacement=replacement,
             rng=seed,
         )
-        # who is still at rank 1 would go on, but for the last level
+        # users at rank 1 get a larger sample, except at the last level
         there = (sample.sample_size == levels[j]) & (sample.rank > 1)
         stopped = float(sample.count[there].sum())
         em = mle(sample, iterations=EM_STEPS, grid=judge.grid).mass
@@ -104,9 +100,9 @@ def _repeat(seed: int, known: Ranks, levels: list[int], replacement: bool) -> li
 
 
 def costs(stopped: np.ndarray, levels: list[int], n_users: int) -> np.ndarray:
-    """C_j, equation 13 of 000: items drawn at a level for each user who stops there.
+    """C_j (Li et al. 2023, equation 13): items drawn at a level for each user who stops there.
 
-    At the last level nobody goes on, and the equation says nothing.
+    The equation does not apply to the last level.
     """
     reached = n_users - np.concatenate([[0.0], np.cumsum(stopped)[:-1]])
     drawn = np.diff([0, *levels])
@@ -135,18 +131,3 @@ def _levels(values: np.ndarray, levels: list[int], known: Ranks) -> list[dict[st
             }
         )
     return rows
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description="Cost and error by depth; see the first lines.")
-    parser.add_argument("--repeats", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=1, help="processes; change no figure")
-    parser.add_argument("--cache", type=Path, default=CACHE)
-    asked = parser.parse_args()
-    for data in DEEP:
-        if data != QUICK_DATA and (FOLDER / f"{data}.npz").is_file():
-            depth(data, MODEL, bank(data)[MODEL], **vars(asked))
-
-
-if __name__ == "__main__":
-    main()

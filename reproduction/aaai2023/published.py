@@ -1,7 +1,7 @@
-"""What 000 (AAAI 2023) and chapter 2 of 003 (the dissertation) print: errors, winners, users.
+"""Published tables of Li et al. 2023 and of Li (dissertation), chapter 2: errors, winners, users.
 
-Percent errors are averages over K = 1..50, mean ± standard deviation over 100 repeats. The figures
-of both papers agree wherever both give them; our copy of 003 has a digit too many in five of them,
+Percent errors are averages over K = 1..50, mean ± standard deviation over 100 repeats. Both papers
+agree where both have a value; our copy of the dissertation has a digit too many in five of them,
 where a ± was misread.
 """
 
@@ -171,8 +171,8 @@ ml-20m       iALS      9.41±0.97 12.83±1.27 10.63±2.53 10.57±3.18 705.76±1.
 ERRORS = (RECALL_100, AP_100, NDCG_500, NDCG_ADAPTIVE, RECALL_ADAPTIVE)
 
 WINNING = (*SEVEN, "adaptive MLE")
-# how many of 100 repeats name the best of the five models (003 Table 5; 000 Tables 3 and 8 show
-# the last five columns at 10 and 20)
+# how many of 100 repeats find the best of five models (Li, dissertation, Table 5; Tables 3 and 8
+# of Li et al. 2023 have the last five columns at 10 and 20)
 WINNERS: dict[str, dict[str, dict[str, int]]] = {}
 for _line in """
 pinterest-20 recall@5   53  56  61  54  57  53  53  69
@@ -206,7 +206,7 @@ ml-20m       ap@20     100 100 100 100 100 100 100 100
     _data, _metric, *_counts = _line.split()
     WINNERS.setdefault(_data, {})[_metric] = dict(zip(WINNING, map(int, _counts), strict=True))
 
-# 003 Tables 6 and 7: items sampled for all users (MN_MES), or users ranked among all items
+# Li (dissertation), Tables 6 and 7: sampled items for all users (MN_MES), or sampled users
 SAMPLED = ("100 items, MN_MES", "500 items, MN_MES", "1,000 users", "5,000 users", "10,000 users")
 USER_SAMPLING = {
     "recall": _cells(

@@ -1,9 +1,8 @@
-"""Estimators with priors and adaptive sampling (AAAI 2023): errors, winners, depth.
+"""Li et al. 2023 (AAAI): estimators with priors and adaptive sampling; errors, winners, depth.
 
-Tables 1 to 11 and both figures of 000, Tables 1 to 5 and Figures 7 to 9 of the dissertation (003),
-with our own estimators and designs in the same tables. Everything is drawn from the kept ranks
-(`ranks.py`), 100 samples of each design; pinterest-20 is there in part, yelp and ml-20m are not.
-What has been computed is kept in out/repeats, so that a run that was stopped goes on.
+Tables 1 to 11 and both figures, Tables 1 to 5 and Figures 7 to 9 of Li (dissertation), and our own
+estimators and designs on the same data. Draws 100 samples of each design from the stored ranks
+(study `ranks`). Repeats are cached, so that an interrupted run resumes.
 """
 
 from __future__ import annotations
@@ -11,13 +10,12 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from reproduction.aaai2023.claims import claims
+from reproduction.aaai2023.compared import advantage, wins
 from reproduction.aaai2023.depth import DEEP, MODEL, depth
 from reproduction.aaai2023.errors import CURVES, blind_spot, bounded, row, seconds, winners
-from reproduction.aaai2023.figure_claims import figures_and_notes
 from reproduction.aaai2023.figures import figures as figures
+from reproduction.aaai2023.outcome import figures_and_notes
 from reproduction.aaai2023.tables import tables
-from reproduction.aaai2023.verdict import advantage, ours, wins
 from reproduction.common.bank import banks
 from reproduction.common.exact import METRICS
 from reproduction.common.repeats import CACHE, DESIGNS, Cell, computed, every_cell, fill
@@ -60,9 +58,8 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
             content["depth"] += depth(data, MODEL, one, **settings)
         print(f"{data} done", flush=True)
     content["processor_seconds"] = round(spent)
-    content["claims"] = claims(content)
     content["tables"] = [*tables(content), *figures_and_notes(content)]
-    return content | {"ours": ours(content), "priors": advantage(content), "wins": wins(content)}
+    return content | {"priors": advantage(content), "wins": wins(content)}
 
 
 def options(parser: argparse.ArgumentParser) -> None:

@@ -11,17 +11,15 @@ from reproduction.common.exact import METRICS
 from reproduction.outcome import compare, missing
 
 Pair = tuple[float, float]
-Row = dict[str, Pair]  # mean and spread by the name of the published column
 Key = tuple[str, str, str]  # data, model, design
 Content = dict[str, Any]
 
-# what stands for a published data set, the first that is here; its users are counted
+# the data sets compared with a published one, the first that is here; yelp-diffnet is other data
 STANDS = {
     "pinterest-20": ("pinterest-20", "pinterest-20-part"),
     "yelp": ("yelp",),
     "ml-20m": ("ml-20m",),
 }
-BESIDE = {"yelp": "yelp-diffnet"}  # other data: shown beside it, never held to it
 ADAPTIVE = "adaptive 100"
 
 
@@ -31,45 +29,28 @@ def rows_of(content: Content) -> dict[Key, dict[str, Any]]:
 
 
 def standing(content: Content, published: str) -> str | None:
-    """The data set of this run that stands for a published one."""
+    """The data set of this run that is compared with a published one."""
     return next((name for name in STANDS[published] if name in content["data"]), None)
 
 
 def scale(content: Content, published: str) -> float:
-    """By how much errors grow where users are missing: √(users there / users here)."""
+    """The factor by which missing users increase errors: √(users there / users here)."""
     name = standing(content, published)
     if name is None or name == published:
         return 1.0
     return math.sqrt(printed.USERS[published] / content["data"][name]["n_users"])
 
 
-def estimator(column: str, averaged: bool) -> str:
+def estimator(column: str) -> str:
     """Our name of a published column."""
     if column in printed.FOUR:
-        return f"{column}, averaged" if averaged else column
+        return f"{column}, averaged"
     return {"BV": "BV 0.01", "adaptive MLE": "MLE"}.get(column, column)
 
 
 def pair(row: Mapping[str, Any], name: str, metric: str) -> Pair:
     at = METRICS.index(metric)
     return row["errors"][name][at], row["spread"][name][at]
-
-
-def measured(
-    content: Content, metric: str, size: int, *, averaged: bool, data: Iterable[str] | None = None
-) -> list[Row]:
-    """A row for each data set and model, with the columns of the published tables."""
-    rows = rows_of(content)
-    found = []
-    for (name, model, design), one in rows.items():
-        if design != f"fixed {size}" or (data is not None and name not in data):
-            continue
-        row = {c: pair(one, estimator(c, averaged), metric) for c in printed.SEVEN}
-        deep = rows[name, model, ADAPTIVE]
-        row["adaptive MLE"] = pair(deep, "MLE", metric)
-        row["size"] = deep["size"], deep["size_spread"]
-        found.append(row)
-    return found
 
 
 def tables(content: Content) -> list[dict[str, Any]]:
@@ -137,7 +118,7 @@ def _cells(content: Content, table: printed.Table, name: str) -> Iterator[dict[s
                 cell |= {"measured": one and one["size"], "measured_sd": one and one["size_spread"]}
             else:
                 cell |= {"published": factor * mean, "published_sd": factor * sd}
-                found = one and pair(one, estimator(column, averaged=True), table.metric)
+                found = one and pair(one, estimator(column), table.metric)
                 cell |= {"measured": found and found[0], "measured_sd": found and found[1]}
             yield cell
 
@@ -152,7 +133,7 @@ def _right(
         for column in columns:
             design = ADAPTIVE if column == "adaptive MLE" else f"fixed {printed.FIXED[name]}"
             count = printed.WINNERS[name][metric][column]
-            found = right[design][metric][estimator(column, True)] if here else None
+            found = right[design][metric][estimator(column)] if here else None
             yield {
                 "row": f"{name} {metric}",
                 "column": column,

@@ -115,9 +115,7 @@ def _worlds(quick: bool) -> dict[str, Known]:
         except InputError as error:
             print(f"without {name}: {error}", flush=True)
     if not found:
-        raise InputError(
-            "There are no ranks: make them with `python -m reproduction run ranks`."
-        )
+        raise InputError("There are no ranks: make them with `python -m reproduction run ranks`.")
     return found
 
 

@@ -1,12 +1,8 @@
-"""The study of 000 and chapter 2 of 003: what is printed, what is computed, what is said of it."""
+"""The study of Li et al. 2023: published tables, numbers computed a second way, and outcomes."""
 
 from __future__ import annotations
 
-import importlib
-import json
-import subprocess
-import sys
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,22 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "benchmarks" / "studies"
-PAGES = ROOT / "docs" / "reproduction"
+from fullrank.estimators import mle
+from fullrank.sampling import simulate
+from reproduction.aaai2023 import compared, depth, errors, outcome, tables
+from reproduction.aaai2023 import published as printed
+from reproduction.common import repeats
+from reproduction.common.bank import bank
+from reproduction.common.exact import Judge, Ranks
 
 
-@pytest.fixture
-def load(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    return lambda name: importlib.import_module(f"reproduction.{name}")
-
-
-@pytest.fixture
-def printed(load: Any) -> Any:
-    return load("aaai2023.published")
-
-
-def test_published_tables_are_whole(printed: Any) -> None:
+def test_published_tables_are_whole() -> None:
     models = {"EASE", "MultiVAE", "NeuMF", "itemKNN", "iALS"}
     for table in printed.ERRORS:
         assert tuple(table.cells) == printed.DATA
@@ -40,8 +30,8 @@ def test_published_tables_are_whole(printed: Any) -> None:
         assert len(rows) == 9
 
 
-def test_figures_that_are_printed_twice_agree(printed: Any) -> None:
-    """NDCG from 500 items stands in two tables of 000, MN_MES in two of 003 as well."""
+def test_figures_that_are_printed_twice_agree() -> None:
+    """NDCG from 500 items is in two tables of Li et al. 2023, MN_MES in two of the dissertation."""
     for data in ("pinterest-20", "yelp"):
         for model, row in printed.NDCG_500.cells[data].items():
             again = printed.NDCG_ADAPTIVE.cells[data][model]
@@ -58,8 +48,8 @@ def test_figures_that_are_printed_twice_agree(printed: Any) -> None:
             assert sizes[0] == sizes[1]
 
 
-def _as_published(printed: Any) -> dict[str, Any]:
-    """What a run would hold that measured every published figure."""
+def _as_published() -> dict[str, Any]:
+    """The content of a run that measured every published value."""
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     names = {"BV": "BV 0.01", "adaptive MLE": "MLE"}
     for table in printed.ERRORS:
@@ -100,9 +90,9 @@ def _as_published(printed: Any) -> dict[str, Any]:
     return {"data": sizes, "repeats": 100, "verdict": list(rows.values()), "winners": winners}
 
 
-def test_a_run_that_measures_what_is_published_is_reproduced(load: Any, printed: Any) -> None:
-    content = _as_published(printed)
-    found = load("aaai2023.tables").tables(content)
+def test_a_run_that_measures_what_is_published_is_reproduced() -> None:
+    content = _as_published()
+    found = tables.tables(content)
     assert [one["item"] for one in found] == [
         "000 Table 1", "000 Table 6", "003 Table 3", "000 Table 9", "000 Table 10", "000 Table 2",
         "000 Table 7", "000 Table 11", "003 Table 4", "000 Table 3", "000 Table 8", "003 Table 5",
@@ -118,58 +108,53 @@ def test_a_run_that_measures_what_is_published_is_reproduced(load: Any, printed:
     assert cells["003 Table 5"] == 3 * 9 * 8
 
 
-def test_a_run_that_measures_something_else_is_not(load: Any, printed: Any) -> None:
-    content = _as_published(printed)
+def test_a_run_that_measures_something_else_is_not() -> None:
+    content = _as_published()
     for row in content["verdict"]:
         # every error five times as large, and in the other order
         row["errors"] = {name: [100 - 5 * x for x in e] for name, e in row["errors"].items()}
-    by_item = {one["item"]: one["state"] for one in load("aaai2023.tables").tables(content)}
+    by_item = {one["item"]: one["state"] for one in tables.tables(content)}
     assert by_item["000 Table 6"] == by_item["000 Table 11"] == "not reproduced"
     assert by_item["003 Table 5"] == "reproduced"  # winners were left as they were
 
 
-def test_missing_users_make_errors_larger(load: Any, printed: Any) -> None:
-    tables = load("aaai2023.tables")
+def test_missing_users_make_errors_larger() -> None:
     content = {"data": {"pinterest-20-part": {"n_users": 37_501}, "yelp-diffnet": {"n_users": 9}}}
     assert tables.standing(content, "pinterest-20") == "pinterest-20-part"
     assert tables.scale(content, "pinterest-20") == pytest.approx((55_187 / 37_501) ** 0.5)
-    assert tables.standing(content, "yelp") is None  # other data never stands for it
+    assert tables.standing(content, "yelp") is None  # other data are not compared with it
     assert tables.standing(content, "ml-20m") is None
     content["data"]["pinterest-20"] = {"n_users": 55_187}
     assert tables.scale(content, "pinterest-20") == 1.0
 
 
-def test_a_table_without_data_says_so(load: Any) -> None:
+def test_a_table_without_data_says_so() -> None:
     content = {"data": {"ml-1m": {"n_users": 6040}}, "verdict": [], "winners": []}
-    for one in load("aaai2023.tables").tables(content):
+    for one in tables.tables(content):
         assert one["state"] == "not here"
         assert "pinterest-20" in one["why"]
 
 
-def test_cost_of_a_level_by_hand(load: Any) -> None:
-    """Of 100 users 60 leave rank 1 at once, 10 at the second level: C_0 and C_1 of equation 13."""
-    costs = load("aaai2023.depth").costs(np.array([60.0, 10.0, 20.0]), [100, 200, 400], 100)
+def test_cost_of_a_level_by_hand() -> None:
+    """Of 100 users 60 leave rank 1 at once, 10 at the second level: C_0 and C_1 (equation 13)."""
+    costs = depth.costs(np.array([60.0, 10.0, 20.0]), [100, 200, 400], 100)
     assert costs == pytest.approx([100 * 100 / 60, 40 * 100 / 10])
 
 
-def test_growth_of_the_cost_by_hand(load: Any) -> None:
+def test_growth_of_the_cost_by_hand() -> None:
     """Costs 1, 1.5, 3, 9 at 2, 4, 12 and 24 % of the items, the last size without a cost."""
     levels = [
         {"size": size, "percent_of_items": size / 50, "cost": cost and {"mean": cost}}
         for size, cost in ((100, 1.0), (200, 1.5), (600, 3.0), (1200, 9.0), (5000, None))
     ]
-    growth = load("aaai2023.figure_claims")._growth
-    assert growth(levels) == pytest.approx((1.5, 3.0))
-    assert growth(levels[:2]) is None
+    assert outcome._growth(levels) == pytest.approx((1.5, 3.0))
+    assert outcome._growth(levels[:2]) is None
 
 
-def test_the_levels_of_a_depth_are_one_sample(load: Any) -> None:
+def test_the_levels_of_a_depth_are_one_sample() -> None:
     """Users who stop at a level, counted once from the deepest sample."""
-    from fullrank.sampling import simulate
-
-    depth, study = load("aaai2023.depth"), load("common.exact")
     ranks = np.random.default_rng(0).integers(1, 60, 400)
-    known = study.Ranks(ranks, 1000)
+    known = Ranks(ranks, 1000)
     levels = [100, 200, 400, 1000]
     rows = depth._repeat(3, known, levels, True)
     whole = simulate(ranks, n_items=1000, levels=levels, replacement=True, rng=3)
@@ -179,19 +164,14 @@ def test_the_levels_of_a_depth_are_one_sample(load: Any) -> None:
     assert rows[-1][1] == pytest.approx(whole.average_size)
 
 
-def test_a_depth_goes_on_where_it_stopped(
-    load: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from functools import partial
-
-    depth, study = load("aaai2023.depth"), load("common.exact")
+def test_an_interrupted_depth_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds: list[int] = []
 
     def work(seed: int, known: Any) -> list[list[float]]:
         seeds.append(seed)
         return [[float(seed)] * 8] * 2
 
-    path, known = tmp_path / "kept.npz", study.Ranks(np.array([3, 1, 4]), 9)
+    path, known = tmp_path / "kept.npz", Ranks(np.array([3, 1, 4]), 9)
     depth._kept(path, partial(work, known=known), [2, 4], 3, 1)
     found = depth._kept(path, partial(work, known=known), [2, 4], 5, 1)
     assert seeds == [0, 1, 2, 3, 4]
@@ -199,7 +179,7 @@ def test_a_depth_goes_on_where_it_stopped(
     # of other ranks, another catalogue or other settings nothing is kept
     for ranks, n_items, steps in (([3, 1, 5], 9, 50), ([3, 1, 5], 8, 50), ([3, 1, 5], 8, 60)):
         monkeypatch.setattr(depth, "EM_STEPS", steps)
-        other = partial(work, known=study.Ranks(np.array(ranks), n_items))
+        other = partial(work, known=Ranks(np.array(ranks), n_items))
         del seeds[:]
         depth._kept(path, other, [2, 4], 1, 1)
         depth._kept(path, other, [2, 4], 1, 1)
@@ -213,8 +193,7 @@ def _repeats(values: list[list[float]], exact: float) -> Any:
     return SimpleNamespace(values=shaped, estimators=("MLE", "smoothed"), exact=found)
 
 
-def test_winners_by_hand(load: Any) -> None:
-    errors = load("aaai2023.errors")
+def test_winners_by_hand() -> None:
     found = {
         "EASE": _repeats([[0.5, 0.5], [0.1, 0.5], [0.5, 0.5], [0.5, 0.1]], 0.4),
         "iALS": _repeats([[0.2, 0.2]] * 4, 0.3),
@@ -227,51 +206,37 @@ def test_winners_by_hand(load: Any) -> None:
     assert errors.winners("ml-1m", "fixed 500", found)["right"] == {"MLE": 0.0, "smoothed": 100.0}
 
 
-def test_winners_that_tie_share_the_point(load: Any) -> None:
+def test_winners_that_tie_share_the_point() -> None:
     found = {"EASE": _repeats([[0.5, 0.0]] * 4, 0.3), "iALS": _repeats([[0.5, 0.0]] * 4, 0.4)}
-    one = load("aaai2023.errors").winners("ml-1m", "fixed 500", found)
+    one = errors.winners("ml-1m", "fixed 500", found)
     assert one["right"] == {"MLE": 50.0, "smoothed": 50.0}
 
 
-def test_a_share_holds_from_nine_in_ten(load: Any) -> None:
-    share = load("aaai2023.claims").Share
-    assert str(share([True, False])) == "1 of 2"
-    assert share([True] * 9 + [False]).holds is True
-    assert share([True] * 8 + [False] * 2).holds is None
-    assert share([True, False]).holds is None
-    assert share([True, False, False]).holds is False
-
-
-def test_a_figure_without_its_data_is_tested_elsewhere(load: Any) -> None:
-    figure = load("aaai2023.figure_claims")._figure
-    said = {"says": "it grows", "holds": None}
-    found = figure("000 Figure 2", said, "yelp", ["yelp-diffnet", "ml-1m"])
+def test_a_figure_without_its_data_is_tested_elsewhere() -> None:
+    figure = outcome._figure
+    found = figure("000 Figure 2", "it grows", None, "yelp", ["yelp-diffnet", "ml-1m"])
     assert (found["state"], found["holds"]) == ("on other data", None)
     assert found["data"] == "yelp-diffnet, ml-1m"
-    assert figure("000 Figure 2", said, "yelp", ["yelp"])["state"] == "not reproduced"
-    said["holds"] = True
-    assert figure("000 Figure 2", said, "yelp", ["yelp"])["state"] == "reproduced"
+    for holds, state in ((None, "not reproduced"), (True, "reproduced")):
+        assert figure("000 Figure 2", "it grows", holds, "yelp", ["yelp"])["state"] == state
 
 
-def test_costs_stand_beside_what_is_compared(load: Any) -> None:
-    """Ours must win nine cells in ten, and where it is said to be cheaper be so."""
-    versus = load("aaai2023.verdict")._versus
-    rows = {}
-    for at in range(10):
-        for design, size, error in (("a", 50 + 10 * at, 1.0), ("b", 100, 2.0 if at else 0.5)):
-            row = {"size": size, "errors": {"MLE": [error] * 3}}
-            rows["ml-1m", str(at), design] = row
-    one = versus(rows, ("a", "MLE"), ("b", "MLE"))
-    assert one["holds"] is True
-    assert "less in 27 of 30 cells" in one["found"]
-    assert "0.50 to 1.40 times the items" in one["found"]
-    assert versus(rows, ("a", "MLE"), ("b", "MLE"), cheaper=True)["holds"] is None
-    assert versus(rows, ("b", "MLE"), ("a", "MLE"))["holds"] is False
+def test_stored_comparisons_and_outcomes_follow_from_the_errors(stored: Any) -> None:
+    content = stored("aaai2023")
+    made = [*tables.tables(content), *outcome.figures_and_notes(content)]
+    assert made == content["tables"]
+    assert compared.advantage(content) == content["priors"]
+    assert compared.wins(content) == content["wins"]
+    for one in content["blind_spot"]:
+        one["shares"][1] = 99.0
+    changed = {one["item"]: one.get("holds") for one in outcome.figures_and_notes(content)}
+    assert changed["003 Figure 7"] is False
+    assert changed["000 Figure 1"] is None
+    assert changed["003 Figure 8"] is True
 
 
-def test_seconds_are_read_again(load: Any, tmp_path: Path) -> None:
-    errors, study = load("aaai2023.errors"), load("common.exact")
-    known = study.Ranks(np.arange(1, 400), 500)
+def test_seconds_are_read_again(tmp_path: Path) -> None:
+    known = Ranks(np.arange(1, 400), 500)
     first = errors.seconds("ml-1m", known, "fixed 100", ("naive", "MLE"), tmp_path)
     assert list(first) == ["MLE"]
     (path,) = tmp_path.iterdir()
@@ -281,29 +246,14 @@ def test_seconds_are_read_again(load: Any, tmp_path: Path) -> None:
     assert list(other) == ["MLE", "BV 0.1"]
 
 
-def test_what_the_published_tables_say_of_the_claims(load: Any, printed: Any) -> None:
-    """Counted again from the printed figures, another way."""
-    claims = load("aaai2023.claims")
-    first, *_, ndcg = claims._ABOUT_PRIORS
-    rows = [row for data in printed.DATA for row in printed.RECALL_100.cells[data].values()]
-    means = np.array([[row[name][0] for name in printed.SEVEN] for row in rows])
-    among = np.argsort(means, axis=1, kind="stable")[:, :2] >= 5  # MN_MES and MN_MLE come last
-    assert sum(first[3](row) for row in rows) == int(among.any(axis=1).sum())
-    rows = [row for data in printed.DATA for row in printed.NDCG_500.cells[data].values()]
-    means = np.array([[row[name][0] for name in printed.SEVEN] for row in rows])
-    among = np.argsort(means, axis=1, kind="stable")[:, :2] == 5
-    assert sum(ndcg[3](row) for row in rows) == int(among.any(axis=1).sum())
-
-
-def test_what_is_left_of_a_prior(load: Any) -> None:
-    verdict = load("aaai2023.verdict")
-    errors = {"MES": [10.0] * 3, "MLE": [10.0] * 3}
+def test_what_is_left_of_a_prior() -> None:
+    each = {"MES": [10.0] * 3, "MLE": [10.0] * 3}
     for name in ("BV_MES", "BV_MLE", "MN_MES", "MN_MLE"):
-        errors |= {f"{name}, averaged": [8.0] * 3, name: [9.0] * 3}
-    errors |= {"MN_MLE, averaged": [10.0] * 3}
-    row = {"data": "ml-1m", "model": "EASE", "design": "fixed 100", "errors": errors}
+        each |= {f"{name}, averaged": [8.0] * 3, name: [9.0] * 3}
+    each |= {"MN_MLE, averaged": [10.0] * 3}
+    row = {"data": "ml-1m", "model": "EASE", "design": "fixed 100", "errors": each}
     content = {"designs": ["fixed 100", "adaptive 25"], "verdict": [row]}
-    found = {one["estimator"]: one for one in verdict.advantage(content)}
+    found = {one["estimator"]: one for one in compared.advantage(content)}
     assert found["MN_MES"]["averaged"] == pytest.approx(0.8)
     assert found["MN_MES"]["single"] == pytest.approx(0.9)
     assert found["MN_MES"]["left_percent"] == pytest.approx(50.0)
@@ -311,38 +261,23 @@ def test_what_is_left_of_a_prior(load: Any) -> None:
 
 
 @pytest.mark.slow
-def test_the_quick_form(tmp_path: Path, load: Any, need: Any) -> None:
-    need("matplotlib")
-    command = [sys.executable, SCRIPTS / "aaai2023.py", "--quick", "--out", tmp_path]
-    run = subprocess.run(
-        [*command, "--cache", tmp_path / "kept"], capture_output=True, text=True, check=False
-    )
-    assert run.returncode == 0, run.stderr
-    content = json.loads((tmp_path / "aaai2023.json").read_text("utf-8"))
+@pytest.mark.verify
+def test_quick(quick: Any) -> None:
+    content = quick("aaai2023")
     assert {one["design"] for one in content["verdict"]} == set(content["designs"])
-    assert {one["state"] for one in content["tables"] if "Table" in one["item"]} <= {
-        "not here", "nothing to reproduce",
-    }  # fmt: skip
-    _errors_again(content, load)
-    _blind_spot_again(content, load)
-    page = (tmp_path / "aaai2023.md").read_text("utf-8")
-    for one in content["claims"]:
-        assert one["says"] in page
-    assert {one["state"] for one in content["tables"] if "Figure" in one["item"]} <= {
-        "on other data", "nothing to reproduce",
-    }  # fmt: skip
-    figures = sorted(path.name for path in tmp_path.glob("*.svg"))
-    assert figures == ["aaai2023-blind-spot.svg", "aaai2023-cost.svg", "aaai2023-depth.svg"]
-    assert all(name in page for name in figures)
+    states: dict[str, set[str]] = {"Table": set(), "Figure": set()}
+    for one in content["tables"]:
+        states[one["item"].split()[1]].add(one["state"])
+    assert states["Table"] == {"not here", "nothing to reproduce"}
+    assert states["Figure"] == {"on other data", "nothing to reproduce"}
+    _errors_again(content)
+    _blind_spot_again(content)
 
 
-def _errors_again(content: dict[str, Any], load: Any) -> None:
+def _errors_again(content: dict[str, Any]) -> None:
     """MLE from the same draws by the public function, judged as the other studies do."""
-    from fullrank.estimators import mle
-
-    repeats, study = load("common.repeats"), load("common.exact")
-    known = load("common.bank").bank("ml-latest-small")["EASE"]
-    judge = study.Judge(known)
+    known = bank("ml-latest-small")["EASE"]
+    judge = Judge(known)
     for design, steps in (("fixed 100", 100), ("adaptive 25", 50)):
         cell = repeats.Cell("ml-latest-small", "EASE", design)
         each = [
@@ -358,9 +293,9 @@ def _errors_again(content: dict[str, Any], load: Any) -> None:
         assert row["spread"]["MLE"] == pytest.approx(np.std(each, axis=0, ddof=1), rel=1e-3)
 
 
-def _blind_spot_again(content: dict[str, Any], load: Any) -> None:
+def _blind_spot_again(content: dict[str, Any]) -> None:
     """Shares of the ranks among 100 from a draw of its own: binomial, one for each user."""
-    known = load("common.bank").bank("ml-latest-small")["EASE"]
+    known = bank("ml-latest-small")["EASE"]
     chance = (known.ranks - 1) / (known.n_items - 1)
     expected = 100 * np.mean((1 - chance) ** 99)
     (one,) = content["blind_spot"]
