@@ -224,25 +224,20 @@ def _spread(values: np.ndarray) -> dict[str, float] | None:
 
 
 def figures(content: dict[str, Any], folder: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "fullrank"}
-    import matplotlib.pyplot as plt
+    from reproduction.common.figures import drawing
 
     last = content["runs"][-1]
     done, *parts = np.array(last["memory"]).T
-    figure, ax = plt.subplots(figsize=(7, 3), layout="constrained")
-    ax.stackplot(done / 1e6, parts, labels=["of their own", "files mapped", "shared between them"])
-    ax.set(xlabel="million users done", ylabel="MB, driver and workers", ylim=(0, None))
-    ax.legend(loc="lower right")
-    figure.savefig(folder / "scale-memory.svg", metadata={"Date": None})
-    done, *said = np.array(last["left"], float).T
-    figure, both = plt.subplots(1, 2, figsize=(7, 3), layout="constrained")
-    for ax, column, end in zip(both, (0, 2), ("seconds", "cpu_seconds"), strict=True):
-        ax.plot(done / 1e6, last[end] - said[column], color="black", label="it took")
-        ax.plot(done / 1e6, said[column + 1], label="was said")
-        label = f"{end.replace('cpu_', 'CPU ')} left"
-        ax.set(xlabel="million users done", ylabel=label, ylim=(0, None))
-    both[0].legend()
-    figure.savefig(folder / "scale-left.svg", metadata={"Date": None})
+    with drawing(folder / "scale-memory.svg") as (ax,):
+        names = ["private", "mapped files", "shared between processes"]
+        ax.stackplot(done / 1e6, parts, labels=names)
+        ax.set(xlabel="million users done", ylabel="MB, driver and workers", ylim=(0, None))
+        ax.legend(loc="lower right")
+    done, *left = np.array(last["left"], float).T
+    with drawing(folder / "scale-left.svg", columns=2) as axes:
+        for ax, column, end in zip(axes, (0, 2), ("seconds", "cpu_seconds"), strict=True):
+            ax.plot(done / 1e6, last[end] - left[column], color="black", label="measured")
+            ax.plot(done / 1e6, left[column + 1], label="predicted")
+            label = f"{end.replace('cpu_', 'CPU ')} left"
+            ax.set(xlabel="million users done", ylabel=label, ylim=(0, None))
+        axes[0].legend()

@@ -255,24 +255,20 @@ def recommended(cells: list[dict[str, Any]], name: str) -> dict[str, Any]:
 
 
 def figures(content: dict[str, Any], folder: Path) -> None:
-    import matplotlib
+    from reproduction.common.figures import drawing
 
-    matplotlib.use("Agg")
-    matplotlib.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "fullrank"}
-    import matplotlib.pyplot as plt
-
-    figure, panels = plt.subplots(1, 3, figsize=(9, 3), layout="constrained", sharey=True)
-    for ax, one in zip(panels, content["costs"], strict=True):
-        for lost in sorted({cell["lost_per_hour"] for cell in content["cells"]}):
-            cells = [
-                (cell["shard_seconds"], cell["over_ideal"])
-                for cell in content["cells"]
-                if (cell["strategy"], cell["workers"], cell["lost_per_hour"])
-                == (one["strategy"], one["workers"], lost)
-            ]
-            ax.plot(*zip(*cells, strict=True), marker="o", label=f"{100 * lost:g} % lost an hour")
-        title = f"{one['strategy']}, {one['workers']:,} workers"
-        ax.set(xscale="log", xlabel="seconds a shard", title=title, ylim=(0.9, 3.0))
-    panels[0].set_ylabel("time over the ideal")
-    panels[0].legend(fontsize="small")
-    figure.savefig(folder / "sizing-shards.svg", metadata={"Date": None})
+    with drawing(folder / "sizing-shards.svg", columns=3, sharey=True) as axes:
+        for ax, one in zip(axes, content["costs"], strict=True):
+            for lost in sorted({cell["lost_per_hour"] for cell in content["cells"]}):
+                cells = [
+                    (cell["shard_seconds"], cell["over_ideal"])
+                    for cell in content["cells"]
+                    if (cell["strategy"], cell["workers"], cell["lost_per_hour"])
+                    == (one["strategy"], one["workers"], lost)
+                ]
+                label = f"{100 * lost:g} % lost per hour"
+                ax.plot(*zip(*cells, strict=True), marker="o", label=label)
+            title = f"{one['strategy']}, {one['workers']:,} workers"
+            ax.set(xscale="log", xlabel="seconds per shard", title=title, ylim=(0.9, 3.0))
+        axes[0].set_ylabel("time over the ideal")
+        axes[0].legend()
