@@ -271,4 +271,4 @@ def figures(content: dict[str, Any], folder: Path) -> None:
             title = f"{one['strategy']}, {one['workers']:,} workers"
             ax.set(xscale="log", xlabel="seconds per shard", title=title, ylim=(0.9, 3.0))
         axes[0].set_ylabel("time over the ideal")
-        axes[0].legend()
+        axes[1].legend()
