@@ -1,4 +1,4 @@
-"""Every model of Tables 8–10 and 18: its settings, and what it is fitted on."""
+"""The models of Tables 8–10 and 18: their settings, and the users that they are fitted on."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reproduction.linear_models.fits import Settings, Tried, best_of, tried
 from reproduction.linear_models.nearby import rescaled
 
 TRAIN, KNOWN = "training users", "training users and fold-in parts"
-MOST = 500_000  # interactions that nearby models are learned from: 003 took a part too
+MOST = 500_000  # interactions that nearby models are learned from: as in the dissertation
 NEURAL: Settings = {"metric": METRICS[TUNED_BY], "patience": 5, "batch_size": 500}
 BATCH = 2048
 

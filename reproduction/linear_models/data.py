@@ -1,9 +1,9 @@
-"""The data sets of the chapter on linear models, parted by users, and how a model is judged.
+"""The data sets of the chapter on linear models, split by users, and the evaluation of a model.
 
-Ratings of 4 and 5 count and the others are dropped; of the users with at least five of them some
-are held out for validation and as many or more for the test, 80 % of whose items are shown and the
-rest asked about (Liang et al., WWW 2018, which 003 follows). Songs are kept with 200 users or more
-and listeners with 20 songs.
+Ratings of 4 and 5 are kept. Of the users with at least five of them, some are held out for
+validation and as many or more for the test; 80 % of their items are the history and the rest are
+the targets (Liang et al. 2018, as in the dissertation). Songs with at least 200 listeners are kept,
+and listeners with at least 20 songs.
 """
 
 from __future__ import annotations

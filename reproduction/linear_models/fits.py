@@ -1,7 +1,7 @@
-"""Fits that are kept: every setting once, judged on validation and test users.
+"""Fits on disk: every setting once, evaluated on validation and test users.
 
-The test users are ranked with every setting, which costs little; the choice looks at the validation
-users alone.
+The test users are ranked with every setting, which costs little; the choice depends on the
+validation users only.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def best_of(found: Sequence[Tried]) -> Tried:
 
 
 def summary(found: Sequence[Tried], fitted_on: str) -> dict[str, Any]:
-    """What the page tells of a model."""
+    """The best settings of a model and their metrics."""
     best = best_of(found)
     return {
         "fitted_on": fitted_on,

@@ -1,4 +1,4 @@
-"""What the parameter searches of Tables 14–17 are there to show, in numbers."""
+"""The statements of the parameter searches in Tables 14–17, in numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Grid = dict[str, Any]
 
 
 def lost(grid: Grid, published: Grid) -> float:
-    """The most that is lost from FLAT_FROM on, in percent of the best of a grid or of its print."""
+    """The largest loss from FLAT_FROM on, in percent of the best value of the grid."""
     kept = [
         at
         for at, penalty in enumerate(published["penalties"])

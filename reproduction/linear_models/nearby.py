@@ -1,10 +1,10 @@
 """LRR with a λ for every singular vector, and perhaps a factor for every row and column of W.
 
-003, section 3.4: both are learned at once by BPR, from the closed form on. Where W has its
-diagonal (`own_item`), the item that is to win stands in the history it is scored from, if dropout
-leaves it there; without the diagonal it does not. In a ranking without the items of the history the
-diagonal has no part, so that it only changes what is learned. Without factors and diagonal this
-is `fullrank.models.LambdaSearch`.
+Li (dissertation), section 3.4: both are learned at once by BPR, starting from the closed form. If W
+has its diagonal (`own_item`), the positive item is part of the history that it is scored from,
+unless dropout removes it; without the diagonal it is not. The items of the history are not ranked,
+so the diagonal only changes what is learned. Without factors and diagonal this is
+`fullrank.models.LambdaSearch`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
-"""Tables 8–10 and 14–18 of 003 as printed, and the size of their data."""
+"""Tables 8–10 and 14–18 of Li (dissertation) as printed."""
 
 from __future__ import annotations
 
 from typing import Any
-
-METRICS = ("Recall@20", "Recall@50", "NDCG@100")
 
 # Tables 8 and 9: settings and the three metrics
 BASIC: dict[str, dict[str, tuple[str, tuple[float, ...]]]] = {
@@ -122,10 +120,4 @@ SEARCHES: dict[str, dict[str, Any]] = {
             [0.35184, 0.37468, 0.37919, 0.37931, 0.37786, 0.37601],
         ],
     },
-}
-
-# users to learn from, items and interactions of the published data, to give λ a unit
-UNITS = {
-    "ML-20M": 10e6 * (136_677 - 20_000) / 136_677 / 20_108,
-    "Netflix": 57e6 * (463_435 - 80_000) / 463_435 / 17_769,
 }

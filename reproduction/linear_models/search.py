@@ -1,8 +1,8 @@
 """The parameter searches of MF and LRR: first a wide one, then the published grids.
 
-One decomposition serves them all (003, Algorithm 2). The published grids hold for the data they
-were made for. Elsewhere they are laid around the best λ of the wide search: the same multiples of
-it, and ranks that take the same part of the catalogue.
+One decomposition serves them all (Li, dissertation, Algorithm 2). The published grids are used for
+their own data. For other data they are centred at the best λ of the wide search: the same multiples
+of it, and ranks that are the same share of the catalogue.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def published_best(published: dict[str, Any]) -> tuple[int, int]:
 
 def _one(problem: Problem, model: str, n_factors: int, penalty: float) -> Tried:
     def fit(n_factors: int, regularization: float) -> Any:
-        # MF learns from the fold-in part of the held-out users too, as in 003
+        # MF learns from the fold-in part of the held-out users too, as in the dissertation
         if model == "MF":
             made = MF(n_factors=n_factors, regularization=regularization)
             return made.fit_from(problem.known_spectrum, problem.known)

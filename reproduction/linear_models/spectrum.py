@@ -1,4 +1,4 @@
-"""What LRR and MF make of the singular values (Figure 11), and the λᵢ learned (Figure 12)."""
+"""The singular values after LRR and MF (Figure 11), and the learned λᵢ (Figure 12)."""
 
 from __future__ import annotations
 

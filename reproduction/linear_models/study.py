@@ -1,15 +1,15 @@
-"""Linear models for users who were not learned from, beside the dissertation's chapter 3.
+"""Linear models for users outside the training data: chapter 3 of Li (dissertation).
 
-Tables 8–10 and 14–18 of 003 and its Figures 11 and 12: EASE, low-rank regression (LRR), matrix
-factorisation in closed form (MF) and by weighted alternating least squares (WMF), SLIM, EDLAE, the
-models near LRR and EDLAE that BPR finds, CDAE, MultiDAE and MultiVAE. Users are held out; of each,
-80 % of the items are shown and the rest is asked about. Settings are chosen by NDCG@100 on
-validation users, and the test users are met with what was chosen.
+Tables 8–10 and 14–18 and Figures 11 and 12: EASE, low-rank regression (LRR), matrix factorisation
+in closed form (MF) and by weighted alternating least squares (WMF), SLIM, EDLAE, models near LRR
+and EDLAE that are learned by BPR, CDAE, MultiDAE and MultiVAE. Users are held out; 80 % of the
+items of each are the history and the rest are the targets. Settings are chosen by NDCG@100 on
+validation users, and the chosen ones are tested on test users.
 
-Without --data, ml-1m and those of the paper that are here are taken; --data gowalla adds a dense
-part of another kind of data. What was done before on other data stays in the JSON, side by side.
-Every fit is kept in <cache>/linear_models, so that a run can be broken off and goes on where it
-was. ml-1m takes a quarter of an hour on two cores, ml-20m some hours.
+Without --data, ml-1m and the available data sets of the chapter are used; --data gowalla adds a
+dense part of Gowalla. Results of earlier runs on other data remain in the JSON. Every fit is kept
+in <cache>/linear_models, so that a stopped run resumes. ml-1m takes a quarter of an hour on two
+cores, ml-20m some hours.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import json
 from typing import Any
 
 from fullrank.errors import InputError
-from reproduction.linear_models.claims import claims_of, gap, pairs_of
 from reproduction.linear_models.compared import (
     KNOWN,
     TRAIN,
@@ -31,6 +30,7 @@ from reproduction.linear_models.compared import (
 from reproduction.linear_models.data import METRICS, QUICK_DATA, SOURCES, Problem, split_of
 from reproduction.linear_models.figures import figures as figures
 from reproduction.linear_models.fits import best_of, summary
+from reproduction.linear_models.gaps import checks, differences, gap, pairs_of
 from reproduction.linear_models.search import searched
 from reproduction.linear_models.spectrum import spectra
 from reproduction.linear_models.tables import tables_of
@@ -63,12 +63,12 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 def options(parser: argparse.ArgumentParser) -> None:
     names = list(SOURCES)
-    words = f"of {', '.join(names)}; by default ml-1m and those of the paper that are here"
+    words = f"of {', '.join(names)}; default: ml-1m and the available ones of the chapter"
     parser.add_argument("--data", nargs="*", choices=names, metavar="NAME", help=words)
 
 
 def measured(problem: Problem) -> dict[str, Any]:
-    """All that is done on one data set."""
+    """The results on one data set."""
     split = problem.split
     found: dict[str, Any] = {}
     searches: dict[str, Any] = {}
@@ -100,11 +100,12 @@ def measured(problem: Problem) -> dict[str, Any]:
     content["beside_ease"] = {
         name: gap(tests, name, "EASE")[-1] for name in tests if name != "EASE"
     }
-    return content | {"pairs": pairs_of(tests), "claims": claims_of(content, tests)}
+    found = {"pairs": pairs_of(tests), "differences": differences(tests)}
+    return content | found | {"claims": checks(content, tests)}
 
 
 def _kept(asked: argparse.Namespace) -> dict[str, Any]:
-    """What an earlier run found on data sets that this one may not do."""
+    """Results of an earlier run, which may be on other data sets."""
     stored = asked.out / f"{NAME}.json"
     if not stored.is_file():
         return {}

@@ -1,7 +1,7 @@
-"""How each table and figure of the chapter came out, and each statement over all data sets.
+"""The outcomes of the tables and figures in chapter 3 of Li (dissertation).
 
-Where a table's own data are here, its cells are compared. Where they are not, what the table is
-there to show is put to the test on the data that stand in for them.
+The cells of a table are compared if its data are available. If not, the statement that the table
+supports is tested on other data.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from reproduction.linear_models.claims import CLOSED, LEARNED, REGRESSION
 from reproduction.linear_models.data import METRICS
+from reproduction.linear_models.gaps import CLOSED, LEARNED, REGRESSION
 from reproduction.linear_models.grids import FLAT, at_twice, falling, lost
 from reproduction.linear_models.published import BASIC, COMPARED, SEARCHES
 from reproduction.linear_models.search import published_best
 from reproduction.outcome import (
     ALIKE,
     TOLERANCE,
-    claim,
     compare,
     elsewhere,
     holds_for,
@@ -32,7 +31,7 @@ Found = dict[str, Any]
 
 
 def tables_of(content: Found) -> Found:
-    """How each table and figure of the chapter came out, and each statement over all data."""
+    """The outcome of each table and figure, and the data that replace those of the chapter."""
     here = {name: one for name, one in content["data"].items() if "missing" not in one}
     stand_in = STAND_IN if STAND_IN in here else next(iter(here))
     own = {one["published_as"]: one for one in here.values() if one["published_as"]}
@@ -46,22 +45,7 @@ def tables_of(content: Found) -> Found:
         _figure11(own, other),
         _figure12(own, other),
     ]
-    return {"stand_in": stand_in, "tables": tables, "claims": _across(here)}
-
-
-def _across(here: Found) -> list[Found]:
-    """True or False where a statement does or does not hold on all data sets, None otherwise."""
-    words = {True: "holds", False: "does not", None: "in part"}
-    found = []
-    for checks in zip(*(one["claims"] for one in here.values()), strict=True):
-        held = {one["holds"] for one in checks}
-        told = "; ".join(
-            f"{name} ({words[one['holds']]}): {one['found']}"
-            for name, one in zip(here, checks, strict=True)
-        )
-        (verdict,) = held if len(held) == 1 else {None}
-        found.append(claim("003", checks[0]["says"], verdict, told))
-    return found
+    return {"stand_in": stand_in, "tables": tables}
 
 
 def all_of(held: Iterable[bool | None]) -> bool | None:
