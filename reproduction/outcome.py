@@ -120,14 +120,6 @@ def nothing(item: str, why: str) -> dict[str, Any]:
     return {"item": _checked(item), "state": "nothing to reproduce", "why": _reason(item, why)}
 
 
-def claim(paper: str, says: str, holds: bool | None, found: str) -> dict[str, Any]:
-    """A statement of a paper, whether it holds here (None: in part), and the figures for it."""
-    _checked(f"{paper} ")
-    if not found:
-        raise ValueError(f"say what was found about: {says}")
-    return {"paper": paper, "says": says, "holds": holds, "found": found}
-
-
 def _repeats(item: str, cell: Cell, repeats: int | None) -> int:
     """How many there are, where a cell has deviations to divide by them."""
     if cell.get("published_sd") is None and cell.get("measured_sd") is None:
