@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,24 @@ PAPERS = {
         "AAAI",
     ),
     "003": Paper("Li (dissertation)"),
+}
+
+
+class Size(NamedTuple):
+    """Users and items of a data set, as a paper prints them."""
+
+    users: int
+    items: int
+
+
+# Jin et al. 2021, Table 5 (the first four), Li et al. 2023, Table 5 (the last three), and Li
+# (dissertation), Table 2: all agree
+SIZES = {
+    "ml-1m": Size(6_040, 3_706),
+    "citeulike": Size(5_551, 16_980),
+    "pinterest-20": Size(55_187, 9_916),
+    "yelp": Size(25_677, 25_815),
+    "ml-20m": Size(136_677, 20_720),
 }
 
 

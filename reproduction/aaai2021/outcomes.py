@@ -9,7 +9,7 @@ import numpy as np
 from reproduction.aaai2021.published import NAMES, WINNERS_OF, label
 from reproduction.aaai2021.tables import LIKE
 from reproduction.outcome import compare, elsewhere, holds_for, missing
-from reproduction.ranks.published import SIZES
+from reproduction.papers import SIZES
 
 STANDS_IN = "7"  # the table about a yelp that cannot be had, and that of its winners
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from reproduction.common.kept import sections
-from reproduction.ranks.published import SIZES
+from reproduction.papers import SIZES
 
 NAMES = {"2": "ml-1m", "3": "citeulike", "6": "pinterest-20", "7": "yelp"}
 USERS = {table: SIZES[name].users for table, name in NAMES.items()}

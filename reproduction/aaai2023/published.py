@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reproduction.common.kept import sections
-from reproduction.ranks.published import SIZES
+from reproduction.papers import SIZES
 
 Pair = tuple[float, float]
 DATA = ("pinterest-20", "yelp", "ml-20m")

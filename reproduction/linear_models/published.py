@@ -1,123 +1,22 @@
-"""Tables 8–10 and 14–18 of Li (dissertation) as printed."""
+"""Tables 8–10 and 14–18 of Li (dissertation) as printed, from `published.json`.
+
+BASIC has settings and three metrics (Tables 8 and 9), COMPARED the same metrics (Tables 10 and 18),
+SEARCHES the NDCG@100 of validation users (Tables 14–17), a row for each k, a column for each λ.
+"""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
-# Tables 8 and 9: settings and the three metrics
+_PRINTED = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
 BASIC: dict[str, dict[str, tuple[str, tuple[float, ...]]]] = {
-    "ML-20M": {
-        "EASE": ("λ 400", (0.39111, 0.52083, 0.42006)),
-        "LRR": ("k 2000, λ 10,000", (0.37635, 0.51144, 0.40760)),
-        "MF": ("k 1000, λ 50", (0.36358, 0.50069, 0.39187)),
-        "WMF": ("k 100, C 10, λ 100", (0.36327, 0.50232, 0.39314)),
-    },
-    "Netflix": {
-        "EASE": ("λ 1000", (0.36064, 0.44419, 0.39225)),
-        "LRR": ("k 3000, λ 40,000", (0.3478, 0.4314, 0.38018)),
-        "MF": ("k 1000, λ 100", (0.33117, 0.41719, 0.36462)),
-        "WMF": ("k 100, C 5, λ 100", (0.3213, 0.40629, 0.35548)),
-    },
+    data: {model: (settings, tuple(values)) for model, (settings, values) in rows.items()}
+    for data, rows in _PRINTED["BASIC"].items()
 }
-
-# Table 10, and Table 18 for MSD
 COMPARED: dict[str, dict[str, tuple[float, ...]]] = {
-    "ML-20M": {
-        "LRR": (0.376, 0.513, 0.406),
-        "LRR + λ": (0.380, 0.515, 0.410),
-        "LRR + λ + HT": (0.386, 0.520, 0.418),
-        "LRR + λ + HT + RMD": (0.386, 0.522, 0.418),
-        "EDLAE": (0.389, 0.521, 0.422),
-        "EDLAE + HT": (0.394, 0.527, 0.424),
-        "EDLAE full rank": (0.393, 0.523, 0.424),
-        "EDLAE full rank + HT": (0.395, 0.527, 0.426),
-        "EDLAE full rank + sparsified": (0.394, 0.526, 0.423),
-        "SLIM": (0.370, 0.495, 0.401),
-        "WMF": (0.363, 0.502, 0.393),
-        "EASE": (0.391, 0.521, 0.420),
-        "CDAE": (0.391, 0.523, 0.418),
-        "MultiDAE": (0.387, 0.524, 0.419),
-        "MultiVAE": (0.395, 0.537, 0.426),
-    },
-    "Netflix": {
-        "LRR": (0.347, 0.432, 0.380),
-        "LRR + λ": (0.348, 0.433, 0.381),
-        "LRR + λ + HT": (0.351, 0.435, 0.384),
-        "LRR + λ + HT + RMD": (0.351, 0.435, 0.384),
-        "EDLAE": (0.362, 0.446, 0.393),
-        "EDLAE + HT": (0.361, 0.446, 0.393),
-        "EDLAE full rank": (0.364, 0.449, 0.397),
-        "EDLAE full rank + HT": (0.364, 0.449, 0.396),
-        "EDLAE full rank + sparsified": (0.365, 0.450, 0.397),
-        "SLIM": (0.347, 0.428, 0.379),
-        "WMF": (0.321, 0.406, 0.355),
-        "EASE": (0.360, 0.444, 0.392),
-        "CDAE": (0.343, 0.428, 0.376),
-        "MultiDAE": (0.344, 0.438, 0.380),
-        "MultiVAE": (0.351, 0.444, 0.386),
-    },
-    "MSD": {
-        "LRR": (0.24769, 0.33509, 0.30127),
-        "LRR + λ": (0.25083, 0.33902, 0.30372),
-        "EDLAE": (0.26391, 0.35465, 0.31951),
-        "EDLAE full rank": (0.33408, 0.42948, 0.39151),
-        "EDLAE full rank + HT": (0.33423, 0.43134, 0.38851),
-        "WMF": (0.211, 0.312, 0.257),
-        "EASE": (0.333, 0.428, 0.389),
-        "CDAE": (0.188, 0.283, 0.237),
-        "MultiDAE": (0.266, 0.363, 0.313),
-        "MultiVAE": (0.266, 0.364, 0.316),
-    },
+    data: {model: tuple(values) for model, values in rows.items()}
+    for data, rows in _PRINTED["COMPARED"].items()
 }
-
-# Tables 14–17: NDCG@100 of the validation users, a row for each k, a column for each λ
-SEARCHES: dict[str, dict[str, Any]] = {
-    "Table 14": {
-        "data": "ML-20M",
-        "model": "MF",
-        "penalties": [0, 10, 50, 100, 200, 500, 1000],
-        "ranks": [128, 256, 512, 1000, 1500],
-        "values": [
-            [0.29874, 0.30951, 0.36488, 0.37826, 0.30121, 0.1901, 0.1901],
-            [0.22911, 0.25104, 0.37504, 0.37826, 0.30121, 0.1901, 0.1901],
-            [0.1546, 0.19782, 0.39682, 0.37826, 0.30121, 0.1901, 0.1901],
-            [0.09177, 0.18242, 0.39893, 0.37826, 0.30121, 0.1901, 0.1901],
-            [0.06089, 0.20776, 0.39893, 0.37826, 0.30121, 0.1901, 0.1901],
-        ],
-    },
-    "Table 15": {
-        "data": "Netflix",
-        "model": "MF",
-        "penalties": [0, 10, 50, 100, 200, 500, 1000],
-        "ranks": [128, 256, 512, 1000, 1500],
-        "values": [
-            [0.31297, 0.31542, 0.32607, 0.34103, 0.34132, 0.25831, 0.17414],
-            [0.25036, 0.25536, 0.28659, 0.33521, 0.34132, 0.25831, 0.17414],
-            [0.17485, 0.18314, 0.26081, 0.35157, 0.34132, 0.25831, 0.17414],
-            [0.12036, 0.13766, 0.28868, 0.36414, 0.34132, 0.25831, 0.17414],
-            [0.09147, 0.12449, 0.32103, 0.36414, 0.34132, 0.25831, 0.17414],
-        ],
-    },
-    "Table 16": {
-        "data": "ML-20M",
-        "model": "LRR",
-        "penalties": [8000, 9000, 10_000, 11_000, 12_000, 13_000, 14_000],
-        "ranks": [1000, 2000, 3000],
-        "values": [
-            [0.41063, 0.41273, 0.41432, 0.41476, 0.41515, 0.41513, 0.41478],
-            [0.41332, 0.41469, 0.41533, 0.41509, 0.41499, 0.41455, 0.41394],
-            [0.41282, 0.41397, 0.41473, 0.4146, 0.41452, 0.41413, 0.41347],
-        ],
-    },
-    "Table 17": {
-        "data": "Netflix",
-        "model": "LRR",
-        "penalties": [10_000, 20_000, 30_000, 40_000, 50_000, 60_000],
-        "ranks": [2000, 3000, 4000],
-        "values": [
-            [0.33632, 0.37139, 0.37856, 0.37942, 0.37828, 0.37644],
-            [0.34905, 0.37441, 0.37934, 0.37949, 0.37807, 0.37617],
-            [0.35184, 0.37468, 0.37919, 0.37931, 0.37786, 0.37601],
-        ],
-    },
-}
+SEARCHES: dict[str, dict[str, Any]] = _PRINTED["SEARCHES"]
