@@ -8,15 +8,13 @@ is shown as a dash.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from string import Formatter
 from typing import Any
 
-from reproduction.common.kept import RESULTS, ROOT
+from reproduction.common.kept import stored
 from reproduction.outcome import STATES
 from reproduction.papers import PAPERS, item_name
 from reproduction.registry import STUDIES
@@ -32,13 +30,6 @@ _COUNTED = {
     "not here": "cannot be repeated here",
     "nothing to reproduce": "hold nothing to repeat",
 }
-
-
-@cache
-def stored(name: str) -> Any:
-    """The stored result of a study, or of a benchmark that keeps one."""
-    places = [*RESULTS.glob(f"*/{name}.json"), ROOT / "benchmarks" / "results" / f"{name}.json"]
-    return json.loads(places[0].read_text(encoding="utf-8"))
 
 
 def at(name: str, path: str = "") -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,13 @@ from fullrank._files import replacing
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "reproduction" / "results"
+
+
+@cache
+def stored(name: str) -> Any:
+    """The stored result of a study, or of a benchmark that keeps one."""
+    places = [*RESULTS.glob(f"*/{name}.json"), ROOT / "benchmarks" / "results" / f"{name}.json"]
+    return json.loads(places[0].read_text(encoding="utf-8"))
 
 
 def keep_json(content: dict[str, Any], path: Path) -> None:
@@ -30,6 +38,17 @@ def append_json(record: Any, path: Path) -> None:
     torn = path.is_file() and path.read_bytes()[-1:] not in (b"\n", b"")
     with path.open("a", encoding="utf-8") as file:
         file.write(("\n" if torn else "") + json.dumps(record) + "\n")
+
+
+def read_lines(path: Path) -> list[Any]:
+    """The records of `append_json`; a line that was cut short is left out."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
+        try:
+            found.append(json.loads(line))
+        except json.JSONDecodeError:
+            continue
+    return found
 
 
 def sections(path: Path) -> dict[str, list[list[str]]]:

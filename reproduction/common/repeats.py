@@ -107,24 +107,6 @@ class Cell:
         return "_".join(parts).replace(" ", "-") + ".npz"
 
 
-def repeated(
-    data: str,
-    model: str,
-    design: str,
-    *,
-    repeats: int,
-    cache: Path = CACHE,
-    jobs: int = 1,
-    excluded: bool = False,
-) -> Repeats:
-    """The repeats of one cell, from the folder or computed and kept there.
-
-    `jobs` counts processes over cells (`computed`), of which there is one here.
-    """
-    cell = Cell(data, model, design, excluded)
-    return computed([cell], repeats=repeats, cache=cache, jobs=jobs)[cell]
-
-
 def every_cell(banks: dict[str, dict[str, Ranks]], designs: Iterable[str]) -> list[Cell]:
     """Of every design, model and data set: filled together, the time left is that of all."""
     designs = list(designs)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.losses import LOSSES
-from reproduction.common.kept import RESULTS, keep_arrays
+from reproduction.common.kept import keep_arrays, stored
 from reproduction.gowalla_losses.runs import World, rank_levels, ranked, ranks_file
 from reproduction.gowalla_losses.settings import CASES, METRICS, Sweep
 
@@ -113,6 +113,5 @@ def popular(data: World) -> dict[str, float]:
 
 def others() -> dict[str, dict[str, float]]:
     """The other rows of Table 13 that the study of models on Gowalla has."""
-    kept = json.loads((RESULTS / "own" / "gowalla_models.json").read_text("utf-8"))
-    found = kept["models"]["iALS 64"]["test"]
+    found = stored("gowalla_models")["models"]["iALS 64"]["test"]
     return {"iALS": {metric: found[metric]["mean"] for metric in METRICS}}

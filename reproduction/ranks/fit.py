@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from reproduction.common.bank import DATA, MODELS, models_of
-from reproduction.common.kept import append_json
+from reproduction.common.kept import append_json, read_lines
 from reproduction.common.workers import Steps, begin
 from reproduction.ranks.data import World, world
 from reproduction.ranks.settings import NEURAL, TUNED_BY, combinations, found_before
@@ -41,17 +41,6 @@ class Asked:
     processors: int = 6  # beside a GPU, processes of the other models
     budget: float = 1e6
     quick: bool = False
-
-
-def read(cache: Path) -> list[Fit]:
-    """The fits; a line that was being written when the run was stopped is left out."""
-    path, found = cache / LOG, []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return found
 
 
 def key(one: Fit) -> str:
@@ -162,18 +151,18 @@ def search(asked: Asked) -> list[Fit]:
             pool.join()
     for one in tasks:
         print("left:", one["kind"], one["data"], one["model"], one["settings"], flush=True)
-    return read(asked.cache)
+    return read_lines(asked.cache / LOG)
 
 
 def _search(asked: Asked, lanes: dict[str, tuple[int, int]], pools: dict[str, Any]) -> list[Fit]:
     """What was not done in time."""
     start = time.monotonic()
-    steps = Steps(expected(left(read(asked.cache), asked)))
+    steps = Steps(expected(left(read_lines(asked.cache / LOG), asked)))
     running: dict[str, tuple[Fit, str, Any]] = {}
     failed: set[str] = set()
     while True:
         passed = time.monotonic() - start
-        tasks = left(read(asked.cache), asked, settle=passed > SETTLED * asked.budget)
+        tasks = left(read_lines(asked.cache / LOG), asked, settle=passed > SETTLED * asked.budget)
         busy = {(one["data"], one["model"]) for one, _, _ in running.values()}
         waiting = [
             one

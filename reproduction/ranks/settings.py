@@ -7,13 +7,11 @@ and `ml1m_neural` found in larger grids, read from their results.
 
 from __future__ import annotations
 
-import functools
 import itertools
-import json
 from collections.abc import Iterator
 from typing import Any
 
-from reproduction.common.kept import RESULTS
+from reproduction.common.kept import stored
 
 TUNED_BY = "recall@10"
 METRICS = ("recall@10", "ndcg@10", "ap@10")
@@ -79,19 +77,12 @@ def found_before(data: str, model: str) -> dict[str, Any] | None:
     if data != "ml-1m":
         return None
     if model == "iALS":
-        return {"settings": _study("ml1m_ials")["best"], "source": "ml1m_ials"}
+        return {"settings": stored("ml1m_ials")["best"], "source": "ml1m_ials"}
     study, name = _ML_1M[model]
-    found = next(one for one in _study(study)["models"] if one["model"] == name)
+    found = next(one for one in stored(study)["models"] if one["model"] == name)
     best = next(one for one in found["validation"] if one["settings"] == found["best"])
     rates = {"rates": best["rates"]} if "rates" in best else {}
     return {"settings": found["best"], "source": study} | rates
-
-
-@functools.cache
-def _study(name: str) -> dict[str, Any]:
-    path = RESULTS / "own" / f"{name}.json"
-    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return found
 
 
 def _product(grid: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import shutil
-import subprocess
-import sys
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -19,6 +17,7 @@ import pytest
 from fullrank.data import Interactions
 from fullrank.errors import InputError
 from fullrank.models import EASE
+from reproduction import runner
 from reproduction.aaai2023 import study as aaai2023
 from reproduction.common import bank
 from reproduction.kdd2020 import books
@@ -225,32 +224,6 @@ def test_ease_by_torch_is_ease(need: Callable[[str], ModuleType]) -> None:
     np.testing.assert_allclose(made.weights_, known.weights_, rtol=1e-6, atol=1e-9)
 
 
-def test_missing_data_are_an_error_before_anything_is_trained(tmp_path: Path) -> None:
-    found = _refused(
-        *("--out", tmp_path / "o", "--cache", tmp_path / "c"),
-        FULLRANK_DATA=str(tmp_path),
-        FULLRANK_CACHE=str(tmp_path),
-    )
-    assert found.startswith("The study ranks needs ml-1m, pinterest-20-part, citeulike-a and")
-    assert list(tmp_path.iterdir()) == []
-
-
-def _refused(*options: Any, **environment: str) -> str:
-    """The error of a run that is refused."""
-    run = subprocess.run(
-        [sys.executable, "-m", "reproduction", "run", "ranks", *options],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        cwd=ROOT,
-        env=os.environ | environment,
-    )
-    assert run.returncode == 2
-    assert run.stdout == "" or "--budget" in options
-    assert len(run.stderr.splitlines()) == 1
-    return run.stderr
-
-
 @pytest.fixture
 def further(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     """Small files as the publishers give them out: 40 users, who have 20 of 50 items each."""
@@ -375,11 +348,18 @@ def test_data_sets_are_in_order_and_further_ones_are_kept(tmp_path: Path) -> Non
 
 
 def test_a_model_that_was_not_fitted_is_named(
-    tmp_path: Path, need: Callable[[str], ModuleType]
+    tmp_path: Path,
+    need: Callable[[str], ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     need("torch")
-    found = _refused("--quick", "--budget", "0", "--out", tmp_path, "--cache", tmp_path)
-    assert found.startswith("The ranks of EASE on ml-latest-small were not made: ")
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    folder = str(tmp_path)
+    options = ["--quick", "--budget", "0", "--out", folder, "--cache", folder]
+    assert runner.main(["run", "ranks", *options]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("The ranks of EASE on ml-latest-small were not made: ")
 
 
 def _made(quick: Any) -> list[str]:

@@ -42,6 +42,12 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
     return _repeats, _repeats_fit
 
 
+def repeated(module: ModuleType, names: tuple[str, ...], **options: Any) -> Any:
+    """The repeats of one cell."""
+    cell = module.Cell(*names)
+    return module.computed([cell], **options)[cell]
+
+
 @pytest.mark.parametrize("design", SAMPLES, ids=str)
 def test_all_samples_at_once_give_what_each_gives_alone(
     scripts: tuple[ModuleType, ModuleType], design: dict[str, Any]
@@ -74,7 +80,7 @@ def test_a_cell_is_what_the_estimators_make_of_its_samples(
     scripts: tuple[ModuleType, ModuleType], tmp_path: Path
 ) -> None:
     repeats, _ = scripts
-    found = repeats.repeated("ml-1m", "EASE", "fixed 100", repeats=4, cache=tmp_path)
+    found = repeated(repeats, ("ml-1m", "EASE", "fixed 100"), repeats=4, cache=tmp_path)
     cell = repeats.Cell("ml-1m", "EASE", "fixed 100")
     known = repeats.Ranks(RANKS, N_ITEMS)
     assert found.values.shape == (4, len(found.estimators), 3, 50)
@@ -109,7 +115,7 @@ def test_averaged_priors_are_the_mean_over_the_repeats(
     scripts: tuple[ModuleType, ModuleType], tmp_path: Path
 ) -> None:
     repeats, _ = scripts
-    found = repeats.repeated("ml-1m", "EASE", "fixed 100", repeats=3, cache=tmp_path)
+    found = repeated(repeats, ("ml-1m", "EASE", "fixed 100"), repeats=3, cache=tmp_path)
     cell, known = repeats.Cell("ml-1m", "EASE", "fixed 100"), repeats.Ranks(RANKS, N_ITEMS)
     samples = [repeats._draw(cell, known, seed) for seed in range(3)]
     mass = np.mean([mle(sample).mass for sample in samples], axis=0)
@@ -123,7 +129,7 @@ def test_errors_are_the_papers(scripts: tuple[ModuleType, ModuleType], tmp_path:
     from reproduction.common.exact import Judge
 
     repeats, _ = scripts
-    found = repeats.repeated("ml-1m", "itemKNN", "adaptive 25", repeats=2, cache=tmp_path)
+    found = repeated(repeats, ("ml-1m", "itemKNN", "adaptive 25"), repeats=2, cache=tmp_path)
     assert "naive" not in found.estimators
     known = repeats.Ranks(np.minimum(2 * RANKS, N_ITEMS), N_ITEMS)
     sample = repeats._draw(repeats.Cell("ml-1m", "itemKNN", "adaptive 25"), known, 1)
@@ -215,4 +221,4 @@ def test_the_number_of_processes_changes_nothing(
 
 def test_a_design_must_be_known(scripts: tuple[ModuleType, ModuleType], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`design` must be one of"):
-        scripts[0].repeated("ml-1m", "EASE", "fixed 7", repeats=1, cache=tmp_path)
+        repeated(scripts[0], ("ml-1m", "EASE", "fixed 7"), repeats=1, cache=tmp_path)

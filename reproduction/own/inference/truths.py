@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from fullrank.metrics import Metric
-from reproduction.common.kept import RESULTS
+from reproduction.common.kept import stored
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,6 @@ class Shape:
 
 
 def shapes() -> dict[str, Shape]:
-    path = RESULTS / "own" / "shapes.json"
-    content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return {
         one["name"]: Shape(
             name=one["name"],
@@ -53,5 +49,5 @@ def shapes() -> dict[str, Shape]:
             n_users=one["n_users"],
             knots=tuple(zip(one["rank"], one["log_density"], strict=True)),
         )
-        for one in content["shapes"]
+        for one in stored("shapes")["shapes"]
     }

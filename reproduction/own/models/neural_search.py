@@ -25,7 +25,7 @@ from fullrank.data import Interactions, datasets
 from fullrank.models.cdae import CDAE
 from fullrank.models.multi_vae import MultiDAE, MultiVAE
 from fullrank.models.neumf import NeuMF
-from reproduction.common.kept import append_json
+from reproduction.common.kept import append_json, read_lines
 from reproduction.common.workers import Steps, begin
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
@@ -132,17 +132,6 @@ FITS = {"validation": tune, "test": test}
 # ---- what is there, and what is left to do ----
 
 
-def read(path: Path) -> list[dict[str, Any]]:
-    """The fits in a file; a line that was being written when the search was stopped is left out."""
-    found = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.is_file() else []:
-        try:
-            found.append(json.loads(line))
-        except json.JSONDecodeError:
-            continue
-    return found
-
-
 def key(one: dict[str, Any]) -> str:
     named = {name: one.get(name) for name in ("kind", "model", "settings", "seed")}
     return json.dumps(named, sort_keys=True)
@@ -210,18 +199,18 @@ def search(
     context = multiprocessing.get_context("spawn")
     running: dict[str, Any] = {}
     world(quick)  # a worker that cannot read the data would be replaced for ever
-    todo = left(read(path), repeats, quick)
+    todo = left(read_lines(path), repeats, quick)
     tests = repeats * len({one["model"] for one in todo if one["kind"] == "validation"})
     steps = Steps(len(todo) + tests)
     with context.Pool(jobs, initializer=_begin, initargs=(quick,)) as pool:
-        while tasks := left(read(path), repeats, quick):
+        while tasks := left(read_lines(path), repeats, quick):
             waiting = [one for one in tasks if key(one) not in running]
             for one in waiting[: jobs - len(running)]:
                 running[key(one)] = pool.apply_async(_work, (one, device))
             time.sleep(0.1)
             for name in [name for name, answer in running.items() if answer.ready()]:
                 _write(path, running.pop(name).get(), steps.text())
-    return read(path)
+    return read_lines(path)
 
 
 def _write(path: Path, one: dict[str, Any], place: str) -> None:

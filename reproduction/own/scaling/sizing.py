@@ -8,7 +8,6 @@ rather than measured is marked as such in the JSON.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import statistics
 from pathlib import Path
@@ -18,7 +17,7 @@ import numpy as np
 
 from fullrank.inference import users_needed
 from fullrank.sampling import simulate
-from reproduction.common.kept import ROOT
+from reproduction.common.kept import stored
 from reproduction.common.workers import in_processes
 from reproduction.own.scaling.rates import SAMPLE_SIZE, D, measured
 from reproduction.own.scaling.schedule import Cluster, Work, play
@@ -41,7 +40,6 @@ ASSUMED = {
     "shard_open_seconds": 0.05,
     "object_store_share": 0.3,  # of a node's memory, by default of Ray
 }
-GPU_FOUND = ROOT / "benchmarks" / "results" / "gpu.json"
 POWER = math.log(ASSUMED["recall_at_10"]) / math.log(10 / ITEMS)
 # workers, and seconds of a shard; costs are given for the middle number of workers
 PLAYED: dict[str, tuple[tuple[int, ...], tuple[float, ...]]] = {
@@ -85,7 +83,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
 
 def gpu_rates() -> dict[str, Any]:
     """Pairs a second of a GPU: exact ranks of skewed factors, stored scores, samples of 100."""
-    found = json.loads(GPU_FOUND.read_text(encoding="utf-8"))
+    found = stored("gpu")
     cells = {
         cell["factors"]: cell
         for cell in found["counts"]
