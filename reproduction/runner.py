@@ -128,11 +128,8 @@ def _compute(known: registry.Study, module: Any, asked: argparse.Namespace, stor
 
 
 def _needed(asked: argparse.Namespace) -> list[str] | None:
-    """The data sets given by ``--data``, by name or as a file; None for those of the registry."""
-    given = getattr(asked, "data", None)
-    if isinstance(given, Path):
-        return []
-    return given or ([] if asked.quick else None)
+    """The data sets given by ``--data``; None for those of the registry."""
+    return getattr(asked, "data", None) or ([] if asked.quick else None)
 
 
 def _interrupt(*_: object) -> None:

@@ -99,6 +99,10 @@ def exact_ranks(name: str, model: str, excluded: bool, cache: Path) -> Ranks:
                 rng=0,
             )
             keep(Ranks(found.ranks, split.train.n_items), _file(name, model, without, cache))
+    return read(path)
+
+
+def read(path: Path) -> Ranks:
     with np.load(path) as content:
         return Ranks(content["ranks"], int(content["n_items"]))
 

@@ -15,16 +15,14 @@ a CPU days. --quick takes seconds, on simulated data.
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from fullrank.data import Interactions, datasets
-from fullrank.errors import InputError
-from reproduction.common.kept import append_json
+from fullrank.data import datasets
+from reproduction.common.kept import append_json, read_lines
 from reproduction.common.workers import Steps
 from reproduction.gowalla_losses.figures import figures as figures
 from reproduction.gowalla_losses.outcome import tables
@@ -73,33 +71,17 @@ def options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--cases", nargs="*", default=list(CASES), choices=list(CASES))
     parser.add_argument("--device", default=None, help="a GPU if there is one, by default")
     parser.add_argument("--budget", type=float, default=float("inf"), help="seconds")
-    parser.add_argument("--data", type=Path, help="an .npz instead of FULLRANK_DATA")
 
 
 def world(asked: argparse.Namespace) -> World:
     """The data; a tenth of the training part held out at random, seed 0."""
     if asked.quick:
         split = datasets.load("simulated").split("ratio", rng=0)
-        train, test = split.train, split.test
-    elif asked.data:
-        train, test = (from_file(asked.data, part) for part in ("train", "test"))
     else:
         split = datasets.load_split("gowalla")
-        train, test = split.train, split.test
+    train, test = split.train, split.test
     held = np.random.default_rng(0).random(train.n_interactions) < HELD_OUT
     return World(train=train, test=test, learn=train.select(~held), valid=train.select(held))
-
-
-def from_file(path: Path, part: str) -> Interactions:
-    if not path.is_file():
-        raise InputError(f"`data` must name an .npz file; there is none at {path}.")
-    with np.load(path) as content:
-        return Interactions(
-            user_ids=np.arange(content[f"{part}_indptr"].size - 1),
-            item_ids=np.arange(int(content["n_items"])),
-            indptr=content[f"{part}_indptr"].astype(np.int64),
-            indices=content[f"{part}_indices"].astype(np.int32),
-        )
 
 
 def work(asked: argparse.Namespace, data: World, folder: Path) -> None:
@@ -144,18 +126,7 @@ def told(record: Record) -> str:
 
 def records(folder: Path) -> list[Record]:
     """The finished runs; an incomplete line of a stopped run is left out."""
-    kept = folder / "runs.jsonl"
-    if not kept.is_file():
-        return []
-    return [one for line in kept.read_text("utf-8").splitlines() if (one := _record(line))]
-
-
-def _record(line: str) -> Record | None:
-    try:
-        found: Record = json.loads(line)
-    except json.JSONDecodeError:
-        return None
-    return found
+    return read_lines(folder / "runs.jsonl")
 
 
 def common(asked: argparse.Namespace) -> dict[str, Any]:

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-
 import fullrank
 from fullrank.data import datasets
 from fullrank.errors import InputError
 from fullrank.models.neumf import NeuMF
 from reproduction.common.bank import FOLDER, bank
-from reproduction.common.exact import Ranks, keep
+from reproduction.common.exact import Ranks, keep, read
 
 NAME = "book-crossing"
 BOOKS_OF_USER, USERS_OF_BOOK = 10, 2
@@ -37,9 +35,4 @@ def books(cache: Path, *, epochs: int = EPOCHS) -> Ranks | None:
         model = NeuMF(epochs=epochs, batch_size=4096, seed=0).fit(split.train)
         found = fullrank.rank(model, split.test, ties="random", rng=0)
         keep(Ranks(found.ranks, data.n_items), path)
-    return _read(path)
-
-
-def _read(path: Path) -> Ranks:
-    with np.load(path) as content:
-        return Ranks(content["ranks"], int(content["n_items"]))
+    return read(path)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from reproduction.common.kept import keep_arrays
 from reproduction.linear_models.data import METRICS, TUNED_BY, Problem
 
 _TUNED = list(METRICS).index(TUNED_BY)
@@ -53,9 +54,7 @@ def tried(
         seconds = time.perf_counter() - start
         found = problem.judged(model) | {one: getattr(model, one) for one in extra}
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(".part.npz")  # appears under its name only when it is complete
-        np.savez_compressed(part, seconds=seconds, settings=said, **found)
-        part.replace(path)
+        keep_arrays(path, seconds=seconds, settings=said, **found)
         value = found["valid"][:, _TUNED].mean()
         print(f"{problem.name}: {name} {said} {value:.4f} {seconds:.1f} s", flush=True)
     with np.load(path) as content:

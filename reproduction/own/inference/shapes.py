@@ -16,7 +16,7 @@ import numpy as np
 
 import fullrank
 from fullrank.data import datasets
-from reproduction.common.exact import Ranks, exact_ranks, keep, truncated_svd
+from reproduction.common.exact import Ranks, exact_ranks, keep, read, truncated_svd
 from reproduction.study import QUICK
 
 REPEATS = 1
@@ -41,8 +41,7 @@ def _ranks(name: str, asked: argparse.Namespace) -> Ranks:
             truncated_svd(split.train), one, exclude=split.train, ties="random", rng=0
         )
         keep(Ranks(found.ranks, split.train.n_items), path)
-    with np.load(path) as content:
-        return Ranks(content["ranks"], int(content["n_items"]))
+    return read(path)
 
 
 def _shape(name: str, known: Ranks) -> dict[str, Any]:

@@ -9,10 +9,7 @@ folder of gowalla.parquet.
 from __future__ import annotations
 
 import argparse
-import json
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +17,6 @@ import numpy as np
 import fullrank
 from fullrank.data import Interactions, datasets
 from fullrank.models import IALS, Popularity, PureSVD
-from reproduction.common.kept import keep_json
 from reproduction.common.tuning import tuned
 from reproduction.study import QUICK, spread
 
@@ -61,16 +57,10 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     learn, valid = held_out(train, N_USERS)
     grid, sizes = (QUICK_GRID, QUICK_SIZES) if asked.quick else (GRID, SIZES)
     tuning = asked.cache / f"gowalla_models-{name}-tuning.json"
-    tests = Kept(asked.cache / f"gowalla_models-{name}-test.json")
-
-    def judged(key: str, make: Callable[[], Any]) -> Values:
-        return tests(key, lambda: on_test(make(), train, test))
-
+    svd = PureSVD(n_factors=sizes[0])
     models: dict[str, Any] = {
-        "popularity": {"test": [judged("popularity", Popularity)]},
-        f"PureSVD {sizes[0]}": {
-            "test": [judged("PureSVD", lambda: PureSVD(n_factors=sizes[0]))],
-        },
+        "popularity": {"test": [on_test(Popularity(), train, test)]},
+        f"PureSVD {sizes[0]}": {"test": [on_test(svd, train, test)]},
     }
     for size in sizes:
         rows = tuned(
@@ -79,10 +69,8 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
             exclude=learn,
         )  # fmt: skip
         best = max(rows, key=lambda row: row["values"]["recall@20"])["settings"]
-        found = [
-            judged(json.dumps([best, seed]), lambda b=best, s=seed: IALS(**b, seed=s))
-            for seed in range(asked.repeats)
-        ]
+        seeds = range(asked.repeats)
+        found = [on_test(IALS(**best, seed=seed), train, test) for seed in seeds]
         models[f"iALS {size}"] = {"validation": rows, "settings": best, "test": found}
     for model in models.values():
         found = model.pop("test")
@@ -108,18 +96,3 @@ def on_test(model: Any, train: Interactions, test: Interactions) -> Values:
     found = fullrank.rank(model, test, exclude=train).metrics(NAMES)
     print(model, {m: round(v, 4) for m, v in found.items()}, f"{seconds:.1f} s", flush=True)
     return found | {"fit_seconds": seconds}
-
-
-class Kept:
-    """Results in a file, so that a study can be broken off."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.known = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-
-    def __call__(self, key: str, make: Callable[[], Values]) -> Values:
-        if key not in self.known:
-            self.known[key] = make()
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            keep_json(self.known, self.path)
-        return dict(self.known[key])
