@@ -7,9 +7,8 @@ the data with the seeds of the repeats, and with one setting varied at a time.
 
 --parts selects parts; --budget bounds the seconds, and 0 only uses finished runs. A stopped run
 resumes: <cache>/gowalla_losses/runs.jsonl has a line for each finished run, and <case>-<seed>.npz
-beside it the ranks. Without gowalla.parquet, --data reads the same from an .npz of compressed rows
-(train_indptr, train_indices, test_indptr, test_indices, n_items). A GPU takes a quarter of an hour,
-a CPU days. --quick takes seconds, on simulated data.
+beside it the ranks. A GPU takes a quarter of an hour, a CPU days. --quick takes seconds, on
+simulated data.
 """
 
 from __future__ import annotations
