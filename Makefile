@@ -1,6 +1,7 @@
 # make demo   set up .venv and run the main job
 # make test   set up .venv and run every check, as CI does
 # make quick  the same without the tests marked slow
+# make verify the tests marked verify: the short forms of all studies
 # make lint   ruff and mypy alone        make format  let ruff rewrite the files
 # make docs   the pages, into out/site   make bench   the benchmarks
 # make clean  remove .venv and everything generated
@@ -16,16 +17,19 @@ RUN := $(VENV)/bin/python
 PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install -qq
 
-.PHONY: demo test quick lint format docs bench clean
+.PHONY: demo test quick verify lint format docs bench clean
 
 demo: $(VENV)/.installed-demo
 	@$(RUN) -m fullrank demo
 
 test: lint
-	$(RUN) -m pytest $(PYTEST_ARGS)
+	$(RUN) -m pytest -m "not verify" $(PYTEST_ARGS)
 
 quick: lint
 	$(RUN) -m pytest -m "not slow" $(PYTEST_ARGS)
+
+verify: $(VENV)/.installed-test
+	$(RUN) -m pytest -m verify $(PYTEST_ARGS)
 
 lint: $(VENV)/.installed-test
 	$(RUN) -m ruff check

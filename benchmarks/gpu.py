@@ -1,8 +1,7 @@
 """Exact and sampled ranks on a GPU beside what torch does, as shares of what the chip can do.
 
     python benchmarks/gpu.py --prepare out/gpu-factors.npz    # where the data is; no GPU needed
-    python benchmarks/gpu.py --factors out/gpu-factors.npz    # where the GPU is
-    python benchmarks/gpu.py --page                           # docs/studies/gpu.md from its JSON
+    python benchmarks/gpu.py --factors out/gpu-factors.npz --out benchmarks/results/gpu.json
 
 Times are by the device's own clock, medians of rounds in which the alternatives take turns, with
 items and users on the device already; `whole_call_s` is `rank` from arrays of the host and back.
@@ -21,11 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import _gpu_page as page
 import numpy as np
 from numpy.typing import NDArray
 
-FOUND = Path(__file__).parents[1] / "docs" / "studies" / "gpu.json"
 USERS, ITEMS = 65_536, 1_000_000
 PRECISIONS = ("bf16", "tf32")
 Floats = NDArray[np.float32]
@@ -37,15 +34,11 @@ def main() -> None:
     options.add_argument("--factors", type=Path, help="what --prepare has written")
     options.add_argument("--parts", default="counts,widths,trained,streamed,sampled,item_item")
     options.add_argument("--out", type=Path, help="write the JSON here as well")
-    options.add_argument("--page", action="store_true", help=f"write the page of {FOUND.name}")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--scale", type=float, default=1.0, help="shrinks every size, for trials")
     given = options.parse_args()
     if given.prepare:
         return prepare(given.prepare)
-    if given.page:
-        page.write(FOUND)
-        return
     import torch
 
     if not torch.cuda.is_available():

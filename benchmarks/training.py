@@ -17,7 +17,7 @@ versions of numpy and pandas:
     FULLRANK_DATA=folder python benchmarks/training.py --recbole-python recbole/bin/python
     python benchmarks/training.py --simulated --device cuda [--rounds 5] [--threads 1]
 
-With `--keep docs/studies/training.json` the figures go where the guide takes them from.
+With `--keep benchmarks/results/training.json` the figures go where the guide takes them from.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ _JINJA = Environment(
 _JINJA.globals.update(
     study_tables.FUNCTIONS, fineness=f"{FINE:.0f}", models=MODELS, version=__version__
 )
-_AS_THEY_ARE = ("studies/", "reproduction/", "changelog", "reference/")
+_AS_THEY_ARE = ("changelog", "reference/")
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr):<code>(~?)([\w.]+)</code>")
 
 
@@ -68,7 +68,7 @@ def on_files(files: Any, config: Any) -> Any:
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Fill in the numbers, then run the code."""
     path = page.file.src_uri
-    if path.startswith(_AS_THEY_ARE) and path != "studies/index.md":
+    if path.startswith(_AS_THEY_ARE):
         return markdown
     return blocks.run(_JINJA.from_string(markdown).render(), path)
 

@@ -3,93 +3,62 @@
 from __future__ import annotations
 
 import inspect
-import json
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from functools import cache
+import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from fullrank.evaluation.studies import every
-
 _DOCS = Path(__file__).parents[1]
 _STUDIES = _DOCS / "studies"
-_PAPERS = _DOCS / "reproduction"
-_STATES = {
-    "reproduced": "are reproduced",
-    "in order": "keep their order but not their values",
-    "not reproduced": "are not reproduced",
-    "on other data": "are tested on other data than their own",
-    "not here": "cannot be repeated here",
-    "nothing to reproduce": "hold nothing to repeat",
-}
+if str(_DOCS.parent) not in sys.path:  # where the package reproduction is
+    sys.path.append(str(_DOCS.parent))
+
+from reproduction import tables  # noqa: E402
+from reproduction.tables import stored as study  # noqa: E402
+from reproduction.tables import table  # noqa: E402
+
 _NAMERS = ("naive", "BV 0.01", "MLE", "MES", "MN_MES", "smoothed")
 _NAMED_FROM = ("fixed 100", "fixed 500", "adaptive 100", "adaptive 25")
 
 
-@cache
-def study(name: str) -> Any:
-    """What a study found: `<name>.json` in docs/studies or docs/reproduction."""
-    folder = _PAPERS if (_PAPERS / f"{name}.json").is_file() else _STUDIES
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-
-
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """A Markdown table, numbers to the right."""
-    body = [[str(cell) for cell in row] for row in rows]
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *body))
-
-
 def smoothing() -> str:
-    """Smoothed likelihood against EM stopped early, design by design."""
-    return table(
-        ["design", "cells", "smoothed has the smaller error", "mean ratio of errors", "worst"],
-        (
-            [
-                one["design"],
-                one["cells"],
-                f"{one['share_won']:.0%}",
-                f"{one['geometric_mean_ratio']:.2f}",
-                f"{one['worst_ratio']:.1f}",
-            ]
-            for one in study("smoothing")["summary"]
-        ),
-    )
+    """Smoothed likelihood against EM stopped early, by design."""
+    columns = {
+        "design": "design",
+        "cells": "cells",
+        "smoothed has the smaller error": "{share_won:.0%}",
+        "mean ratio of errors": "{geometric_mean_ratio:.2f}",
+        "worst": "{worst_ratio:.1f}",
+    }
+    return tables.records("smoothing", "summary", columns)
 
 
 def smoothing_of(design: str) -> Any:
     """The summary of one design."""
-    return next(one for one in study("smoothing")["summary"] if one["design"] == design)
+    return tables.selected("smoothing", "summary", {"design": design})[0]
 
 
 def designs() -> str:
     """Error and cost of fixed and adaptive designs, items or users sampled."""
-    return table(
-        ["design", "scores, millions", "error of Recall, %", "error of NDCG, %"],
-        (
-            [
-                row["design"],
-                f"{row['scored_millions']:,.1f}",
-                *(f"{row[m]['mean']:.1f} ± {row[m]['sd']:.1f}" for m in ("recall", "ndcg")),
-            ]
-            for row in _of_ease()
-        ),
-    )
+    columns = {
+        "design": "design",
+        "scores, millions": "{scored_millions:,.1f}",
+        "error of recall, %": "{recall[mean]:.1f} ± {recall[sd]:.1f}",
+        "error of NDCG, %": "{ndcg[mean]:.1f} ± {ndcg[sd]:.1f}",
+    }
+    return tables.records("user_sampling", "rows", columns, where=_of_ease())
 
 
 def design_error(design: str, metric: str = "recall") -> str:
     """The mean error of a design on the data set that the study names first, in percent."""
-    row = next(row for row in _of_ease() if row["design"].startswith(design))
+    rows = tables.selected("user_sampling", "rows", _of_ease())
+    row = next(row for row in rows if row["design"].startswith(design))
     return f"{row[metric]['mean']:.1f} %"
 
 
-def _of_ease() -> list[Any]:
-    found = study("user_sampling")
-    asked = (found["data"], "EASE")
-    return [row for row in found["rows"] if (row["data"], row["model"]) == asked]
+def _of_ease() -> dict[str, str]:
+    return {"data": study("user_sampling")["data"], "model": "EASE"}
 
 
 def winners() -> str:
@@ -106,30 +75,6 @@ def winners() -> str:
         for name in _NAMERS
     ]
     return table(["right winner, % of runs", *designs], rows)
-
-
-def states() -> str:
-    """How many tables and figures of the papers came out how, in words."""
-    items = study("reproduction_index")["items"]
-    found = Counter(one["state"] for one in items)
-    if unknown := set(found) - set(_STATES):
-        raise KeyError(f"no words for {', '.join(sorted(unknown))}")
-    part = sum(one["in_part"] for one in items if one["state"] == "reproduced")
-    said = [f"{found[state]} {words}" for state, words in _STATES.items() if found[state]]
-    said[0] += f" ({part} of them in part)"
-    return f"Of {len(items)} tables and figures, {', '.join(said[:-1])} and {said[-1]}"
-
-
-def reproductions() -> str:
-    """The studies that repeat a paper, and what each is."""
-    rows = [
-        [f"[{one.name}](reproduction/{one.name}.md)", one.about]
-        for one in every().values()
-        if one.paper
-    ]
-    return "\n".join(
-        f"| {' | '.join(row)} |" for row in [["study", "what it repeats"], ["---", "---"], *rows]
-    )
 
 
 def hundred(metric: str = "recall@10") -> str:
@@ -176,17 +121,12 @@ def coverage(design: str, target: str = "population", metric: str = "recall@10")
 
 def growing() -> str:
     """How bounds narrow as the sample grows."""
-    found = study("bounds")["growing"]
-    return table(
-        ["candidates", "all users like these", "these users"],
-        (
-            [
-                f"{row['sample_size']:,}",
-                *(f"{row[t][0]:.2f} … {row[t][1]:.2f}" for t in ("population", "users")),
-            ]
-            for row in found["rows"]
-        ),
-    )
+    columns = {
+        "candidates": "{sample_size:,}",
+        "all users like these": "{population[0]:.2f} … {population[1]:.2f}",
+        "these users": "{users[0]:.2f} … {users[1]:.2f}",
+    }
+    return tables.records("bounds", "growing/rows", columns)
 
 
 def least_coverage() -> str:
@@ -215,34 +155,25 @@ def several() -> str:
 
 def stated() -> str:
     """Stated probabilities of being the best against how often they are right."""
-    rows = study("winner_probability")["stated"]
-    return table(
-        ["stated, %", "runs", "right, %"],
-        (
-            [f"{row['stated_percent']:.0f}", f"{row['runs']:,}", f"{row['right_percent']:.0f}"]
-            for row in rows
-        ),
-    )
+    columns = {
+        "stated, %": "{stated_percent:.0f}",
+        "runs": "{runs:,}",
+        "right, %": "{right_percent:.0f}",
+    }
+    return tables.records("winner_probability", "stated", columns)
 
 
 def gpu() -> str:
     """The count of exact ranks on a GPU beside torch's ways, for random factors."""
-    found = study("gpu")
-    cells = [cell for cell in found["counts"] if "stored_ms" in cell]
-    shown = table(
-        ["factors, operands", "fast", "share of the product's rate", "stored scores", "top 100"],
-        (
-            [
-                f"{cell['d']}, {cell['operands']}",
-                f"{cell['fast_ms']:.0f} ms",
-                f"{cell['share_of_product']:.0%}",
-                f"{cell['stored_over_fast']:.0f} times as long",
-                f"{cell['top100_over_fast']:.0f} times as long",
-            ]
-            for cell in cells
-        ),
-    )
-    return f"65,536 users against 1,000,000 items on an {found['device']}:\n\n{shown}"
+    columns = {
+        "factors, operands": "{d}, {operands}",
+        "fast": "{fast_ms:.0f} ms",
+        "share of the product's rate": "{share_of_product:.0%}",
+        "stored scores": "{stored_over_fast:.0f} times as long",
+        "top 100": "{top100_over_fast:.0f} times as long",
+    }
+    shown = tables.records("gpu", "counts", columns, where={"factors": "random"})
+    return f"65,536 users against 1,000,000 items on an {study('gpu')['device']}:\n\n{shown}"
 
 
 def more_studies() -> str:
@@ -275,8 +206,11 @@ def first_line(value: Any) -> str:
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        study, gpu, smoothing, smoothing_of, designs, design_error, winners, hundred,
+        gpu, smoothing, smoothing_of, designs, design_error, winners, hundred,
         hundred_best, coverage, growing, least_coverage, several, stated, citations,
-        first_line, more_studies, states, reproductions,
+        first_line, more_studies,
+        tables.at, tables.column, tables.counts, tables.items, tables.number, tables.outcomes,
+        tables.pivot, tables.published, tables.records, tables.run_of, tables.states,
+        tables.studies_of_papers,
     )
-}  # fmt: skip
+} | {"study": study}  # fmt: skip

@@ -16,11 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-# the pages of the studies are written by scripts, with tests of their own
-WRITTEN = {*DOCS.glob("studies/*.md"), *DOCS.glob("reproduction/*.md")} - {
-    DOCS / "studies/index.md"
-}
-PAGES = sorted(set(DOCS.rglob("*.md")) - WRITTEN)
+PAGES = sorted(DOCS.rglob("*.md"))
 TEXTS = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FENCE = re.compile(r"^ *```(\w+)([^\n]*)\n(.*?)^ *```$", flags=re.DOTALL | re.MULTILINE)
 SPARK = "sizing.md"  # whose Python needs a cluster: test_spark.py runs what it is from
@@ -88,17 +84,9 @@ def test_commands_that_are_not_run_have_the_options_they_show(reference: Any) ->
         assert name in commands, line
         section = reference["pages"]()["reference/cli.md"].partition(f"## {name} ")[2]
         known = section.partition("\n## ")[0]
-        own: list[str] = []
-        if "--" in words:  # after which options of the study itself stand
-            at = words.index("--")
-            words, own = words[:at], words[at + 1 :]
         for word in words:
             if word.startswith("-"):
                 assert f"`{word.partition('=')[0]}`" in known, line
-        for word in own:
-            if word.startswith("-") and word != "--help":
-                script = (ROOT / "benchmarks" / "studies" / f"{words[0]}.py").read_text("utf-8")
-                assert f'"{word}"' in script, line
 
 
 def test_every_command_and_public_name_has_its_place(reference: Any) -> None:
@@ -136,7 +124,7 @@ def test_images_are_small_and_described() -> None:
     assert len(used) >= 4
     for path in used:
         assert path.is_file()
-        assert path.stat().st_size < 80_000, path.name
+        assert path.stat().st_size < 150_000, path.name
 
 
 @pytest.mark.slow

@@ -120,7 +120,9 @@ def test_numbers_of_the_studies_are_on_the_page(site: Path) -> None:
     import json
 
     text = (site / "choosing.html").read_text(encoding="utf-8")
-    summary = json.loads((ROOT / "docs/studies/smoothing.json").read_text("utf-8"))["summary"]
+    summary = json.loads((ROOT / "reproduction/results/own/smoothing.json").read_text("utf-8"))[
+        "summary"
+    ]
     for one in summary:
         assert f"{one['geometric_mean_ratio']:.2f}" in text
     assert "full catalogue" in (site / "quickstart.html").read_text(encoding="utf-8")

@@ -179,8 +179,8 @@ def test_ml1m_as_designed(data_file: Callable[[str], Path]) -> None:
 
 
 def test_the_study_is_as_designed() -> None:
-    """docs/studies/bounds.json: the design's ends for ml-1m and citeulike-a, and coverage."""
-    path = Path(__file__).parents[2] / "docs" / "studies" / "bounds.json"
+    """The stored study: the design's ends for ml-1m and citeulike-a, and coverage."""
+    path = Path(__file__).parents[2] / "reproduction" / "results" / "own" / "bounds.json"
     content = json.loads(path.read_text(encoding="utf-8"))
     assert [row["foreseen"] for row in content["foreseen"]] == [
         [0.0, 0.54], [0.09, 0.46], [0.24, 0.40], [0.0, 0.30], [0.06, 0.20],

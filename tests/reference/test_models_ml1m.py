@@ -18,7 +18,9 @@ from fullrank.ranking import rank
 @pytest.mark.verify
 @pytest.mark.slow
 def test_item_knn(data_file: Callable[[str], Path], root: Path) -> None:
-    text = (root / "docs" / "studies" / "ml1m_models.json").read_text(encoding="utf-8")
+    text = (root / "reproduction" / "results" / "own" / "ml1m_models.json").read_text(
+        encoding="utf-8"
+    )
     (stored,) = [one for one in json.loads(text)["models"] if one["model"] == "ItemKNN"]
     best = max(one["metrics"]["recall@10"] for one in stored["validation"])
     (chosen, *_) = [

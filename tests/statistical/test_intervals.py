@@ -1,6 +1,6 @@
-"""The short form of benchmarks/studies/intervals.py: intervals hold the truth as often as they say.
+"""The short form of the study intervals: intervals hold the truth as often as they say.
 
-Shapes of real rank distributions from docs/studies/shapes.json, users drawn anew in every run.
+Shapes of real rank distributions from the study shapes, users drawn anew in every run.
 """
 
 import json
@@ -13,7 +13,7 @@ from fullrank.inference import estimate
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
 
-SHAPES = Path(__file__).parents[2] / "docs" / "studies" / "shapes.json"
+SHAPES = Path(__file__).parents[2] / "reproduction" / "results" / "own" / "shapes.json"
 RUNS, N_USERS = 40, 2_000
 METRICS = ("recall@10", "recall@50", "ndcg@10")
 

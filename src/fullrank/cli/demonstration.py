@@ -34,7 +34,7 @@ RENDLE = {
 }
 RENDLE_ITEMS = 10_000
 RENDLE_METRICS = ("auc", "ap", "ndcg", "recall@10")
-# chosen on validation items by benchmarks/studies/demo_models.py
+# chosen on validation items by the study demo_models
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "popularity": {},
     "item-knn": {"n_neighbors": 200, "weighting": "none", "shrinkage": 0.0},

@@ -1,1 +1,0 @@
-"""Li et al. 2023: what the study aaai2023 is made of."""

@@ -1,1 +1,0 @@
-"""Chapter 4 of the dissertation: what the study gowalla_losses is made of."""

@@ -1,1 +1,0 @@
-"""The exact ranks of five models: what the study ranks is made of."""

@@ -1,0 +1,1 @@
+"""Jin et al. 2021 (AAAI): On Estimating Recommendation Evaluation Metrics under Sampling."""

@@ -1,0 +1,1 @@
+"""What several studies share: kept ranks, repeated samples, worker processes, figures."""

@@ -1,0 +1,1 @@
+"""Li's dissertation: losses and their debiased forms on Gowalla."""

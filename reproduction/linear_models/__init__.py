@@ -1,0 +1,1 @@
+"""Li's dissertation: regression and factorisation models, linear models with learned parameters."""

@@ -1,0 +1,1 @@
+"""Studies of our own, which back the numbers in the documentation."""

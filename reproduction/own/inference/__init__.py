@@ -1,0 +1,1 @@
+"""Estimators, intervals, bounds and plans: errors and coverage on known truths."""

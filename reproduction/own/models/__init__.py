@@ -1,0 +1,1 @@
+"""Models trained on public data sets, beside published results where there are any."""

@@ -1,0 +1,1 @@
+"""Exact ranks of the papers' five models: search, training and the files in results/ranks."""

@@ -1,0 +1,1 @@
+"""Rendle 2019: Evaluation Metrics for Item Recommendation under Sampling."""
