@@ -1,8 +1,9 @@
 # make demo   set up .venv and run the main job
-# make test   set up .venv and run every check, as CI does
+# make test   set up .venv, then ruff, mypy and the tests
 # make quick  the same without the tests marked slow
+# make verify the tests that are slow by nature; FULL=1 adds the long checks, for hours
 # make lint   ruff and mypy alone        make format  let ruff rewrite the files
-# make docs   the pages, into out/site   make bench   the benchmarks
+# make docs   the pages, into out/site   make bench   the benchmarks; QUICK=1 a short form
 # make clean  remove .venv and everything generated
 #
 # PYTHON=python3.12 picks the interpreter, PYTEST_ARGS="-n 2 tests/unit" what pytest gets.
@@ -16,16 +17,21 @@ RUN := $(VENV)/bin/python
 PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install -qq
 
-.PHONY: demo test quick lint format docs bench clean
+.PHONY: demo test quick verify lint format docs bench clean
 
 demo: $(VENV)/.installed-demo
 	@$(RUN) -m fullrank demo
 
 test: lint
-	$(RUN) -m pytest $(PYTEST_ARGS)
+	$(RUN) -m pytest -m "not verify" $(PYTEST_ARGS)
 
 quick: lint
-	$(RUN) -m pytest -m "not slow" $(PYTEST_ARGS)
+	$(RUN) -m pytest -m "not slow and not verify" $(PYTEST_ARGS)
+
+# What CI runs is `.ci/run`: this, the tests, the lowest versions and the other Pythons.
+verify: $(VENV)/.installed-test
+	$(RUN) -m pytest -m verify $(PYTEST_ARGS)
+	$(if $(FULL),$(RUN) tools/verify.py)
 
 lint: $(VENV)/.installed-test
 	$(RUN) -m ruff check
