@@ -45,8 +45,8 @@ format: $(VENV)/.installed-test
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir out/site
 
-bench: $(VENV)/.installed-test
-	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(RUN) "$$script" || exit; done
+bench: $(VENV)/.installed-bench
+	@$(RUN) benchmarks $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -64,6 +64,13 @@ $(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
 	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,cuda,ray,docs,test]"
 	@touch $@ $(VENV)/.installed-demo
+
+# Of the libraries that the benchmarks stand beside, what cannot be had here is left out there.
+$(VENV)/.installed-bench: $(VENV)/.installed-test
+	@echo "Installing what the benchmarks compare with into $(VENV) ..."
+	@for peer in $$($(RUN) tools/floors.py --only bench); do \
+		$(PIP_INSTALL) "$$peer" || echo "$$peer cannot be installed here."; done
+	@touch $@
 
 # Where Debian's python3-venv is missing, the pip that is there can serve the new environment.
 $(VENV)/.created:

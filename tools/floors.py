@@ -5,6 +5,7 @@ for single packages of other extras given with --also.
 
     python tools/floors.py                          # what `pip install fullrank` may bring at least
     python tools/floors.py cli plot --also pytest hypothesis
+    python tools/floors.py --only bench             # the names of an extra's packages, no versions
 """
 
 from __future__ import annotations
@@ -51,10 +52,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("extras", nargs="*", help="extras to take whole")
     parser.add_argument("--also", nargs="*", default=[], help="packages of other extras")
+    parser.add_argument("--only", metavar="EXTRA", help="print the names of this extra's packages")
     told = parser.parse_args(argv)
     with (ROOT / "pyproject.toml").open("rb") as file:
         project = tomllib.load(file)["project"]
-    print("\n".join(pins(project, told.extras, told.also)))
+    lines = pins(project, told.extras, told.also)
+    if told.only is not None:
+        lines = [floor(line)[0] for line in project["optional-dependencies"][told.only]]
+    print("\n".join(lines))
     return 0
 
 
