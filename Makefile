@@ -1,9 +1,9 @@
 # make demo   set up .venv and run the main job
-# make test   set up .venv and run every check, as CI does
+# make test   set up .venv, then ruff, mypy and the tests
 # make quick  the same without the tests marked slow
-# make verify the tests marked verify: the short forms of all studies
+# make verify the tests that are slow by nature; FULL=1 adds the long checks, for hours
 # make lint   ruff and mypy alone        make format  let ruff rewrite the files
-# make docs   the pages, into out/site   make bench   the benchmarks
+# make docs   the pages, into out/site   make bench   the benchmarks; QUICK=1 a short form
 # make clean  remove .venv and everything generated
 #
 # PYTHON=python3.12 picks the interpreter, PYTEST_ARGS="-n 2 tests/unit" what pytest gets.
@@ -26,10 +26,12 @@ test: lint
 	$(RUN) -m pytest -m "not verify" $(PYTEST_ARGS)
 
 quick: lint
-	$(RUN) -m pytest -m "not slow" $(PYTEST_ARGS)
+	$(RUN) -m pytest -m "not slow and not verify" $(PYTEST_ARGS)
 
+# What CI runs is `.ci/run`: this, the tests, the lowest versions and the other Pythons.
 verify: $(VENV)/.installed-test
 	$(RUN) -m pytest -m verify $(PYTEST_ARGS)
+	$(if $(FULL),$(RUN) tools/verify.py)
 
 lint: $(VENV)/.installed-test
 	$(RUN) -m ruff check
@@ -43,8 +45,8 @@ format: $(VENV)/.installed-test
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir out/site
 
-bench: $(VENV)/.installed-test
-	@for script in benchmarks/[!_]*.py; do echo "== $$script"; $(RUN) "$$script" || exit; done
+bench: $(VENV)/.installed-bench
+	@$(RUN) benchmarks $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
@@ -62,6 +64,13 @@ $(VENV)/.installed-test: $(VENV)/.created pyproject.toml constraints.txt
 	@echo "Installing fullrank and what its tests need into $(VENV) (a few minutes, the first time only) ..."
 	@$(PIP_INSTALL) --editable ".[cli,plot,report,torch,cuda,ray,docs,test]"
 	@touch $@ $(VENV)/.installed-demo
+
+# Of the libraries that the benchmarks stand beside, what cannot be had here is left out there.
+$(VENV)/.installed-bench: $(VENV)/.installed-test
+	@echo "Installing what the benchmarks compare with into $(VENV) ..."
+	@for peer in $$($(RUN) tools/floors.py --only bench); do \
+		$(PIP_INSTALL) "$$peer" || echo "$$peer cannot be installed here."; done
+	@touch $@
 
 # Where Debian's python3-venv is missing, the pip that is there can serve the new environment.
 $(VENV)/.created:

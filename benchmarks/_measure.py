@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import platform
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 # What the work adds to the most a process has held, in MB. Linux hands the peak of a parent
@@ -48,6 +50,22 @@ def peak_megabytes(setup: str, work: str) -> float:
     script = _PEAK.format(setup=setup, work=work)
     run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     return float(run.stdout.split()[-1])
+
+
+def has_peer(name: str) -> bool:
+    """Whether a library to measure beside is installed; if not, that is said in a line."""
+    if importlib.util.find_spec(name) is not None:
+        return True
+    print(f"{name} is not installed (extra `bench`): left out.", file=sys.stderr)
+    return False
+
+
+def has_data(name: str) -> bool:
+    """Whether FULLRANK_DATA has a data set; if not, that is said in a line."""
+    if Path(os.environ.get("FULLRANK_DATA", "nowhere"), f"{name}.parquet").is_file():
+        return True
+    print(f"FULLRANK_DATA names no folder with {name}.parquet: left out.", file=sys.stderr)
+    return False
 
 
 def report(name: str, result: dict[str, Any]) -> None:

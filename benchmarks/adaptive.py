@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import in_turn, peak_megabytes, report
+from _measure import has_data, in_turn, peak_megabytes, report
 
 from fullrank.data import Split, read_split
 from fullrank.designs import RankGrid
@@ -108,6 +108,8 @@ def memory() -> float:
 
 
 def main(repeats: int = 10, rounds: int = 5) -> None:
+    if not has_data("pinterest-20-part"):
+        return
     scorer, targets = world()
     seconds = in_turn(
         {

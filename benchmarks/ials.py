@@ -24,7 +24,7 @@ from typing import Any
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `implicit` asks for
 
 import numpy as np
-from _measure import peak_megabytes, report
+from _measure import has_data, has_peer, peak_megabytes, report
 from scipy.sparse import csr_matrix
 
 from fullrank.data import Interactions, load, load_split
@@ -163,8 +163,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()
+    if not has_peer("implicit"):
+        return
     cases = SIMULATED if asked.simulated else CASES
     cases = [case for case in cases if asked.data is None or case["data"] in asked.data]
+    there = {name for name in {case["data"] for case in cases} if asked.simulated or has_data(name)}
+    cases = [case for case in cases if case["data"] in there]
     for case in cases:
         report("ials", compared(case, asked.rounds, asked.threads))
 

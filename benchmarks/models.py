@@ -18,17 +18,15 @@ its own, so it is asked for one more.
 
 from __future__ import annotations
 
-import os
 import statistics
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import in_turn, peak_megabytes, report
+from _measure import has_data, has_peer, in_turn, peak_megabytes, report
 from scipy.linalg.lapack import dpotrf, dpotri
 from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
@@ -87,7 +85,7 @@ def long_tails(n_users: int, n_items: int, mean: int, seed: int = 0) -> Interact
 
 def data_sets(part: str) -> dict[str, Interactions]:
     found = {"simulated": long_tails(*SIMULATED[part])}
-    if Path(os.environ.get("FULLRANK_DATA", "nowhere"), "ml-1m.parquet").is_file():
+    if has_data("ml-1m"):
         found = {"ml-1m": load_split("ml-1m").train} | found
     return found
 
@@ -135,6 +133,8 @@ def _processor_seconds(work: dict[str, Callable[[], Any]], rounds: int) -> dict[
 
 
 def item_knn(rounds: int) -> Results:
+    if not has_peer("implicit"):
+        return
     warnings.filterwarnings("ignore", "Method expects CSR input")
     for name, train in data_sets("item-knn").items():
         for peer in PEERS:

@@ -32,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import peak_megabytes, report
+from _measure import has_data, has_peer, peak_megabytes, report
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
@@ -57,7 +57,10 @@ def main() -> None:
         "ml-1m": partial(item_item, "ml-1m"),
         "gowalla": partial(item_item, "gowalla"),
     }
-    wanted = sys.argv[2:] or list(parts)
+    data = {"trained": "gowalla", "ml-1m": "ml-1m", "gowalla": "gowalla"}
+    wanted = [name for name in sys.argv[2:] or parts if name not in data or has_data(data[name])]
+    if "trained" in wanted and not has_peer("implicit"):
+        wanted.remove("trained")
     report("exact ranks", {name: parts[name](rounds) for name in wanted})
 
 
@@ -73,12 +76,13 @@ def factors(rounds: int) -> dict[str, Any]:
     }
     works["certified"] = lambda: rank(scorer, at)
     works["float32 count"] = lambda: rank(scorer, at, precision="fast")
-    works |= {
-        "torch product + top 50": torch_top(users, items),
-        "implicit ranking_metrics_at_k": implicit_metrics(users, items, at),
-        "recometrics": recometrics_metrics(users, items, at),
-        "numpy argsort": lambda: argsort_ranks(users, items, at),
-    }
+    works["numpy argsort"] = lambda: argsort_ranks(users, items, at)
+    if has_peer("torch"):
+        works["torch product + top 50"] = torch_top(users, items)
+    if has_peer("implicit"):
+        works["implicit ranking_metrics_at_k"] = implicit_metrics(users, items, at)
+    if has_peer("recometrics"):
+        works["recometrics"] = recometrics_metrics(users, items, at)
     times = in_turn(works, rounds, slow={"recometrics": PART, "numpy argsort": PART})
     bare = min((n for n in times if n.startswith("bare")), key=lambda n: min(times[n]))
     checked = bool(

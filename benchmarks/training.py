@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _measure import peak_megabytes, report
+from _measure import has_data, peak_megabytes, report
 
 from fullrank._lib.files import replacing
 from fullrank.data import Interactions, load_split
@@ -65,6 +65,8 @@ def main() -> None:
     parser.add_argument("--n-factors", type=int, default=64)
     parser.add_argument("--keep", type=Path, help="a JSON file, in which this device's figures go")
     asked = parser.parse_args()
+    if not asked.simulated and not has_data("gowalla"):
+        return
     import torch
 
     torch.set_num_threads(asked.threads)

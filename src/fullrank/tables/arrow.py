@@ -29,10 +29,18 @@ def to_numpy(column: Any) -> NDArray[Any]:
             parts = [np.from_dlpack(chunk) for chunk in chunks if len(chunk)]
             if len(parts) == 1:
                 return parts[0]
-            return np.concatenate(parts) if parts else np.empty(0, kind.to_pandas_dtype())
+            return np.concatenate(parts) if parts else np.empty(0, _dtype(kind))
     if pa.types.is_dictionary(kind):  # pyarrow cannot convert one without any value
         return np.array(column.to_pylist(), None if column.null_count == 0 else object)
     return np.asarray(column.to_numpy())
+
+
+def _dtype(kind: Any) -> np.dtype[Any]:
+    """The dtype of a type of numbers; in pyarrow 16 `to_pandas_dtype` needs pandas."""
+    import pyarrow as pa
+
+    sign = "u" if pa.types.is_unsigned_integer(kind) else "i"
+    return np.dtype(f"{'f' if pa.types.is_floating(kind) else sign}{kind.bit_width // 8}")
 
 
 def not_text(name: str, error: UnicodeError) -> InputError:

@@ -2,6 +2,8 @@
 
 import itertools
 import json
+from collections.abc import Callable
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -83,9 +85,6 @@ def test_a_result_goes_everywhere() -> None:
     }
     assert content["target"] == "population"
     assert found.to_arrow().column_names == ["metric", "low", "high"]
-    frame = found.to_frame()
-    assert frame.metric.tolist() == ["recall@10", "capped_recall@10"]
-    assert tuple(frame.loc[0, ["low", "high"]]) == found["recall@10"]
     assert found.to_markdown().splitlines()[0] == "| metric | low | high |"
     assert r"capped\_recall@10 & " in found.to_latex()
     page = found._repr_html_()
@@ -93,7 +92,16 @@ def test_a_result_goes_everywhere() -> None:
     assert page.count("<tr>") == 3
 
 
-def test_a_result_draws_whiskers() -> None:
+def test_a_result_is_a_frame(need: Callable[[str], ModuleType]) -> None:
+    need("pandas")
+    found = bounds(draw(), "recall@10, capped_recall@10")
+    frame = found.to_frame()
+    assert frame.metric.tolist() == ["recall@10", "capped_recall@10"]
+    assert tuple(frame.loc[0, ["low", "high"]]) == found["recall@10"]
+
+
+def test_a_result_draws_whiskers(need: Callable[[str], ModuleType]) -> None:
+    need("matplotlib")
     found = bounds(draw(), "recall@10, ap@10")
     ax = found.plot()
     assert [label.get_text() for label in ax.get_yticklabels()] == ["recall@10", "ap@10"]

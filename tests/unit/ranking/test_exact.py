@@ -119,6 +119,11 @@ def test_result_is_frozen_and_prints_a_table():
     ]
     assert result.to_dict()["ranks"] == [3.0, 5.0]
     assert result.to_arrow().column_names[:3] == ["user_rows", "item_rows", "ranks"]
+
+
+def test_result_is_a_frame(need):
+    need("pandas")
+    result = rank(SCORES, ([0, 1], [2, 0]))
     assert result.to_frame()["n_greater"].tolist() == [2, 4]
 
 

@@ -106,6 +106,8 @@ def secure_opener() -> urllib.request.OpenerDirector:
 
 
 class SecureRedirects(urllib.request.HTTPRedirectHandler):
+    """Follows redirects to https addresses alone."""
+
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
     ) -> urllib.request.Request | None:

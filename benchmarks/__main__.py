@@ -1,0 +1,71 @@
+"""Every benchmark, one after the other: what `make bench` runs.
+
+A script that needs data or a library that is not there says so in a line and leaves that part out.
+
+    python benchmarks                    # all of them, as they are meant: an hour or two
+    python benchmarks --quick            # each in its shortest form, to see that it works
+    python benchmarks --quick data cli   # some of them
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+# The arguments of the shortest form; a script that is not named here has none.
+QUICK = {
+    "adaptive": ["2", "1"],
+    "bounds": ["1"],
+    "cli": ["1", "1"],
+    "data": ["1", "100000"],
+    "engines": ["--small", "--pairs", "1", "--users", "40000"],
+    "estimators": ["1"],
+    "faults": ["--runs", "2"],
+    "fuzz": ["--inputs", "500"],
+    "ials": ["--simulated", "--rounds", "1"],
+    "import_time": ["1"],
+    "intervals": ["1"],
+    "kernels": ["1"],
+    "models": ["1", "item-knn"],
+    "ranking_exact": ["1", "factors"],
+    "ranking_sampled": ["1"],
+    "report": ["--users", "500", "--items", "5000"],
+    "training": ["--simulated", "--rounds", "1"],
+}
+
+
+def main() -> int:
+    scripts = {path.stem: path for path in sorted(HERE.glob("[!_]*.py"))}
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(scripts)}; or all")
+    parser.add_argument("--quick", action="store_true", help="the shortest form of each")
+    asked = parser.parse_args()
+    if unknown := set(asked.names) - set(scripts):
+        parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    failed = []
+    for name in asked.names or scripts:
+        arguments = QUICK.get(name, []) if asked.quick else []
+        print("==", name, *arguments, flush=True)
+        began, used = time.monotonic(), _processor_seconds()
+        if subprocess.run([sys.executable, str(scripts[name]), *arguments], check=False).returncode:
+            failed.append(name)
+        taken, used = time.monotonic() - began, _processor_seconds() - used
+        print(f"== {name}: {taken:.0f} s, {used:.0f} s of processors", flush=True)
+    if failed:
+        print(f"failed: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+def _processor_seconds() -> float:
+    """What all children that have ended used: on a busy machine it says more than the clock."""
+    return os.times().children_user + os.times().children_system
+
+
+if __name__ == "__main__":
+    sys.exit(main())
