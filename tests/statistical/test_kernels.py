@@ -5,7 +5,7 @@ import pytest
 
 from fullrank.designs import Design
 
-pytestmark = [pytest.mark.slow, pytest.mark.verify]
+pytestmark = [pytest.mark.slow, pytest.mark.breadth]
 
 N_ITEMS, REPEATS = 60, 40_000
 

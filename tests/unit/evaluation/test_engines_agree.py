@@ -65,6 +65,7 @@ def test_ties_several_targets_and_some_users() -> None:
     assert_same(everything(split, {"a": coarse}, Processes(2), 17, *strategies), alone)
 
 
+@pytest.mark.verify
 @pytest.mark.ray
 @pytest.mark.filterwarnings("ignore")
 def test_ray(
