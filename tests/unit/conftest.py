@@ -1,4 +1,4 @@
-"""A small world that every evaluation test can share."""
+"""A small split and two scorers, shared by the tests of scorers and of evaluation."""
 
 from __future__ import annotations
 
