@@ -71,14 +71,19 @@ _FLOW = (
     "inference",
     "reporting",
 )
+_BESIDE = ("engines", "losses", "models")
 FLOOR_PLAN = in_order(
     _FLOW,
     beside={
         "engines": ["_lib"],
         "losses": ["_lib"],
         "models": [*_FLOW[: _FLOW.index("ranking") + 1], "losses"],
+        "evaluation": [*_FLOW, *_BESIDE],
+        "torch": [*_FLOW, *_BESIDE],
+        "integrations": [*_FLOW, *_BESIDE, "evaluation", "torch"],
+        "testing": [*_FLOW, *_BESIDE, "evaluation", "torch", "integrations"],
     },
-    above=["evaluation", "torch", "integrations", "testing", "cli", "__main__"],
+    above=["cli", "__main__"],
 )
 # Before the rooms of the floor plan: the private modules at the top are what `_lib` is there.
 STAGES = in_order(

@@ -15,13 +15,15 @@ PACKAGES = {
     "inference": "Estimates, intervals, bounds, comparisons and plans",
     "estimators": "Estimators by themselves",
     "ranking": "From scores to ranks",
-    "sampling": "Samples, designs, distributions and expected metrics",
+    "scorers": "Scorers: factors, item-item models, arrays, functions, PyTorch modules",
+    "samples": "Samples of ranks, exact ranks, distributions and expected metrics",
+    "designs": "How candidates are drawn",
     "metrics": "Metrics",
     "data": "Interactions, splits and data sets",
     "losses": "Losses",
     "models": "Models",
     "evaluation": "Whole evaluations",
-    "report": "Reports",
+    "reporting": "Reports",
     "engines": "Where the work is done",
     "testing": "Contracts for models and estimators of your own",
     "errors": "Errors and warnings",
@@ -33,7 +35,7 @@ version), `to_arrow()`, `to_frame()` (pandas), `to_markdown()`, `to_latex()` and
 helps, `plot(ax=None)`."""
 # what every result inherits is told once, on the first page
 _OPTIONS = dict.fromkeys(
-    ("inference", "report"), ("    options:", "      inherited_members: false")
+    ("inference", "reporting"), ("    options:", "      inherited_members: false")
 )
 
 

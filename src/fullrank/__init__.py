@@ -87,57 +87,55 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.scorers import FactorScorer as FactorScorer
     from fullrank.scorers import ItemItemScorer as ItemItemScorer
 
-_MODULES = {
+# Where each name comes from; a module that has the name is what is meant.
+_HOMES = {
+    "Design": "fullrank.designs",
+    "FactorScorer": "fullrank.scorers",
+    "Interactions": "fullrank.data",
+    "ItemItemScorer": "fullrank.scorers",
+    "RankDistribution": "fullrank.samples",
+    "RankGrid": "fullrank.designs",
+    "RankSample": "fullrank.samples",
+    "adaptive_ranks": "fullrank.ranking",
+    "bounds": "fullrank.inference",
+    "compare": "fullrank.inference",
+    "consistency": "fullrank.samples",
     "data": "fullrank.data",
     "datasets": "fullrank.data.sets.datasets",
     "designs": "fullrank.designs",
     "engines": "fullrank.engines",
     "errors": "fullrank.errors",
+    "estimate": "fullrank.inference",
     "estimators": "fullrank.estimators",
+    "evaluate": "fullrank.evaluation",
     "evaluation": "fullrank.evaluation",
+    "expected_metric": "fullrank.samples",
     "inference": "fullrank.inference",
     "losses": "fullrank.losses",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",
+    "plan": "fullrank.inference",
+    "rank": "fullrank.ranking",
     "ranking": "fullrank.ranking",
     "reporting": "fullrank.reporting",
-    "samples": "fullrank.samples",
-    "scorers": "fullrank.scorers",
-}
-_MEMBERS = {
-    "Interactions": "fullrank.data",
-    "evaluate": "fullrank.evaluation",
-    "bounds": "fullrank.inference",
-    "compare": "fullrank.inference",
-    "estimate": "fullrank.inference",
-    "plan": "fullrank.inference",
-    "users_needed": "fullrank.inference",
-    "winner": "fullrank.inference",
-    "FactorScorer": "fullrank.scorers",
-    "ItemItemScorer": "fullrank.scorers",
-    "adaptive_ranks": "fullrank.ranking",
-    "rank": "fullrank.ranking",
     "sample_ranks": "fullrank.ranking",
     "sample_users": "fullrank.data",
-    "Design": "fullrank.designs",
-    "RankDistribution": "fullrank.samples",
-    "RankGrid": "fullrank.designs",
-    "RankSample": "fullrank.samples",
-    "consistency": "fullrank.samples",
-    "expected_metric": "fullrank.samples",
+    "samples": "fullrank.samples",
+    "scorers": "fullrank.scorers",
+    "users_needed": "fullrank.inference",
+    "winner": "fullrank.inference",
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        value = importlib.import_module(_MODULES[name])
-    elif name in _MEMBERS:
-        value = getattr(importlib.import_module(_MEMBERS[name]), name)
-    else:
+    if name not in _HOMES:
         raise AttributeError(f"module 'fullrank' has no attribute {name!r}")
+    value: Any = importlib.import_module(_HOMES[name])
+    if _HOMES[name].rpartition(".")[2] != name:
+        value = getattr(value, name)
     globals()[name] = value  # the next look-up does not come here
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_MODULES, *_MEMBERS})
+    return sorted({*globals(), *_HOMES})

@@ -95,7 +95,8 @@ def test_the_bundled_one(root: Path) -> None:
 
 
 def test_the_bundled_one_from_a_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(datasets, "__file__", str(tmp_path / "lib/a/fullrank/data/sets/datasets.py"))
+    file = tmp_path / "lib/a/fullrank/data/sets/datasets.py"
+    monkeypatch.setattr(datasets, "__file__", str(file))
     with pytest.raises(
         InputError,
         match=r"`name`.*ml-latest-small.*FULLRANK_DATA.*ml-latest-small\.parquet.*ratings\.csv.*'simulated'",
