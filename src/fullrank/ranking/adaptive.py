@@ -14,11 +14,11 @@ from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import Design
 from fullrank.designs.draws import POOLS, Pools, make_pools, seed_key
+from fullrank.designs.sizes import checked_size, growing_levels
 from fullrank.errors import InputError
 from fullrank.ranking.sampled import (
     Run,
     Setting,
-    checked_size,
     count_above,
     draw_counts,
     gpu_ranking,
@@ -178,15 +178,13 @@ def _climb(
 def _levels(
     setting: Setting, start: Any, limit: Any, growth: Any, replacement: bool
 ) -> tuple[int, ...]:
-    first = checked_size("start", start, setting, replacement)
-    last = max(first, setting.n_items // 8) if limit is None else limit
-    last = checked_size("limit", last, setting, replacement)
+    n_items = setting.n_items
+    first = checked_size("start", start, n_items=n_items, replacement=replacement)
+    last = max(first, n_items // 8) if limit is None else limit
+    last = checked_size("limit", last, n_items=n_items, replacement=replacement)
     if last < first:
         raise InputError(f"`limit` must be at least `start`, {first}, not {last}.")
     factor = checks.real("growth", growth)
     if factor <= 1:
         raise InputError(f"`growth` must be above 1, not {factor:g}.")
-    levels = [first]
-    while (level := int(np.ceil(levels[-1] * factor))) < last:
-        levels.append(level)
-    return tuple(levels) if levels[-1] == last else (*levels, last)
+    return growing_levels(first, last, factor)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, memory
+from fullrank._lib import checks
 from fullrank._lib import threads as _threads
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
@@ -25,6 +25,7 @@ from fullrank.data.targets import (
 )
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.designs.given import Negatives, as_negatives, without_targets
+from fullrank.designs.sizes import checked_size
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 from fullrank.scorers.factors import FactorScorer
@@ -155,7 +156,10 @@ def sample_ranks(
     pool = checks.choice("pool", "all" if pool is None else pool, POOLS)
     replacement = checks.flag("replacement", False if replacement is None else replacement)
     size = checked_size(
-        "sample_size", 100 if sample_size is None else sample_size, setting, replacement
+        "sample_size",
+        100 if sample_size is None else sample_size,
+        n_items=setting.n_items,
+        replacement=replacement,
     )
     key = seed_key(rng)
     t = setting.targets
@@ -243,18 +247,6 @@ def prepare(
         ties=checks.choice("ties", ties, TIES),
         weight=weight,
     )
-
-
-def checked_size(name: str, value: Any, setting: Setting, replacement: bool) -> int:
-    """A sample size: 2 or more, and without replacement no more than there are items."""
-    size = checks.integer(name, value, low=2)
-    if not replacement and size > setting.n_items:
-        raise InputError(
-            f"`{name}` must be at most {setting.n_items}, the number of items, without "
-            f"replacement, not {size}."
-        )
-    memory.ask(name, 32 * size, f"{size:,} items drawn for a user")
-    return size
 
 
 def draw_counts(pool_sizes: Ints, size: int, replacement: bool) -> Ints:

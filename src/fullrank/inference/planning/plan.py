@@ -12,6 +12,7 @@ from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.types import Floats
 from fullrank.designs import Design, RankGrid
+from fullrank.designs.sizes import growing_levels
 from fullrank.errors import InputError
 from fullrank.inference.estimation.estimate import check_level, estimate
 from fullrank.inference.estimation.influence import pseudo_values
@@ -234,7 +235,7 @@ def candidate_designs(
     if designs is None:
         fixed: list[Any] = [size for size in FIXED if size < n_items]
         ends = {n_items // 2**halving for halving in _HALVINGS}
-        adaptive = [_doubling(end) for end in sorted(ends) if end > 2 * START]
+        adaptive = [list(growing_levels(START, end)) for end in sorted(ends) if end > 2 * START]
         return [_candidate(one, n_items) for one in [*fixed, *adaptive, "exact"]]
     if isinstance(designs, str) or not isinstance(designs, Iterable):
         raise InputError(f'`designs` must be a list, as [100, "exact"], not {designs!r}.')
@@ -253,13 +254,6 @@ def _candidate(design: Any, n_items: int) -> Candidate:
         return Candidate(Design(replacement=False, levels=levels))
     size = checks.integer("designs", design, low=2, high=n_items)
     return Candidate(Design(replacement=False), size)
-
-
-def _doubling(end: int) -> list[int]:
-    levels = [START]
-    while 2 * levels[-1] < end:
-        levels.append(2 * levels[-1])
-    return [*levels, end]
 
 
 def _option(
