@@ -163,7 +163,7 @@ def items(paper: str) -> str:
         state = STATES[one["state"]] + (", in part" if one["in_part"] else "")
         names = dict.fromkeys(said["study"] for said in one["outcomes"] if said["study"])
         links = ", ".join(f"[{name}]({name}.md)" for name in names)
-        evidence = dict.fromkeys(map(_counted, one["outcomes"]))
+        evidence = dict.fromkeys(_counted(said) or said.get("says", "") for said in one["outcomes"])
         rows.append([item, one["shows"], state, links, "<br>".join(evidence)])
     return table(["item", "content", "outcome", "study", "evidence"], rows)
 
