@@ -49,7 +49,7 @@ bench: $(VENV)/.installed-bench
 	@$(RUN) benchmarks $(if $(QUICK),--quick)
 
 clean:
-	rm -rf $(VENV) build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-* build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is touched when its step has succeeded: what was cut short is done again, what is done is

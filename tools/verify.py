@@ -1,14 +1,13 @@
 """The checks that take too long for every change, and what they found the last time.
 
-Each result is kept in verification/NAME.json with a hash of the sources that it measured. A
-result is fresh while these sources are as they were, stale afterwards.
+Each result is kept in verification/NAME.json with a hash of what it measured: the folders of
+src/fullrank that it runs, all folders that these may import, and the files of the check itself. A
+result is fresh while these are as they were, stale afterwards.
 
     python tools/verify.py                   # run them all: hours
     python tools/verify.py faults            # run one
-    python tools/verify.py --stale           # fresh, stale, failed or missing: a line for each
+    python tools/verify.py --stale           # fresh, stale, failed, damaged or missing, each
     python tools/verify.py --stale --strict  # and exit with 1 unless all are fresh
-
-The checks run with FULLRANK_FULL=1, for tests that have a long form and a shorter one.
 """
 
 from __future__ import annotations
@@ -27,33 +26,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script it is not a package
+
+from tools.import_graph import FLOOR_PLAN
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "fullrank"
 RESULTS = ROOT / "verification"
 
-_FLOW = [
-    "_lib",
-    "tables",
-    "metrics",
-    "data",
-    "designs",
-    "samples",
-    "scorers",
-    "ranking",
-    "estimators",
-    "inference",
-]
-
 
 @dataclass(frozen=True)
 class Check:
-    """A command for Python, and the folders of src/fullrank that its outcome depends on."""
+    """A command for Python, the folders of src/fullrank that it runs, and its own files."""
 
     name: str
     command: tuple[str, ...]
     measures: tuple[str, ...]
+    own: tuple[str, ...] = ()
 
     @property
     def shown(self) -> str:
@@ -64,36 +56,52 @@ class Check:
 CHECKS = (
     Check(
         "interpreter",  # every CUDA kernel, by Triton's interpreter
-        ("-m", "pytest", "-q", "tests/cuda"),
-        ("_lib", "data", "designs", "samples", "scorers", "ranking"),
+        ("-m", "pytest", "-q", "-n", "2", "tests/cuda"),
+        ("ranking", "models", "evaluation"),
+        ("tests/cuda",),
     ),
     Check(
         "statistical",  # coverage, bias and error on known truths
-        ("-m", "pytest", "-q", "tests/statistical"),
-        ("metrics", "designs", "samples", "ranking", "estimators", "inference"),
+        ("-m", "pytest", "-q", "-n", "2", "tests/statistical"),
+        ("inference",),
+        ("tests/statistical",),
+    ),
+    Check(
+        "studies",  # every study in its short form
+        ("-m", "pytest", "-q", "-n", "2", "tests/reproduction"),
+        ("evaluation",),
+        ("reproduction", "tests/reproduction"),
     ),
     Check(
         "fuzz",  # every reader and every public function
         ("benchmarks/fuzz.py", "--inputs", "1000000"),
-        (*_FLOW, "losses", "models", "evaluation"),
+        ("evaluation",),
+        ("benchmarks/fuzz.py", "tests/fuzz"),
     ),
     Check(
         "faults",  # runs killed at random moments
         ("benchmarks/faults.py", "--runs", "500"),
-        ("_lib", "engines", "evaluation"),
+        ("evaluation",),
+        ("benchmarks/faults.py",),
     ),
 )
 
 
-def code_hash(folders: Sequence[str], source: Path = SOURCE) -> str:
-    """SHA-256 over the files below these folders: relative paths, sorted, and contents."""
-    there = [source / name for name in folders if (source / name).is_dir()]
-    if not there:
-        raise FileNotFoundError(f"none of {', '.join(folders)} is a folder of {source.name}")
+def reached(folders: Sequence[str], source: Path = SOURCE) -> list[Path]:
+    """The folders, and those that they may import; a folder that is named must be there."""
+    if absent := [name for name in folders if not (source / name).is_dir()]:
+        raise FileNotFoundError(f"{', '.join(absent)} must be a folder of {source.name}")
+    rooms = {*folders, *(room for name in folders for room in FLOOR_PLAN.get(name, ()))}
+    return [source / name for name in sorted(rooms) if name and (source / name).is_dir()]
+
+
+def code_hash(folders: Sequence[str], own: Sequence[str] = (), source: Path = SOURCE) -> str:
+    """SHA-256 over all files that count: relative paths, sorted, and contents."""
+    places = [*reached(folders, source), *(ROOT / name for name in own)]
     files = {
-        path.relative_to(source).as_posix(): path
-        for folder in there
-        for path in folder.rglob("*")
+        f"{place.name}/{path.relative_to(place).as_posix()}": path
+        for place in places
+        for path in (place.rglob("*") if place.is_dir() else [place])
         if path.is_file() and "__pycache__" not in path.parts
     }
     digest = hashlib.sha256()
@@ -127,12 +135,12 @@ def counts(output: str) -> dict[str, Any]:
 
 def run(check: Check, *, source: Path = SOURCE, results: Path = RESULTS) -> dict[str, Any]:
     """Run a check, showing what it prints, and keep its result."""
-    code = code_hash(check.measures, source)  # of what the run begins with
+    code = code_hash(check.measures, check.own, source)  # of what the run begins with
     began = time.monotonic()
     with subprocess.Popen(
         [sys.executable, *check.command],
         cwd=ROOT,
-        env={**os.environ, "FULLRANK_FULL": "1", "PYTHONUNBUFFERED": "1"},
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -157,19 +165,26 @@ def run(check: Check, *, source: Path = SOURCE, results: Path = RESULTS) -> dict
         "code": code,
     }
     results.mkdir(parents=True, exist_ok=True)
-    (results / f"{check.name}.json").write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    with NamedTemporaryFile("w", dir=results, delete=False, encoding="utf-8") as new:
+        new.write(json.dumps(result, indent=2) + "\n")
+    os.replace(new.name, results / f"{check.name}.json")
     return result
 
 
 def state(check: Check, *, source: Path = SOURCE, results: Path = RESULTS) -> str:
-    """Whether the kept result is fresh, stale, failed or missing."""
+    """Whether the kept result is fresh, stale, failed, damaged or missing."""
     path = results / f"{check.name}.json"
     if not path.is_file():
         return "missing"
-    kept = json.loads(path.read_text("utf-8"))
-    if kept["command"] != check.shown or kept["code"] != code_hash(check.measures, source):
+    try:
+        kept = json.loads(path.read_text("utf-8"))
+        made = (kept["command"], kept["code"])
+        passed = kept["outcome"] == "passed"
+    except (ValueError, KeyError, TypeError):
+        return "damaged"
+    if made != (check.shown, code_hash(check.measures, check.own, source)):
         return "stale"
-    return "fresh" if kept["outcome"] == "passed" else "failed"
+    return "fresh" if passed else "failed"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

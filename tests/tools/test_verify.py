@@ -9,7 +9,7 @@ import pytest
 
 from tools import verify
 
-TINY = verify.Check("tiny", ("-c", "print('3 passed, 1 skipped in 0.1s')"), ("metrics", "designs"))
+TINY = verify.Check("tiny", ("-c", "print('3 passed, 1 skipped in 0.1s')"), ("metrics",))
 
 
 @pytest.fixture
@@ -45,14 +45,32 @@ def test_a_failure_is_kept_as_one(source: Path, tmp_path: Path) -> None:
 
 
 def test_the_hash_is_of_names_and_contents(source: Path) -> None:
-    before = verify.code_hash(["metrics"], source)
+    before = verify.code_hash(["metrics"], source=source)
     (source / "metrics" / "__pycache__").mkdir()
     (source / "metrics" / "__pycache__" / "a.pyc").write_bytes(b"x")
-    assert verify.code_hash(["metrics", "designs"], source) == before  # absent: not yet there
+    assert verify.code_hash(["metrics"], source=source) == before
     (source / "metrics" / "a.py").rename(source / "metrics" / "c.py")
-    assert verify.code_hash(["metrics"], source) != before
-    with pytest.raises(FileNotFoundError, match="none of designs, samples is a folder"):
-        verify.code_hash(["designs", "samples"], source)
+    after = verify.code_hash(["metrics"], source=source)
+    assert after != before
+    (source / "_lib").mkdir()
+    (source / "_lib" / "text.py").write_text("")  # which metrics may import
+    assert verify.code_hash(["metrics"], source=source) != after
+    with pytest.raises(FileNotFoundError, match="designs, samples"):
+        verify.code_hash(["designs", "metrics", "samples"], source=source)
+
+
+def test_the_files_of_a_check_count(source: Path) -> None:
+    alone = verify.code_hash(["metrics"], source=source)
+    assert verify.code_hash(["metrics"], ["tools/verify.py"], source) != alone
+    for check in verify.CHECKS:
+        assert check.own
+        assert all((verify.ROOT / name).exists() for name in check.own)
+
+
+def test_a_damaged_result_is_told(source: Path, tmp_path: Path) -> None:
+    for text in ("{", "[]", "{}"):
+        (tmp_path / "tiny.json").write_text(text)
+        assert verify.state(TINY, source=source, results=tmp_path) == "damaged"
 
 
 @pytest.mark.parametrize(
