@@ -13,8 +13,8 @@ from mutation import NAMES, anything, spoiled
 from scipy.sparse import csr_array
 
 from fullrank import inference, metrics, models, ranking, samples, scorers
-from fullrank.data import Interactions, simulate
-from fullrank.designs import Design, RankGrid
+from fullrank.data import Interactions, sample_users, simulate
+from fullrank.designs import Design, RankGrid, draw_negatives, kernel
 from fullrank.errors import FullrankError
 from fullrank.estimators.methods import METHODS
 from fullrank.metrics import names as metric_names
@@ -174,7 +174,7 @@ def kernels(source: random.Random) -> Any:
     }
     which = source.randrange(4)
     if which == 0:
-        return samples.kernel(**spoiled(source, named))
+        return kernel(**spoiled(source, named))
     named["metric"] = _metric(source)
     if which == 1:
         return samples.expected_metric(**spoiled(source, named))
@@ -445,7 +445,7 @@ def _scores(source: random.Random, n_users: int, n_items: int) -> Any:
         history = csr_array((random_.random((n_users, n_items)) < 0.3).astype(float))
         weights = random_.normal(size=(n_items, n_items))
         given = {"history": history, "item_item": _with_odd(source, weights)}
-        return ranking.ItemItemScorer(**spoiled(source, given, 0.15))
+        return scorers.ItemItemScorer(**spoiled(source, given, 0.15))
     return lambda users, items=None: np.zeros((len(users), n_items))
 
 
@@ -532,12 +532,12 @@ def draws(source: random.Random) -> Any:
             named |= {"users": 6, "strata": ["a", "a", "b", "b", "b", "b"],
                       "allocation": source.choice(("proportional", "neyman", {"a": 1, "b": 2})),
                       "spread": source.choice((None, {"a": 1, "b": 2}, [1.0] * 6))}  # fmt: skip
-        found = ranking.sample_users(**spoiled(source, named))
+        found = sample_users(**spoiled(source, named))
         return str(found), found.weight
     named = {"targets": (np.array([0, 1]), np.array([5, 3])), "sample_size": 4, "rng": 1,
              "n_items": source.choice((8, 2**31 - 1, 10**12)), "pool": "all",
              "replacement": source.random() < 0.5}  # fmt: skip
-    return ranking.draw_negatives(**spoiled(source, named)).items
+    return draw_negatives(**spoiled(source, named)).items
 
 
 # ---- data and models ----

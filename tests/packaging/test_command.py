@@ -26,10 +26,10 @@ def python(code: str, *arguments: str, **settings: str) -> subprocess.CompletedP
 WITH_COMMAND = """
     import sys
     from fullrank import cli
-    from fullrank.cli import _app
+    from fullrank.cli.app import app
     from fullrank.errors import InputError
 
-    @_app.app.command()
+    @app.command()
     def probe():
         {body}
 

@@ -202,7 +202,7 @@ def example() -> list[Row]:
 
 
 class Bench:
-    """A trained model with all its scores at hand, so that drawing again costs little."""
+    """A trained model with all its scores in memory, so that drawing again costs little."""
 
     def __init__(self, model: str, split: Split) -> None:
         scorer = MODELS[model](**SETTINGS[model]).fit(split.train).scorer()

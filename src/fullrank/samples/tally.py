@@ -187,8 +187,8 @@ def present(role: str, column: Any) -> Any:
 def user_keys(column: Any) -> NDArray[np.uint64]:
     """Numbers that are equal for equal names, and almost never for others.
 
-    Whole numbers stand for themselves. The bytes of a text are weighed by where they stand and
-    added up; an accident costs time, not truth: the rows are then read and looked at.
+    Whole numbers are kept as they are. The bytes of a text are weighted by position and summed; a
+    collision costs time, not correctness: the rows are then read and compared.
     """
     import pyarrow as pa
 

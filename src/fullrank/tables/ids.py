@@ -160,4 +160,4 @@ def _sort_text(codes: Ids, words: Ids) -> tuple[Rows, Ids]:
     return number[codes], ids
 
 
-_NEGATIVE = "Negative ids often stand for missing ones: drop these rows, or use text ids."
+_NEGATIVE = "Negative ids often mark missing ones: drop these rows, or use text ids."

@@ -93,8 +93,8 @@ def show(result: Demo, console: Console) -> None:
     )
     covers = round(result.n_items / result.sample_size)
     console.print(
-        f"Rank 1 among {result.sample_size} candidates stands for any of the first {covers} ranks "
-        "or so of the catalogue: what lies below K = 10 is inferred, not seen."
+        f"Rank 1 among {result.sample_size} candidates covers about the first {covers} ranks "
+        "of the catalogue: what lies below K = 10 is inferred, not seen."
     )
     console.print(
         f"\n[bold]3. Drawn {result.draws[0].n_draws} times:[/] how often each strategy is right"
@@ -103,7 +103,7 @@ def show(result: Demo, console: Console) -> None:
     console.print(
         "A pair is right when the better model by exact ranks is put first; the error is that of "
         f"the values, relative to the exact ones. Among {result.sample_size} candidates K = 10 "
-        f"stands for about K = {10 * covers:,} of the catalogue: the order of the uncorrected "
+        f"covers about K = {10 * covers:,} of the catalogue: the order of the uncorrected "
         "values is steady, but answers another question. Corrected values answer the right one, as "
         "far as the candidates can tell; adaptive samples tell more."
     )

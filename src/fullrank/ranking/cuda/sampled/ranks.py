@@ -134,7 +134,7 @@ class Climb:
         self.done = gpu.zeros(n_users)
 
     def step(self, level: int, stop_rank: int, replacement: bool) -> bool:
-        """Draw on to so many candidates; whether a target is left for the next level."""
+        """Draw up to `level` candidates; return whether a target is left for the next level."""
         torch, active = self.gpu.torch, self.active
         rows, inverse, per_row = torch.unique_consecutive(
             self.group_of[active], return_inverse=True, return_counts=True
