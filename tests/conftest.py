@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -47,15 +48,15 @@ def data_file() -> Callable[[str], Path]:
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    shown: set[str] = set()
+    seen: Counter[str] = Counter()
     for item in items:
         if "data_file" in getattr(item, "fixturenames", ()):
             item.add_marker("realdata")
-        if item.get_closest_marker("breadth"):
+        if breadth := item.get_closest_marker("breadth"):
             test = item.nodeid.partition("[")[0]
-            if test in shown:
+            seen[test] += 1
+            if seen[test] > (breadth.args[0] if breadth.args else 1):
                 item.add_marker("verify")
-            shown.add(test)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

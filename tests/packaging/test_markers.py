@@ -39,6 +39,13 @@ def test_neither_slow_nor_of_real_data():
 @pytest.mark.parametrize("case", ["first", "second"])
 def test_cases(case):
     pass
+
+@pytest.mark.slow
+@pytest.mark.breadth(2)
+@pytest.mark.parametrize("case", ["first", "second"])
+@pytest.mark.parametrize("other", [1, 2])
+def test_two(case, other):
+    pass
 """
 # a folder for each setting, which is made before our own conftest looks at it
 SETTING = """
@@ -93,6 +100,8 @@ def test_without_extras_and_data_tests_are_skipped(outcomes) -> None:
         "file_not_there": "SKIPPED",
         "marked": "SKIPPED",
         "cases[first]": "PASSED",
+        "two[1-first]": "PASSED",
+        "two[1-second]": "PASSED",
     }
 
 
@@ -104,6 +113,8 @@ def test_ci_asks_for_extras_and_data_are_read_where_they_are(outcomes) -> None:
         "file_not_there": "SKIPPED",
         "marked": "PASSED",
         "cases[first]": "PASSED",
+        "two[1-first]": "PASSED",
+        "two[1-second]": "PASSED",
     }
 
 
@@ -113,6 +124,8 @@ def test_a_data_folder_that_is_none_is_an_error(outcomes) -> None:
 
 def test_all_cases_of_breadth_but_the_first_are_left_to_verify(outcomes) -> None:
     assert [name for name in outcomes["ci"] if name.startswith("cases")] == ["cases[first]"]
+    two = [name for name in outcomes["ci"] if name.startswith("two")]
+    assert two == ["two[1-first]", "two[1-second]"]
 
 
 def test_data_file_marks_its_test_before_tests_are_chosen_by_marker(outcomes) -> None:
