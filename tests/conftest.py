@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -44,6 +45,13 @@ def need() -> Callable[[str], ModuleType]:
 def data_file() -> Callable[[str], Path]:
     """``data_file("ml-1m.parquet")`` gives its path, or skips; marks the test `realdata`."""
     return _data_file
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """The path of the browser, or skips (in CI: fails) the test without it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    return program or _missing("chromium is not installed")
 
 
 @pytest.hookimpl(tryfirst=True)  # before -m selects by marker

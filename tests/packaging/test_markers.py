@@ -21,6 +21,10 @@ def test_need_gives_the_module(need):
 def test_need_misses(need):
     need("no_such_package")
 
+@pytest.mark.slow
+def test_browser(chromium):
+    pass
+
 def test_file_there(data_file):
     assert data_file("there.txt").read_text() == "x"
 
@@ -77,12 +81,13 @@ def outcomes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         (folder / name / "conftest.py").write_text(SETTING.format(settings=chosen), "utf-8")
         (folder / name / "test_suite.py").write_text(SUITE, "utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FULLRANK_", "PYTEST_"))}
     done = subprocess.run(
         [*command, "-m", "(slow or realdata) and not verify", *settings],
         capture_output=True,
         text=True,
         cwd=folder,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("FULLRANK_", "PYTEST_"))},
+        env=kept | {"PATH": str(folder)},  # where there is no browser
     )
     found: dict[str, dict[str, str]] = {name: {} for name in settings}
     for line in done.stdout.splitlines():
@@ -96,6 +101,7 @@ def test_without_extras_and_data_tests_are_skipped(outcomes) -> None:
     assert outcomes["bare"] == {
         "need_gives_the_module": "PASSED",
         "need_misses": "SKIPPED",
+        "browser": "SKIPPED",
         "file_there": "SKIPPED",
         "file_not_there": "SKIPPED",
         "marked": "SKIPPED",
@@ -109,6 +115,7 @@ def test_ci_asks_for_extras_and_data_are_read_where_they_are(outcomes) -> None:
     assert outcomes["ci"] == {
         "need_gives_the_module": "PASSED",
         "need_misses": "FAILED",
+        "browser": "ERROR",
         "file_there": "PASSED",
         "file_not_there": "SKIPPED",
         "marked": "PASSED",
