@@ -196,6 +196,7 @@ def test_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_real_study_can_be_stopped(how: signal.Signals, tmp_path: Path) -> None:
@@ -207,6 +208,6 @@ def test_a_real_study_can_be_stopped(how: signal.Signals, tmp_path: Path) -> Non
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(how)
-    _, err = child.communicate(timeout=300)
+    _, err = child.communicate(timeout=600)
     assert child.returncode == 130
     assert err.endswith(b"Stopped. Finished parts are kept; the same command resumes.\n")
