@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
+import shutil
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -45,17 +47,24 @@ def data_file() -> Callable[[str], Path]:
     return _data_file
 
 
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """The path of the browser, or skips (in CI: fails) the test without it."""
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    return program or _missing("chromium is not installed")
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    shown: set[str] = set()
+    seen: Counter[str] = Counter()
     for item in items:
         if "data_file" in getattr(item, "fixturenames", ()):
             item.add_marker("realdata")
-        if item.get_closest_marker("breadth"):
+        if breadth := item.get_closest_marker("breadth"):
             test = item.nodeid.partition("[")[0]
-            if test in shown:
+            seen[test] += 1
+            if seen[test] > (breadth.args[0] if breadth.args else 1):
                 item.add_marker("verify")
-            shown.add(test)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -70,7 +70,12 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     path = page.file.src_uri
     if path.startswith(_AS_THEY_ARE):
         return markdown
-    return blocks.run(_JINJA.from_string(markdown).render(), path)
+    return blocks.run(rendered(markdown), path)
+
+
+def rendered(markdown: str) -> str:
+    """The text of a page with its numbers filled in."""
+    return _JINJA.from_string(markdown).render()
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -64,7 +64,7 @@ def assert_same(job):
     return found
 
 
-@pytest.mark.breadth
+@pytest.mark.breadth(2)  # both kernels: dense and sparse weights
 @pytest.mark.parametrize("is_sparse", [False, True])
 @pytest.mark.parametrize(
     ("kind", "history_kind", "whole", "hidden", "some", "key", "several"),
@@ -137,7 +137,6 @@ def test_infinite_weights_compare_as_usual(monkeypatch):
     assert assert_same(made_job(scorer, targets)).equal.tolist() == [1, 0, 0]
 
 
-@pytest.mark.breadth
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_nan_is_named_unless_it_is_excluded(monkeypatch, is_sparse):
     monkeypatch.setattr(item_item, "COLUMNS", 8)

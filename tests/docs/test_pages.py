@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 import shlex
@@ -13,6 +14,8 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+
+from reproduction import registry, runner
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -87,6 +90,28 @@ def test_commands_that_are_not_run_have_the_options_they_show(reference: Any) ->
         for word in words:
             if word.startswith("-"):
                 assert f"`{word.partition('=')[0]}`" in known, line
+
+
+def test_commands_of_the_studies_have_the_options_they_show() -> None:
+    shown = [
+        line
+        for text in TEXTS.values()
+        for line in re.findall(r"[$`] ?(python -m reproduction[^`\n]*)", text)
+    ]
+    assert len(shown) > 4
+    for line in shown:
+        # a name that stands for any of the data sets
+        words = shlex.split(line.replace("NAME", "ml-1m"), comments=True)[3:]
+        if words[:1] != ["run"]:
+            assert words in ([], ["list"]), line
+            continue
+        study = registry.get(words[1])
+        module = importlib.import_module(f"reproduction.{study.module}")
+        try:
+            runner._parsed(study, module, words[2:])
+        except SystemExit as end:  # argparse's, which has said why
+            if end.code:
+                pytest.fail(line)
 
 
 def test_every_command_and_public_name_has_its_place(reference: Any) -> None:

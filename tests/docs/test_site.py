@@ -144,7 +144,7 @@ def address(site: Path) -> Iterator[str]:
 
 
 @pytest.mark.browser
-def test_pages_in_a_browser(address: str) -> None:
+def test_pages_in_a_browser(address: str, chromium: str) -> None:
     """Light, dark and on a phone: nothing leaves, nothing complains, nothing overflows."""
     from playwright.sync_api import sync_playwright
 
@@ -152,7 +152,7 @@ def test_pages_in_a_browser(address: str) -> None:
     said: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
+            executable_path=chromium,
             args=["--no-sandbox", "--disable-dev-shm-usage"],
             timeout=PATIENCE,
         )

@@ -21,6 +21,10 @@ def test_need_gives_the_module(need):
 def test_need_misses(need):
     need("no_such_package")
 
+@pytest.mark.slow
+def test_browser(chromium):
+    pass
+
 def test_file_there(data_file):
     assert data_file("there.txt").read_text() == "x"
 
@@ -38,6 +42,13 @@ def test_neither_slow_nor_of_real_data():
 @pytest.mark.breadth
 @pytest.mark.parametrize("case", ["first", "second"])
 def test_cases(case):
+    pass
+
+@pytest.mark.slow
+@pytest.mark.breadth(2)
+@pytest.mark.parametrize("case", ["first", "second"])
+@pytest.mark.parametrize("other", [1, 2])
+def test_two(case, other):
     pass
 """
 # a folder for each setting, which is made before our own conftest looks at it
@@ -70,12 +81,13 @@ def outcomes(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         (folder / name / "conftest.py").write_text(SETTING.format(settings=chosen), "utf-8")
         (folder / name / "test_suite.py").write_text(SUITE, "utf-8")
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider"]
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("FULLRANK_", "PYTEST_"))}
     done = subprocess.run(
         [*command, "-m", "(slow or realdata) and not verify", *settings],
         capture_output=True,
         text=True,
         cwd=folder,
-        env={k: v for k, v in os.environ.items() if not k.startswith(("FULLRANK_", "PYTEST_"))},
+        env=kept | {"PATH": str(folder)},  # where there is no browser
     )
     found: dict[str, dict[str, str]] = {name: {} for name in settings}
     for line in done.stdout.splitlines():
@@ -89,10 +101,13 @@ def test_without_extras_and_data_tests_are_skipped(outcomes) -> None:
     assert outcomes["bare"] == {
         "need_gives_the_module": "PASSED",
         "need_misses": "SKIPPED",
+        "browser": "SKIPPED",
         "file_there": "SKIPPED",
         "file_not_there": "SKIPPED",
         "marked": "SKIPPED",
         "cases[first]": "PASSED",
+        "two[1-first]": "PASSED",
+        "two[1-second]": "PASSED",
     }
 
 
@@ -100,10 +115,13 @@ def test_ci_asks_for_extras_and_data_are_read_where_they_are(outcomes) -> None:
     assert outcomes["ci"] == {
         "need_gives_the_module": "PASSED",
         "need_misses": "FAILED",
+        "browser": "ERROR",
         "file_there": "PASSED",
         "file_not_there": "SKIPPED",
         "marked": "PASSED",
         "cases[first]": "PASSED",
+        "two[1-first]": "PASSED",
+        "two[1-second]": "PASSED",
     }
 
 
@@ -113,6 +131,8 @@ def test_a_data_folder_that_is_none_is_an_error(outcomes) -> None:
 
 def test_all_cases_of_breadth_but_the_first_are_left_to_verify(outcomes) -> None:
     assert [name for name in outcomes["ci"] if name.startswith("cases")] == ["cases[first]"]
+    two = [name for name in outcomes["ci"] if name.startswith("two")]
+    assert two == ["two[1-first]", "two[1-second]"]
 
 
 def test_data_file_marks_its_test_before_tests_are_chosen_by_marker(outcomes) -> None:

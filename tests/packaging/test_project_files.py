@@ -15,7 +15,7 @@ TRACES = {
     "a package index": r"(--|PIP_)(extra[-_])?(index[-_]url|find[-_]links)\b|pythonhosted\.org",
     "a private host": r"https?://[\w.-]+\.(internal|local|corp|lan)\b|https?://(\d+\.){3}\d+",
 }
-SKIPPED = {".git", ".venv", "build", "dist", "out", "__pycache__", ".hypothesis", ".benchmarks"}
+SKIPPED = {".git", "build", "dist", "out", "__pycache__", ".hypothesis", ".benchmarks"}
 
 
 def project_files(root: Path) -> list[Path]:
@@ -33,7 +33,10 @@ def project_files(root: Path) -> list[Path]:
             path
             for path in root.rglob("*")
             if not SKIPPED.intersection(path.relative_to(root).parts)
-            and not any(part.endswith("_cache") for part in path.parts)
+            and not any(
+                part.startswith(".venv") or part.endswith("_cache")
+                for part in path.relative_to(root).parts
+            )
         ]
     return [path for path in files if path.is_file()]
 

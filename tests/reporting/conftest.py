@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -134,15 +133,12 @@ class Opened:
 
 
 @pytest.fixture(scope="module")
-def browser(need: Callable[[str], Any]) -> Iterator[Any]:
+def browser(need: Callable[[str], Any], chromium: str) -> Iterator[Any]:
     """One Chromium for the tests of a module."""
     sync_api = need("playwright.sync_api") if need("playwright") else None
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        pytest.skip("no chromium")
     with sync_api.sync_playwright() as play:  # type: ignore[union-attr]
         found = play.chromium.launch(
-            executable_path=program,
+            executable_path=chromium,
             args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
             timeout=PATIENCE,
         )

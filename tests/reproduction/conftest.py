@@ -6,9 +6,10 @@ import copy
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,14 @@ def stored() -> Callable[[str], Any]:
     """``stored(name)`` is the stored result of a study, to be changed at will."""
     tables = importlib.import_module("reproduction.tables")
     return lambda name: copy.deepcopy(tables.stored(name))
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Processes begun here obey SIGINT, though a job in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

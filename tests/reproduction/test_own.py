@@ -110,7 +110,16 @@ class TestQuick:
     pytestmark = slow
 
     @pytest.mark.parametrize(
-        "name", ["bounds", "demo_models", "gowalla_ease", "scale", "shapes", "sizing"]
+        "name",
+        [
+            "bounds",
+            "demo_models",
+            "gowalla_ease",
+            "reproduction_index",
+            "scale",
+            "shapes",
+            "sizing",
+        ],
     )
     def test_it_runs(self, name: str, quick: Any) -> None:
         content = quick(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 import os
@@ -55,6 +56,37 @@ def test_the_registry_matches_the_modules() -> None:
         assert study.about.endswith((".", "?"))
         assert set(study.needs) | set(study.uses) <= set(DATASETS)
         assert study.paper is None or study.paper in PAPERS
+
+
+def test_every_study_is_run_in_its_quick_form_by_a_test() -> None:
+    """By `quick("NAME")`, or by `quick(name)` where `name` is given by parametrize."""
+    run = set()
+    for path in Path(__file__).parent.glob("test_*.py"):
+        for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(one, ast.FunctionDef):
+                run |= _run_quickly(one)
+    assert sorted(run) == sorted(STUDIES)
+
+
+def _run_quickly(test: ast.FunctionDef) -> set[str]:
+    given = {
+        mark.args[0].value: ast.literal_eval(mark.args[1])
+        for mark in test.decorator_list
+        if isinstance(mark, ast.Call)
+        and ast.unparse(mark.func) == "pytest.mark.parametrize"
+        and isinstance(mark.args[0], ast.Constant)
+        and isinstance(mark.args[1], ast.List)
+        and all(isinstance(value, ast.Constant) for value in mark.args[1].elts)
+    }
+    names: set[str] = set()
+    for call in ast.walk(test):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) == "quick":
+            named = call.args[0]
+            if isinstance(named, ast.Constant):
+                names.add(str(named.value))
+            elif isinstance(named, ast.Name):
+                names.update(given[named.id])
+    return names
 
 
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,6 +196,7 @@ def test_mistakes(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_real_study_can_be_stopped(how: signal.Signals, tmp_path: Path) -> None:
@@ -175,6 +208,6 @@ def test_a_real_study_can_be_stopped(how: signal.Signals, tmp_path: Path) -> Non
         assert child.poll() is None
         time.sleep(0.01)
     child.send_signal(how)
-    _, err = child.communicate(timeout=300)
+    _, err = child.communicate(timeout=600)
     assert child.returncode == 130
     assert err.endswith(b"Stopped. Finished parts are kept; the same command resumes.\n")

@@ -157,7 +157,7 @@ def test_bad_csv(write, text: str, settings: dict[str, str], message: str) -> No
 
 
 def test_ragged_csv(write) -> None:
-    with pytest.raises(InputError, match=r"`path`.*CSV.*data\.csv"):
+    with pytest.raises(InputError, match=r"`path`.*CSV.*data\.csv.*CSV parse"):
         Interactions.from_csv(write("user,item\n1,2\n1,2,3\n"))
 
 

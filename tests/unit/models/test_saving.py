@@ -93,7 +93,7 @@ def test_the_file_says_what_it_is(path: Path) -> None:
 
 
 def test_an_unfitted_model_is_not_saved(path: Path) -> None:
-    with pytest.raises(NotFittedError, match=r"EASE.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"\bEASE\b.*learned nothing.*`fit"):
         EASE().save(path)
     assert not path.exists()
 

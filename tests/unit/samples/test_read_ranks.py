@@ -259,7 +259,7 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
         read_ranks(twice, **SIZES)
     cut = write(tmp_path / "cut.parquet", rank=np.arange(10_000))
     cut.write_bytes(cut.read_bytes()[:-100])
-    with pytest.raises(InputError, match=r"`path`.*cut\.parquet"):
+    with pytest.raises(InputError, match=r"`path`.*Parquet file;.*cut\.parquet"):
         read_ranks(cut, **SIZES)
 
 

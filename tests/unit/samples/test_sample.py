@@ -187,7 +187,7 @@ def test_samples_of_different_kinds_do_not_add() -> None:
         sample([2, 3]) + sample([2, 3], levels=[10, 20])
     with pytest.raises(InputError, match=r"both name their users"):
         sample() + sample(user=[1, 2, 3])
-    with pytest.raises(InputError, match=r"`user`.*`n_targets`"):
+    with pytest.raises(InputError, match=r"`user`.*`n_targets`.*user 3\b.*\b2\b.*\b1\b"):
         sample(user=[1, 2, 3]) + sample(user=[3, 4, 5])
     with pytest.raises(TypeError):
         sample() + 3  # type: ignore[operator]

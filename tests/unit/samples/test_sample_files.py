@@ -123,9 +123,9 @@ SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
 @pytest.mark.parametrize(
     ("text", "settings", "says"),
     [
-        ("place\n1\n", SIZES, r"`rank`.*column"),
+        ("place\n1\n", SIZES, r"`rank`.*'rank'.*'place'"),
         ("rank\n", SIZES, r"`path`.*one rank"),
-        ("", SIZES, r"`path`.*CSV"),
+        ("", SIZES, r"`path`.*CSV.*bad\.csv.*Empty"),
         ("rank\n1\n", {"n_items": 50, "replacement": True}, r"`sample_size`.*given"),
         (
             "rank\n1\n",
@@ -161,7 +161,7 @@ def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: s
         ('{"kind": "RankSample", "format": 1}', r"`path`.*RankSample.*head"),
         (
             '{"kind": "RankSample", "format": 1, "content": "rows", "design": {}, "columns": {}}',
-            r"`path`.*RankSample",
+            r"`path`.*whole RankSample.*'rank'",
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_bad_paths(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`path`.*\.parquet.*'\.xls'"):
         RankSample.read(tmp_path / "ranks.xls")
     (tmp_path / "not.parquet").write_text("no")
-    with pytest.raises(InputError, match=r"`path`.*not\.parquet"):
+    with pytest.raises(InputError, match=r"`path`.*Parquet file;.*not\.parquet"):
         RankSample.read(tmp_path / "not.parquet")
     with pytest.raises(InputError, match=r"`path`.*writable"):
         SAMPLES["rows"].write(tmp_path / "no folder" / "a.json")

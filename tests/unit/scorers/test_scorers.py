@@ -192,8 +192,8 @@ def test_nan_names_user_and_item(items, item):
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: FactorScorer([1.0], [[1.0]]), r"`user_factors`.*array"),
-        (lambda: FactorScorer([[1.0]], [["a"]]), r"`item_factors`.*array"),
+        (lambda: FactorScorer([1.0], [[1.0]]), r"`user_factors`.*array.*\(1,\)"),
+        (lambda: FactorScorer([[1.0]], [["a"]]), r"`item_factors`.*array.*\(1, 1\)"),
         (lambda: FactorScorer([[1.0]], [[1.0, 2.0]]), "same number of columns, not 1 and 2"),
         (
             lambda: FactorScorer([[1.0]], [[1.0]], similarity="l2"),
@@ -212,7 +212,7 @@ def test_nan_names_user_and_item(items, item):
             r"`item_item`.*\(3, 3\)",
         ),
         (lambda: ItemItemScorer("abc", np.ones((3, 3))), r"`history`.*\bstr\b"),
-        (lambda: ScoreArray([1.0, 2.0]), r"`array`.*scores"),
+        (lambda: ScoreArray([1.0, 2.0]), r"`array`.*scores.*\(2,\)"),
         (lambda: CallableScorer(3, n_items=2), r"`function`.*callable.*\bint\b"),
         (lambda: as_scorer(lambda u: u), r"`n_items`.*function"),
         (lambda: as_scorer(3.0), r"`scorer`.*\bfloat\b"),
@@ -237,7 +237,7 @@ def test_nan_names_user_and_item(items, item):
         ),
         (
             lambda: ScoreArray([[1.0]]).scores([0], [[0], [0]]),
-            r"`item_rows`.*dimension",
+            r"`item_rows`.*dimension.*\(2, 1\)",
         ),
     ],
 )
@@ -256,7 +256,7 @@ def test_repr_says_the_size():
 
 def test_files_and_lists_that_hold_no_table(tmp_path):
     (tmp_path / "scores.npy").write_bytes(b"no array")
-    with pytest.raises(InputError, match=r"`scorer`.*\.npy"):
+    with pytest.raises(InputError, match=r"`scorer`.*of numbers;.*scores\.npy"):
         as_scorer(tmp_path / "scores.npy")
     with pytest.raises(InputError, match=r"`array`.*one score"):
         as_scorer([[1.0, 2.0], [3.0]])

@@ -91,5 +91,5 @@ def test_refused(torch):
         as_scorer(torch.nn.Identity())
     module = torch.nn.Bilinear(1, 1, 3)
     module.forward = lambda users, items: torch.zeros(len(users), 3)
-    with pytest.raises(InputError, match=r"for 4 pairs"):
+    with pytest.raises(InputError, match=r"for 4 pairs.*\(4, 3\)"):
         as_scorer(module, n_items=2).scores([0, 1])

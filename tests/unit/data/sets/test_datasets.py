@@ -116,7 +116,7 @@ def test_a_data_set_that_is_not_there() -> None:
 
 def test_a_folder_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("FULLRANK_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(InputError, match=r"`name`.*gowalla"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla is not.*FULLRANK_DATA"):
         load("gowalla")
 
 
@@ -178,7 +178,7 @@ def test_a_prepared_file_of_another_version_is_made_anew(
     for name in ("train.txt", "test.txt"):
         (folder / "gowalla" / name).unlink()
     monkeypatch.setattr(_cache, "_VERSION", 3)
-    with pytest.raises(InputError, match=r"`name`.*gowalla"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla is not.*FULLRANK_DATA"):
         load("gowalla")
 
 
@@ -245,7 +245,7 @@ def test_archives_in_the_folder(folder: Path, place: str) -> None:
 
 def test_a_file_where_a_folder_should_be(folder: Path) -> None:
     (folder / "gowalla").write_text("0 1 2")
-    with pytest.raises(InputError, match=r"`name`.*gowalla"):
+    with pytest.raises(InputError, match=r"`name`.*gowalla is not.*FULLRANK_DATA"):
         load("gowalla")
 
 
