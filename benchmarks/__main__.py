@@ -35,7 +35,7 @@ QUICK = {
     "models": ["1", "item-knn"],
     "ranking_exact": ["1", "factors"],
     "ranking_sampled": ["1"],
-    "report": ["--users", "500", "--items", "5000"],
+    "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "training": ["--simulated", "--rounds", "1"],
 }
 

@@ -48,7 +48,9 @@ def in_turn(work: dict[str, Callable[[], Any]], rounds: int = 5) -> dict[str, fl
 def peak_megabytes(setup: str, work: str) -> float:
     """Peak memory that `work` adds to a fresh process in which `setup` has run."""
     script = _PEAK.format(setup=setup, work=work)
-    run = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    run = subprocess.run(
+        [sys.executable, "-c", script], check=True, stdout=subprocess.PIPE, text=True
+    )
     return float(run.stdout.split()[-1])
 
 

@@ -98,7 +98,7 @@ def memory() -> float:
     setup = (
         "import sys; sys.path.insert(0, 'benchmarks')\n"
         "import adaptive as b, numpy as np\n"
-        "from fullrank.ranking import ItemItemScorer\n"
+        "from fullrank.scorers import ItemItemScorer\n"
         "split = b.data()\n"
         "matrix = np.random.default_rng(0).standard_normal((9_916, 9_916), np.float32)\n"
         "scorer = ItemItemScorer(split.train, matrix)\n"

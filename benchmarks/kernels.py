@@ -58,7 +58,7 @@ def main(rounds: int = 5) -> None:
     seconds = in_turn(ours | others, rounds)
     setup = (
         "import numpy as np\n"
-        "from fullrank.samples import RankGrid, kernel_averages\n"
+        "from fullrank.designs import RankGrid, kernel_averages\n"
         f"grid = RankGrid.default({ITEMS[-1]})"
     )
     work = (
