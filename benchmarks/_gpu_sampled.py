@@ -17,7 +17,7 @@ from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.cuda.sampled.device_data import Level, make_group
-from fullrank.ranking.cuda.sampled.ranks import Climb, Ranking
+from fullrank.ranking.cuda.sampled.device_ranks import Climb, Ranking
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
 Timed = Callable[[dict[str, Callable[[], Any]], int], dict[str, float]]

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.ranking.cuda import bounds
+from fullrank.ranking.cuda import rounding
 from fullrank.ranking.cuda.operands import Operand, tile_for
 
 PRECISIONS = pytest.mark.parametrize("operands", ["bf16", "tf32"])
@@ -39,22 +39,22 @@ def worst_sum(u: np.ndarray, v: np.ndarray, width: int, outwards: bool) -> float
 @PRECISIONS
 def test_rounding_is_to_the_nearest_and_leaves_what_has_few_bits(operands):
     values = torch.from_numpy(np.random.default_rng(0).normal(size=1000).astype(np.float32))
-    rounded = bounds.rounded(torch, values, operands).float()
+    rounded = rounding.rounded(torch, values, operands).float()
     assert (rounded - values).abs().le(values.abs() * 2.0 ** -BITS[operands]).all()
-    assert torch.equal(bounds.rounded(torch, rounded, operands).float(), rounded)
+    assert torch.equal(rounding.rounded(torch, rounded, operands).float(), rounded)
     few = torch.arange(-128.0, 129.0)
-    assert torch.equal(bounds.rounded(torch, few, operands).float(), few)
+    assert torch.equal(rounding.rounded(torch, few, operands).float(), few)
 
 
 def test_a_tf32_number_that_lies_half_way_goes_to_the_even_one():
     half = torch.tensor([1 + 2.0**-11, 1 + 3 * 2.0**-11])
-    assert bounds.rounded(torch, half, "tf32").tolist() == [1.0, 1 + 2 * 2.0**-10]
+    assert rounding.rounded(torch, half, "tf32").tolist() == [1.0, 1 + 2 * 2.0**-10]
 
 
 def test_lengths_are_never_too_short():
     values = np.random.default_rng(1).normal(size=(2000, 33)).astype(np.float32) * 1e-3
     true = np.sqrt((values.astype(np.longdouble) ** 2).sum(1))
-    found = bounds.lengths(torch, torch.from_numpy(values)).double().numpy()
+    found = rounding.lengths(torch, torch.from_numpy(values)).double().numpy()
     assert (found >= true).all()
     assert (found <= true * (1 + 1e-5)).all()
 
@@ -96,9 +96,9 @@ def test_the_worst_sum_stays_within_the_bound(operands, seed, d, width, spread, 
     found = worst_sum(a.high[0].double().numpy(), b.high[0].double().numpy(), width, outwards)
     true = float((u.astype(np.longdouble) * v.astype(np.longdouble)).sum())
     # margins() of count_kernels.py, but for what covers the rounding of the mark
-    length, reach, rate = float(a.length), float(b.length), bounds.rate(d)
+    length, reach, rate = float(a.length), float(b.length), rounding.rate(d)
     allowed = 1.01 * (float(a.rest) * reach + length * float(b.rest) + rate * length * reach)
-    assert abs(found - true) <= allowed + bounds.tiny(d, 1.0)
+    assert abs(found - true) <= allowed + rounding.tiny(d, 1.0)
     # with the remainders, as count_again adds them
     fine = worst_sum(
         np.append(a.high[0].double().numpy(), a.low[0].double().numpy()),
@@ -107,4 +107,4 @@ def test_the_worst_sum_stays_within_the_bound(operands, seed, d, width, spread, 
     low_u, low_v = float(a.low_length), float(b.low_length)
     cut_off = float(a.low_rest) * reach + length * float(b.low_rest) + rate * length * reach
     allowed = 1.01 * (cut_off + low_u * low_v) + 3 * rate * (length * low_v + low_u * reach)
-    assert abs(found + fine - true) <= allowed + bounds.tiny(d, 1.0)
+    assert abs(found + fine - true) <= allowed + rounding.tiny(d, 1.0)

@@ -17,7 +17,7 @@ from fullrank.errors import InputError  # noqa: E402
 from fullrank.ranking import rank  # noqa: E402
 from fullrank.ranking.count import count_any  # noqa: E402
 from fullrank.ranking.cpu.exact_item_item import count_item_item as count_on_cpu  # noqa: E402
-from fullrank.ranking.cuda import item_item, strips, tally  # noqa: E402
+from fullrank.ranking.cuda import block_counts, item_item, strips  # noqa: E402
 from fullrank.ranking.cuda.item_item import count_item_item  # noqa: E402
 from fullrank.ranking.job import Job  # noqa: E402
 from fullrank.scorers import ItemItemScorer  # noqa: E402
@@ -80,7 +80,7 @@ def test_the_counts_of_the_cpu(
     monkeypatch, kind, history_kind, whole, hidden, some, key, several, is_sparse
 ):
     monkeypatch.setattr(item_item, "COLUMNS", 32)
-    monkeypatch.setattr(tally, "WIDTH", 32)
+    monkeypatch.setattr(block_counts, "WIDTH", 32)
     random = np.random.default_rng(several)
     weights = random.normal(size=(50, 50))
     weights = (weights.round() if whole else weights).astype(kind)
@@ -163,7 +163,7 @@ def test_nan_is_named_unless_it_is_excluded(monkeypatch, is_sparse):
 @pytest.mark.parametrize("made", [np.asarray, sparse.csr_array])
 def test_rank_on_a_device(monkeypatch, made):
     monkeypatch.setattr(item_item, "COLUMNS", 32)
-    monkeypatch.setattr(tally, "WIDTH", 32)
+    monkeypatch.setattr(block_counts, "WIDTH", 32)
     random = np.random.default_rng(2)
     history = made_history(random, 4, 30, 0.2, whole=True)
     scorer = ItemItemScorer(history, made(random.integers(-2, 3, (30, 30))))

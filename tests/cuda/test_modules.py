@@ -15,7 +15,7 @@ from fullrank.data.targets import clean_exclude, clean_items, clean_targets  # n
 from fullrank.errors import InputError  # noqa: E402
 from fullrank.ranking import rank  # noqa: E402
 from fullrank.ranking.count import count_any  # noqa: E402
-from fullrank.ranking.cuda import modules, tally  # noqa: E402
+from fullrank.ranking.cuda import block_counts, modules  # noqa: E402
 from fullrank.ranking.cuda.modules import count_module  # noqa: E402
 from fullrank.ranking.job import Job  # noqa: E402
 from fullrank.scorers import TorchScorer  # noqa: E402
@@ -91,8 +91,8 @@ def test_the_counts_of_the_cpu(monkeypatch, kind, whole, hidden, some, key, seve
     expected = count_any(job)
     module.calls.clear()
     monkeypatch.setattr(modules, "PAIRS", 37)
-    monkeypatch.setattr(tally, "WIDTH", 32)
-    monkeypatch.setattr(tally, "SHARD", 1)
+    monkeypatch.setattr(block_counts, "WIDTH", 32)
+    monkeypatch.setattr(block_counts, "SHARD", 1)
     found = count_module(job, job.scorer, torch, DEVICE)
     for name in NAMES:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)

@@ -26,7 +26,7 @@ from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Negatives, draw_negatives
 from fullrank.ranking import rank
-from fullrank.samples import RankDistribution, RankSample, files, simulate
+from fullrank.samples import RankDistribution, RankSample, sample_files, simulate
 from fullrank.scorers import as_scorer
 
 Seeds = list[bytes]
@@ -65,7 +65,7 @@ def _samples() -> list[RankSample]:
 
 @functools.cache
 def _json_texts() -> Seeds:
-    return [files.to_json(one).encode() for one in _samples()]
+    return [sample_files.to_json(one).encode() for one in _samples()]
 
 
 @functools.cache
@@ -110,7 +110,7 @@ def sample_json(source: random.Random) -> Any:
         text = json.dumps(content)
     else:
         text = _some(source, _json_texts()).decode("utf-8", "surrogateescape")
-    return _looked_at(files.from_json(text))
+    return _looked_at(sample_files.from_json(text))
 
 
 def _spoil_json(source: random.Random, content: Any) -> None:
@@ -144,7 +144,7 @@ def sample_json_file(source: random.Random) -> Any:
 @target("sample from CSV", share=12)
 def sample_csv(source: random.Random) -> Any:
     path = written("sample.csv", _some(source, _CSV))
-    found = files.read_all(path, rows=source.random() < 0.7, **_settings(source))
+    found = sample_files.read_all(path, rows=source.random() < 0.7, **_settings(source))
     return [_looked_at(one) for one in found.values()]
 
 
@@ -152,7 +152,7 @@ def sample_csv(source: random.Random) -> Any:
 def sample_parquet(source: random.Random) -> Any:
     path = written("sample.parquet", _some(source, _sample_parquets()))
     settings = _settings(source) if source.random() < 0.5 else {}
-    found = files.read_all(path, rows=source.random() < 0.7, **settings)
+    found = sample_files.read_all(path, rows=source.random() < 0.7, **settings)
     return [_looked_at(one) for one in found.values()]
 
 
@@ -233,7 +233,7 @@ def sample_columns(source: random.Random) -> Any:
     names = ["rank", "user", "model", "weight", "sample_size", "n_items", "n_targets", "offset"]
     table = _table(source, names[: 1 + source.randrange(len(names))])
     pq.write_table(table, folder() / "columns.parquet")
-    found = files.read_all(
+    found = sample_files.read_all(
         folder() / "columns.parquet", rows=source.random() < 0.7, **_settings(source)
     )
     return [_looked_at(one) for one in found.values()]
@@ -242,7 +242,7 @@ def sample_columns(source: random.Random) -> Any:
 @target("sample from an Arrow table", share=8)
 def sample_arrow(source: random.Random) -> Any:
     sample = source.choice(_samples())
-    table = files.to_arrow(sample)
+    table = sample_files.to_arrow(sample)
     head = json.loads(table.schema.metadata[b"fullrank"])
     if source.random() < 0.5:
         _spoil_json(source, head)
@@ -259,7 +259,7 @@ def sample_arrow(source: random.Random) -> Any:
     text = json.dumps(head).encode()
     if source.random() < 0.3:
         text = mutated(source, text)
-    return _looked_at(files.from_arrow(table.replace_schema_metadata({b"fullrank": text})))
+    return _looked_at(sample_files.from_arrow(table.replace_schema_metadata({b"fullrank": text})))
 
 
 @target("distribution from a dict", share=6)

@@ -144,14 +144,14 @@ class Reading:
 
         if checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
             raise InputError(_POPULAR)
-        from fullrank.samples import files, read_ranks
+        from fullrank.samples import read_ranks, sample_files
 
         for one in (path, self.truth):
             if one is not None and not os.access(_files.existing(one), os.R_OK):
                 raise InputError(f"`path` must be readable; {one} is not.")
         source = Path(path)
         scored = self._scored(source)
-        own = None if scored else files.read_own(source, rows=rows)
+        own = None if scored else sample_files.read_own(source, rows=rows)
         if own is not None:
             self._check_against(own, source)
             found = read_ranks.Ranks(samples={"": own}, notes=())

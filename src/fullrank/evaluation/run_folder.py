@@ -39,7 +39,7 @@ from fullrank.evaluation.manifest import (
 )
 from fullrank.evaluation.result import Evaluation
 from fullrank.samples import RankSample
-from fullrank.samples.files import from_arrow
+from fullrank.samples.sample_files import from_arrow
 
 UNFINISHED = "unfinished"
 _ASKED = "asked.json"

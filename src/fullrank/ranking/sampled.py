@@ -33,7 +33,7 @@ from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer, as_scorer, is_thread_safe, nan_error, score_block
 
 if TYPE_CHECKING:
-    from fullrank.ranking.cuda.sampled.ranks import Ranking
+    from fullrank.ranking.cuda.sampled.device_ranks import Ranking
 
 
 TIES = {"best": 0, "worst": 1, "random": 2}  # the codes of _sampled_kernels
@@ -305,7 +305,7 @@ def count_above(
 
 def gpu_ranking(setting: Setting, *, seen: bool, key: int, run: Run) -> Ranking:
     """The scorer on the device of `run`; draws that are excluded rank below if `seen` is set."""
-    from fullrank.ranking.cuda.sampled.ranks import Ranking
+    from fullrank.ranking.cuda.sampled.device_ranks import Ranking
 
     return Ranking(
         run.device, setting.scorer, exclusion=setting.exclusion if seen else None,

@@ -19,13 +19,13 @@ from fullrank.errors import InputError
 from fullrank.inference import Comparison, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.metrics import Metric, parse_all
+from fullrank.reporting.conclusions import summary
 from fullrank.reporting.escaping import clean, short
-from fullrank.reporting.figures.comparison import comparison_figures
-from fullrank.reporting.figures.ranks import blind_figure, efficiency_figure, rank_figure
-from fullrank.reporting.figures.recall import recall_figures
+from fullrank.reporting.figures.comparison_figures import comparison_figures
+from fullrank.reporting.figures.rank_figures import blind_figure, efficiency_figure, rank_figure
+from fullrank.reporting.figures.recall_figures import recall_figures
 from fullrank.reporting.measurement import Measurement, described, measure, n_items, unique
 from fullrank.reporting.result import Report
-from fullrank.reporting.summary import summary
 from fullrank.samples import ExactRanks, RankSample
 
 _LONGEST = 80  # characters of a name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fullrank import __version__
 from fullrank._lib import extras
 from fullrank.reporting.escaping import script_json
-from fullrank.reporting.figures.comparison import comparison_table
+from fullrank.reporting.figures.comparison_figures import comparison_table
 from fullrank.reporting.figures.draw_plotly import spec
 from fullrank.reporting.measurement import described
 

@@ -324,22 +324,22 @@ class RankSample:
 
     @staticmethod
     def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-        """Read a sample from a Parquet, CSV or JSON file; see `fullrank.samples.files.read`."""
-        from fullrank.samples import files
+        """Read a sample from Parquet, CSV or JSON; see `fullrank.samples.sample_files.read`."""
+        from fullrank.samples import sample_files
 
-        return files.read(path, model=model, **settings)
+        return sample_files.read(path, model=model, **settings)
 
     def write(self, path: PathLike) -> None:
         """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
-        from fullrank.samples import files
+        from fullrank.samples import sample_files
 
-        files.write(self, path)
+        sample_files.write(self, path)
 
     def to_arrow(self) -> Any:
         """A pyarrow Table of the rows (or counts), the design in its metadata."""
-        from fullrank.samples import files
+        from fullrank.samples import sample_files
 
-        return files.to_arrow(self)
+        return sample_files.to_arrow(self)
 
     def to_frame(self) -> Any:
         """Return the rows, or the counts, as a pandas DataFrame."""

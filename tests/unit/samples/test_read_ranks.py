@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.samples import RankSample, files, tally
+from fullrank.samples import RankSample, sample_files, tally
 from fullrank.samples.read_ranks import infer_levels, read_ranks
 from fullrank.tables import pieces
 
@@ -116,7 +116,7 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
         ties="best",
     )  # fmt: skip
     ours.write(tmp_path / "a.parquet")
-    back = files.read_own(tmp_path / "a.parquet", rows=None)
+    back = sample_files.read_own(tmp_path / "a.parquet", rows=None)
     assert back is not None
     assert back.rows is None
     assert back.design == ours.design
@@ -124,7 +124,7 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
     assert np.array_equal(back.count, ours.count)
     weighed = RankSample.from_ranks([2, 1], **SIZES, replacement=True, weight=[1.0, 3.0])
     weighed.write(tmp_path / "b.parquet")
-    again = files.read_own(tmp_path / "b.parquet", rows=None)
+    again = sample_files.read_own(tmp_path / "b.parquet", rows=None)
     assert again is not None
     assert again.rows is not None
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.samples import RankSample, files
+from fullrank.samples import RankSample, sample_files
 
 pa = pytest.importorskip("pyarrow")
 
@@ -39,7 +39,7 @@ SAMPLES |= {f"{name}, counts": one.without_rows() for name, one in SAMPLES.items
 
 
 def same(first: RankSample, second: RankSample) -> bool:
-    return json.loads(files.to_json(first)) == json.loads(files.to_json(second))
+    return json.loads(sample_files.to_json(first)) == json.loads(sample_files.to_json(second))
 
 
 @pytest.mark.parametrize("name", SAMPLES)
@@ -53,7 +53,7 @@ def test_round_trip(name: str, suffix: str, tmp_path: Path) -> None:
     assert back.design == one.design
     assert np.array_equal(back.pool, one.pool)
     assert list(tmp_path.iterdir()) == [path]  # nothing half-written is left
-    assert same(files.from_arrow(one.to_arrow()), one)
+    assert same(sample_files.from_arrow(one.to_arrow()), one)
 
 
 def test_format_version_is_in_every_file(tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_sizes_from_columns_and_several_models(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(table, path)
-    both = files.read_all(path, replacement=False)
+    both = sample_files.read_all(path, replacement=False)
     assert list(both) == ["a", "b"]
     assert both["a"].weight.tolist() == [1.0, 2.0]
     assert same(RankSample.read(path, model="b", replacement=False), both["b"])
-    counts = files.read_all(path, replacement=False, rows=False)
+    counts = sample_files.read_all(path, replacement=False, rows=False)
     assert counts["b"].sample_size.tolist() == [20, 20]
     with pytest.raises(InputError, match=r"`model`.*\b2\b.*'a', 'b'"):
         RankSample.read(path, replacement=False)
@@ -192,7 +192,7 @@ def test_json_that_is_no_text_or_was_changed(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe{")
     with pytest.raises(InputError, match=r"`path`.*JSON.*a\.json"):
         RankSample.read(path)
-    content = json.loads(files.to_json(SAMPLES["rows, counts"]))
+    content = json.loads(sample_files.to_json(SAMPLES["rows, counts"]))
     path.write_text(json.dumps({**content, "n_items": 3}), encoding="utf-8")
     with pytest.raises(InputError, match=r"`n_items`.*\b3\b"):
         RankSample.read(path)

@@ -10,7 +10,7 @@ from typing import Any
 
 from fullrank._lib import files as _files
 from fullrank.data.sets import formats
-from fullrank.data.sets.registry import Dataset
+from fullrank.data.sets.origins import Dataset
 from fullrank.errors import InputError
 
 _VERSION = 1  # of what the readers make of the files; a prepared file of another is made anew

@@ -15,7 +15,7 @@ from fullrank._lib import progress as _progress
 from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 from fullrank.data.sets import cache
-from fullrank.data.sets.registry import DATASETS, Dataset
+from fullrank.data.sets.origins import DATASETS, Dataset
 from fullrank.data.sets.simulated import simulate
 from fullrank.data.split import Split
 from fullrank.data.split_column import read_split

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.ranking.cuda.block_counts import Tally
 from fullrank.ranking.cuda.strips import Strip, Strips
-from fullrank.ranking.cuda.tally import Tally
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.item_item import ItemItemScorer

@@ -10,7 +10,7 @@ from typing import Any
 
 from fullrank._lib.device import free_memory
 from fullrank.errors import InputError
-from fullrank.ranking.cuda.tally import Tally
+from fullrank.ranking.cuda.block_counts import Tally
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.torch_module import TorchScorer, scoring

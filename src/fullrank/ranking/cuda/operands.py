@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank.ranking.cuda import bounds
+from fullrank.ranking.cuda import rounding
 
 
 @dataclass(frozen=True)
@@ -48,16 +48,16 @@ class Operand:
         if not 2.0**-120 < scale < 2.0**120:  # float32 has no such number
             values = values.double()
         exact = values * scale
-        first = bounds.rounded(torch, exact.to(torch.float32), operands)
+        first = rounding.rounded(torch, exact.to(torch.float32), operands)
         left = exact - first.to(exact.dtype)
-        second = bounds.rounded(torch, left.to(torch.float32), operands)
+        second = rounding.rounded(torch, left.to(torch.float32), operands)
         return cls(
             high=_wide(torch, first, width),
             low=_wide(torch, second, width),
-            length=bounds.lengths(torch, first),
-            rest=bounds.lengths(torch, left),
-            low_length=bounds.lengths(torch, second),
-            low_rest=bounds.lengths(torch, left - second.to(exact.dtype)),
+            length=rounding.lengths(torch, first),
+            rest=rounding.lengths(torch, left),
+            low_length=rounding.lengths(torch, second),
+            low_rest=rounding.lengths(torch, left - second.to(exact.dtype)),
         )
 
     def rows(self, at: Any) -> Operand:

@@ -1,6 +1,6 @@
 """Exact ranks of factor models on a GPU: tensor cores as the filter, float64 where they fail.
 
-The plan is that of _exact_factors.py with another filter (bounds.py): scores of the tensor cores
+The plan is that of _exact_factors.py with another filter (rounding.py): scores of the tensor cores
 further from the target's than their error bound are counted and forgotten. What lies within is
 multiplied again with the remainders of the rounded operands, which makes the bound a hundred times
 smaller; what is still undecided is listed and summed in float64 as the score is defined. So the
@@ -16,12 +16,12 @@ import numpy as np
 
 from fullrank._lib.device import free_memory
 from fullrank.ranking.cpu.exact_factors import Scale, scale_for
-from fullrank.ranking.cuda import bounds
+from fullrank.ranking.cuda import rounding
 from fullrank.ranking.cuda.catalogue import Blocks, prepare
 from fullrank.ranking.cuda.operands import Operand, tile_for
 from fullrank.ranking.cuda.parts import parts
-from fullrank.ranking.cuda.rows import Rows, place_rows
 from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
+from fullrank.ranking.cuda.target_rows import Rows, place_rows
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.factors import FactorScorer
@@ -111,10 +111,10 @@ class Count:
     def set_up(self) -> bool:
         """Scale, marks and rows: what is the same for all items; False without a scale."""
         torch, t = self.torch, self.job.targets
-        longest = [float(bounds.lengths(torch, piece.rows).max()) for piece in self.items]
+        longest = [float(rounding.lengths(torch, piece.rows).max()) for piece in self.items]
         # numpy's maximum of a NaN and a number is NaN, wherever the NaN stands
         scale = scale_for(
-            self.scorer, float(bounds.lengths(torch, self.users).max()), float(np.max(longest))
+            self.scorer, float(rounding.lengths(torch, self.users).max()), float(np.max(longest))
         )
         self.mark = self._marks()
         if scale is None or not bool(self.mark.isfinite().all()):
@@ -127,7 +127,7 @@ class Count:
             t.starts,
             self.mark.cpu().numpy() * scale.both,
             (self.operand.length.double() + self.operand.rest.double()).cpu().numpy(),
-            bounds.tiny(self.d, scale.room),
+            rounding.tiny(self.d, scale.room),
         )
         self.row_user = self._send(self.rows.user)
         return True
@@ -218,7 +218,7 @@ class Count:
             "GROUP": group, "HAS_BIAS": self.scorer.item_bias is not None,
             "UPCAST": self.device.type == "cpu", "num_warps": tile.warps,
         }  # fmt: skip
-        rate, tiny = bounds.rate(self.width), bounds.tiny(self.d, self.scale.room)
+        rate, tiny = rounding.rate(self.width), rounding.tiny(self.d, self.scale.room)
         limit = self._limits(blocks, at, stop, row_blocks)
         for near_only in (False, True) if fast else (False,):
             kernels.count_scores[(row_blocks, shards)](

@@ -43,7 +43,7 @@ class ItemItem:
         self.history = tuple(self.gpu.move(one) for one in lists)
 
     def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
-        from fullrank.ranking.cuda.sampled.score_kernels import item_item_marks
+        from fullrank.ranking.cuda.sampled.scored_kernels import item_item_marks
 
         shape = targets.shape
         out = self.gpu.torch.empty(shape, dtype=self.gpu.torch.float64, device=self.gpu.device)
@@ -54,7 +54,7 @@ class ItemItem:
         return out
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        from fullrank.ranking.cuda.sampled.score_kernels import item_item_above
+        from fullrank.ranking.cuda.sampled.scored_kernels import item_item_above
 
         above, bad = shared.counts(self.gpu, level)
         item_item_above[(level.rows.shape[0],)](
@@ -85,7 +85,7 @@ class Module:
         return self._scores(self.users[group_of], targets).double()
 
     def above(self, group: Group, level: Level) -> tuple[Any, Any]:
-        from fullrank.ranking.cuda.sampled.score_kernels import scored_above
+        from fullrank.ranking.cuda.sampled.scored_kernels import scored_above
 
         torch = self.gpu.torch
         above, bad = shared.counts(self.gpu, level)

@@ -9,7 +9,7 @@ import numpy as np
 from fullrank.inference import Comparison
 from fullrank.metrics import Metric, parse
 from fullrank.reporting.escaping import among, digits_for, number, percent
-from fullrank.reporting.figures.comparison import leader
+from fullrank.reporting.figures.comparison_figures import leader
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
 

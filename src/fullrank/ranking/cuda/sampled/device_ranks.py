@@ -19,8 +19,8 @@ from fullrank._lib.types import Floats, Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level, draw, make_group
+from fullrank.ranking.cuda.sampled.device_models import Model, model_for
 from fullrank.ranking.cuda.sampled.kernel_arguments import NO_NAN
-from fullrank.ranking.cuda.sampled.models import Model, model_for
 from fullrank.scorers.scorer import Scorer, nan_error
 
 _TARGET = 32  # as many items take as many bytes as a target's place, score and counts
