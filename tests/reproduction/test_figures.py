@@ -62,3 +62,13 @@ def test_figures_are_small_described_and_shown(name: str) -> None:
         assert len(words.split()) >= 8, f"say what {target} shows"
         assert (folder / target).stat().st_size < 150_000, target
     assert {path.name for path in folder.glob(f"{name}-*.svg")} <= {target for _, target in shown}
+
+
+def test_a_run_that_was_over_before_its_memory_was_read_has_figures_too(
+    stored: Any, need: Callable[[str], ModuleType], tmp_path: Path
+) -> None:
+    need("matplotlib")
+    content = stored("scale")
+    content["runs"][-1] |= {"memory": [], "left": []}
+    importlib.import_module("reproduction.own.scaling.scale").figures(content, tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2

@@ -228,13 +228,14 @@ def figures(content: dict[str, Any], folder: Path) -> None:
     from reproduction.common.figures import drawing
 
     last = content["runs"][-1]
-    done, *parts = np.array(last["memory"]).T
+    # a short run may be over before anything was read
+    done, *parts = np.array(last["memory"], float).reshape(-1, 1 + len(FIELDS)).T
     with drawing(folder / "scale-memory.svg") as (ax,):
         names = ["private", "mapped files", "shared between processes"]
         ax.stackplot(done / 1e6, parts, labels=names)
         ax.set(xlabel="million users done", ylabel="MB, driver and workers", ylim=(0, None))
         ax.legend(loc="lower right")
-    done, *left = np.array(last["left"], float).T
+    done, *left = np.array(last["left"], float).reshape(-1, 5).T
     with drawing(folder / "scale-left.svg", columns=2) as axes:
         for ax, column, end in zip(axes, (0, 2), ("seconds", "cpu_seconds"), strict=True):
             ax.plot(done / 1e6, last[end] - left[column], color="black", label="measured")
