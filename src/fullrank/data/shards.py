@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib.types import Ints
-from fullrank.data.targets import ANY, by_rows, clean_targets
+from fullrank._lib.types import Array, Ints
+from fullrank.data.targets import ANY, Targets, by_rows, clean_targets
 
 
 class Shard(NamedTuple):
@@ -29,22 +29,31 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ShardedTargets:
-    """Targets by user, users rising: those of users[g] are items[starts[g]:starts[g + 1]]."""
+    """Targets by user, users rising: those of users[g] are items[starts[g]:starts[g + 1]].
+
+    `user_ids` and `item_ids` name the rows, and None stands for their numbers; `times` are those
+    of the targets.
+    """
 
     users: Ints
     starts: Ints
     items: Ints
-    seen: Seen | None
+    seen: Seen | None = None
+    user_ids: Array | None = None
+    item_ids: Array | None = None
+    times: Ints | None = None
 
     @classmethod
-    def of(cls, targets: Any, exclude: Any, n_items: int | None = None) -> ShardedTargets:
-        """From an Interactions or a pair (user_rows, item_rows), and what is excluded."""
-        clean = clean_targets(targets, n_users=None, n_items=ANY if n_items is None else n_items)
+    def of(cls, targets: Any) -> ShardedTargets:
+        """From an Interactions or a pair (user_rows, item_rows)."""
+        clean = clean_targets(targets, n_users=None, n_items=ANY)
         return cls(
             users=clean.users,
             starts=clean.starts,
             items=clean.item_rows[clean.order],
-            seen=_seen(exclude),
+            user_ids=getattr(targets, "user_ids", None),
+            item_ids=getattr(targets, "item_ids", None),
+            times=None if clean.time is None else clean.time[clean.order],
         )
 
     @property
@@ -57,7 +66,12 @@ class ShardedTargets:
 
     @property
     def n_items(self) -> int | None:
-        return None if self.seen is None else self.seen.n_items
+        """The items of the data, where they say."""
+        return None if self.item_ids is None else int(self.item_ids.size)
+
+    def excluding(self, exclude: Any) -> ShardedTargets:
+        """The same targets with what is excluded, whose rows are the same users and items."""
+        return replace(self, seen=_seen(exclude))
 
     def of_users(self, rows: Ints) -> ShardedTargets:
         """The targets of these users alone."""
@@ -65,19 +79,31 @@ class ShardedTargets:
         sizes = np.diff(self.starts)[at]
         starts = np.concatenate(([0], np.cumsum(sizes)))
         where = np.arange(starts[-1]) + np.repeat(self.starts[at] - starts[:-1], sizes)
-        return ShardedTargets(users=rows, starts=starts, items=self.items[where], seen=self.seen)
+        times = None if self.times is None else self.times[where]
+        return replace(self, users=rows, starts=starts, items=self.items[where], times=times)
 
     def shards(self, size: int) -> list[Shard]:
         """All users in slices of `size`."""
         return [Shard(a, min(a + size, self.n_users)) for a in range(0, self.n_users, size)]
 
-    def part(self, shard: Shard) -> tuple[tuple[Ints, Ints], Any]:
-        """The targets of a shard as a pair, and what is excluded for its users."""
+    def part(self, shard: Shard) -> tuple[Targets, Any]:
+        """The targets of a shard, and what is excluded for its users."""
         starts = self.starts[shard.start : shard.stop + 1]
         users = self.users[shard.start : shard.stop]
         items = self.items[starts[0] : starts[-1]]
         seen = None if self.seen is None else _limited(self.seen, int(users[0]), int(users[-1]) + 1)
-        return (np.repeat(users, np.diff(starts)), items), seen
+        rows = np.repeat(users, np.diff(starts))
+        targets = Targets(
+            user_rows=rows,
+            item_rows=items,
+            users=users,
+            starts=starts - starts[0],
+            order=np.arange(items.size),
+            user=rows if self.user_ids is None else self.user_ids[rows],
+            item=items if self.item_ids is None else self.item_ids[items],
+            time=None if self.times is None else self.times[starts[0] : starts[-1]],
+        )
+        return targets, seen
 
 
 def _seen(exclude: Any) -> Seen | None:

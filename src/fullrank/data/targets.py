@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
-from fullrank._lib.types import Ints
+from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 
 ANY = 2**31 - 1  # where no scorer says how many items there are
@@ -20,7 +20,8 @@ class Targets:
     """Targets grouped by user: those of users[g] are order[starts[g]:starts[g + 1]].
 
     `user_rows` and `item_rows` are as given; `order` puts them by user and, within a user, in
-    the order given.
+    the order given. `user` and `item` are the caller's own ids of each target, which results
+    carry; row numbers stay inside.
     """
 
     user_rows: Ints
@@ -28,6 +29,9 @@ class Targets:
     users: Ints
     starts: Ints
     order: Ints
+    user: Array
+    item: Array
+    time: Ints | None = None
 
     @property
     def n_targets(self) -> Ints:
@@ -49,9 +53,17 @@ class Exclusion:
     indices: NDArray[np.int32]
 
 
-def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets:
-    """Targets from an Interactions or from a pair (user_rows, item_rows)."""
-    _check_width("targets", targets, n_items)
+def clean_targets(
+    targets: Any, *, n_users: int | None, n_items: int, own_items: bool = False
+) -> Targets:
+    """Targets from an Interactions or from a pair (user_rows, item_rows).
+
+    `own_items` says that the scorer found the items by id, and may have more of them.
+    """
+    if isinstance(targets, Targets):  # of the same call, cleaned before
+        return targets
+    if not own_items:
+        check_width("targets", targets, n_items)
     user_rows, item_rows = pairs(targets)
     user_rows = checks.integers(
         "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,
@@ -67,12 +79,20 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
     users, first = np.unique(user_rows[order], return_index=True)
     if users.size < user_rows.size:
         _reject_repeats(user_rows, item_rows)
+    ids = (getattr(targets, name, None) for name in ("user_ids", "item_ids"))
+    user, item = (
+        rows if known is None else known[rows]
+        for known, rows in zip(ids, (user_rows, item_rows), strict=True)
+    )
     return Targets(
         user_rows=user_rows,
         item_rows=item_rows,
         users=users,
         starts=np.append(first, user_rows.size).astype(np.int64),
         order=order.astype(np.int64),
+        user=user,
+        item=item,
+        time=getattr(targets, "timestamps", None),
     )
 
 
@@ -106,7 +126,6 @@ def clean_exclude(
             f"`exclude` must hold item rows in 0..{n_items - 1}; they run from "
             f"{int(indices.min())} to {int(indices.max())}."
         )
-    _check_width("exclude", exclude, n_items)
     from fullrank.data import target_kernels as kernels
 
     if not kernels.is_sorted(indptr, indices):
@@ -179,7 +198,7 @@ def pairs(targets: Any) -> tuple[Any, Any]:
     return user_rows, item_rows
 
 
-def _check_width(name: str, table: Any, n_items: int) -> None:
+def check_width(name: str, table: Any, n_items: int) -> None:
     """Rows of one catalogue mean nothing in another."""
     shape = getattr(table, "shape", None) if hasattr(table, "tocsr") else None
     width = shape[1] if shape is not None else getattr(table, "n_items", n_items)

@@ -25,6 +25,7 @@ class UserSample:
     Attributes
     ----------
     user_rows : the users
+    user : their ids, where they were drawn from an Interactions; else their rows
     weight : for each, how many users of the population it represents; they sum to `n_users`
     n_users : the number of users in the population
     stratum, strata : the stratum number of each user and the labels of the strata, or None
@@ -37,16 +38,21 @@ class UserSample:
     stratum: Ints | None = None
     strata: Array | None = None
     stratum_sizes: Ints | None = None
+    user: Array
 
-    def subset(self, targets: Any) -> tuple[Ints, Ints, Floats]:
-        """The targets of the sampled users, as (user_rows, item_rows, weight).
+    def subset(self, targets: Any) -> tuple[Any, Floats]:
+        """The targets of the sampled users, and their weights: arguments of `rank`.
 
-        Pass the first two on as `targets` and the third as `weight`.
+        An Interactions gives an Interactions, whose users and items keep their names; a pair
+        (user_rows, item_rows) gives a pair.
         """
         users, items = _pairs(targets)
         at = np.minimum(np.searchsorted(self.user_rows, users), self.user_rows.size - 1)
         inside = self.user_rows[at] == users
-        return users[inside], items[inside], self.weight[at[inside]]
+        weight = self.weight[at[inside]]
+        if hasattr(targets, "select"):
+            return targets.select(inside), weight
+        return (users[inside], items[inside]), weight
 
     def __str__(self) -> str:
         of = f"{self.user_rows.size:,} of {self.n_users:,} users"
@@ -94,14 +100,17 @@ def sample_users(
     array([2., 2., 2.])
     """
     rows = _population(users)
+    ids = getattr(users, "user_ids", None)
+    names = rows if ids is None else ids[rows]
     size = checks.integer("size", size, low=1, high=rows.size)
     random = generator(rng)
     if strata is None:
         if allocation != "proportional" or spread is not None:
             raise InputError("`strata` must be given with `allocation` or `spread`.")
-        chosen = np.sort(random.choice(rows, size, replace=False))
+        at = np.sort(random.choice(rows.size, size, replace=False))
         return UserSample(
-            user_rows=checks.frozen(chosen),
+            user_rows=checks.frozen(rows[at]),
+            user=checks.frozen(names[at]),
             weight=checks.frozen(np.full(size, rows.size / size)),
             n_users=int(rows.size),
         )
@@ -115,6 +124,7 @@ def sample_users(
     at = np.sort(np.concatenate(parts))
     return UserSample(
         user_rows=checks.frozen(rows[at]),
+        user=checks.frozen(names[at]),
         weight=checks.frozen((sizes / numbers)[stratum[at]]),
         n_users=int(rows.size),
         stratum=checks.frozen(stratum[at]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,10 +20,11 @@ from fullrank.data.targets import (
     clean_exclude,
     clean_items,
     clean_targets,
-    pairs,
 )
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables import ids as _ids
+from fullrank.tables.ids import are_rows
 
 _MOST = 2**31 - 1  # the last row that there can be
 
@@ -42,6 +43,7 @@ class Negatives:
         of its user.
     replacement, pool : how they were drawn, or None where it is not known
     seed : the key of the draw where it is ours
+    user_ids, item_ids : the ids of the rows, which files hold; None where rows have no names
     """
 
     user_rows: Ints
@@ -50,6 +52,8 @@ class Negatives:
     replacement: bool | None = None
     pool: str | None = None
     seed: int | None = None
+    user_ids: Array | None = field(default=None, repr=False)
+    item_ids: Array | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         items = checks.as_array("items", self.items)
@@ -122,6 +126,30 @@ class Negatives:
         from fullrank.designs import given_files
 
         given_files.save(self, path)
+
+    def in_rows(self, *, user_ids: Array | None, item_ids: Array | None) -> Negatives:
+        """The same draws in the rows that these ids name."""
+        named = (self.user_ids, self.item_ids)
+        if all(_ids.same(own, ids) for own, ids in zip(named, (user_ids, item_ids), strict=True)):
+            return self
+        for side, own, ids in zip(("user", "item"), named, (user_ids, item_ids), strict=True):
+            if (own is None) != (ids is None) and not are_rows(ids if own is None else own):
+                raise InputError(
+                    f"`negatives` must name their {side}s as the targets do: give both "
+                    f"{side}_ids, or neither."
+                )
+        users = _moved("user", self.user_rows, self.user_ids, user_ids)
+        target = self.target_rows
+        return replace(
+            self,
+            user_rows=users,
+            target_rows=target
+            if target is None
+            else _moved("item", target, self.item_ids, item_ids),
+            items=_moved("item", self.items, self.item_ids, item_ids),
+            user_ids=user_ids,
+            item_ids=item_ids,
+        )
 
     def rows_of(self, user_rows: Ints, item_rows: Ints) -> Ints:
         """The row of items that belongs to each target."""
@@ -265,23 +293,26 @@ def draw_negatives(
     memory.ask("sample_size", 8 * clean.users.size * width, what)
     drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
     return Negatives(
-        user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key
-    )
+        user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key,
+        user_ids=getattr(targets, "user_ids", None), item_ids=getattr(targets, "item_ids", None),
+    )  # fmt: skip
 
 
-def as_negatives(value: Any, targets: Any) -> Negatives:
-    """Negatives as they are, from a file (ids of an Interactions are translated), or an array."""
+def as_negatives(
+    value: Any, targets: Targets, *, user_ids: Array | None, item_ids: Array | None
+) -> Negatives:
+    """Negatives in the rows that these ids name: given, from a file of ids, or from an array.
+
+    An array holds item ids where items have any, else rows; -1 fills up.
+    """
+    ids = {"user_ids": user_ids, "item_ids": item_ids}
     if isinstance(value, Negatives):
-        return value
-    ids = {name: getattr(targets, name, None) for name in ("user_ids", "item_ids")}
+        return value.in_rows(**ids)
     if isinstance(value, str) or hasattr(value, "__fspath__"):
         if Path(value).suffix in (".parquet", ".pq"):
-            from fullrank.designs import given_files
-
-            ours = given_files.is_ours(value)  # rows, not ids
-            return Negatives.read_parquet(value, **({} if ours else ids))
+            return Negatives.read_parquet(value, **ids)
         return Negatives.read_ncf(value, **ids)
-    user_rows, item_rows = (checks.as_array("targets", one) for one in pairs(targets))
+    user_rows, item_rows = targets.user_rows, targets.item_rows
     try:
         array = np.asarray(value)
     except ValueError:
@@ -293,7 +324,30 @@ def as_negatives(value: Any, targets: Any) -> Negatives:
             f"`negatives` must have one row for each of {user_rows.size} targets, in their order, "
             f"not shape {array.shape}."
         )
+    if item_ids is not None and not are_rows(item_ids):
+        array = _found(array, item_ids)
     return Negatives(user_rows=user_rows, target_rows=item_rows, items=array)
+
+
+def _moved(side: str, rows: Array, own: Array | None, ids: Array | None) -> Array:
+    """The rows under other ids; -1 stays."""
+    if own is None or ids is None or _ids.same(own, ids):
+        return rows
+    there = _ids.find("negatives", own, ids)
+    moved = np.where(rows < 0, -1, there[np.maximum(rows, 0)])
+    checks.reject(
+        "negatives", own[np.maximum(rows, 0)].ravel(), ((moved < 0) & (rows >= 0)).ravel(),
+        f"name {side}s that the scorer knows",
+    )  # fmt: skip
+    return moved
+
+
+def _found(array: Array, item_ids: Array) -> Array:
+    """The rows of item ids; what fills up short rows (-1, or empty text) stays -1."""
+    empty = array == ("" if array.dtype.kind == "U" else -1)
+    rows = np.full(array.shape, -1, np.int64)
+    rows[~empty] = _ids.look_up("negatives", array[~empty], item_ids)
+    return rows
 
 
 def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None) -> None:

@@ -13,6 +13,7 @@ from fullrank._lib.checks import printable
 from fullrank._lib.files import PathLike, existing, replacing
 from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
+from fullrank.tables.ids import are_rows
 
 if TYPE_CHECKING:
     from fullrank.designs.given import Negatives
@@ -62,6 +63,13 @@ def read_parquet(
     """The columns and the design of a Parquet file, as `Negatives` takes them."""
     table = _parquet(path)
     said = _metadata(table.schema, path)
+    if said and not said.get("named"):  # rows of ours, which no id names
+        for side, known in (("user", user_ids), ("item", item_ids)):
+            if known is not None and not are_rows(np.asarray(known)):
+                raise InputError(
+                    f"`path` must name its {side}s by id; {printable(path)} holds row numbers."
+                )
+        user_ids = item_ids = None
     missing = {"user", "negative"} - set(table.column_names)
     if missing:
         raise InputError(
@@ -92,9 +100,8 @@ def read_parquet(
     }
 
 
-def is_ours(path: PathLike) -> bool:
-    """Whether `save` wrote the file."""
-    return _META in (_parquet(path).schema.metadata or {})
+def _named(rows: Array, ids: Array | None) -> Array:
+    return rows if ids is None else ids[rows]
 
 
 def save(negatives: Negatives, path: PathLike) -> None:
@@ -104,12 +111,15 @@ def save(negatives: Negatives, path: PathLike) -> None:
 
     full = negatives.items >= 0
     starts = np.concatenate(([0], np.cumsum(full.sum(axis=1)))).astype(np.int32)
-    lists = pa.ListArray.from_arrays(pa.array(starts), pa.array(negatives.items[full]))
-    columns = {"user": pa.array(negatives.user_rows), "negative": lists}
+    users, items = negatives.user_ids, negatives.item_ids
+    flat = _named(negatives.items[full], items)
+    lists = pa.ListArray.from_arrays(pa.array(starts), pa.array(flat))
+    columns = {"user": pa.array(_named(negatives.user_rows, users)), "negative": lists}
     if negatives.target_rows is not None:
-        columns["target"] = pa.array(negatives.target_rows)
+        columns["target"] = pa.array(_named(negatives.target_rows, items))
     said = {
         "format": FORMAT,
+        "named": users is not None and items is not None,
         "replacement": negatives.replacement,
         "pool": negatives.pool,
         "seed": negatives.seed,

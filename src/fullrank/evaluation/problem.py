@@ -15,7 +15,9 @@ import numpy as np
 from fullrank._lib.device import on_gpu
 from fullrank.data.shards import Shard
 from fullrank.evaluation.strategy import Strategy
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
+
+Ranks = RankSample | ExactRanks
 
 _SHARDS = 64  # as many as this, where the sizes below allow it
 _GPU_SHARDS = 8
@@ -35,7 +37,7 @@ class Problem:
     keep_rows: bool = True
 
 
-def rank_shard(problem: Problem, shard: Shard) -> RankSample:
+def rank_shard(problem: Problem, shard: Shard) -> Ranks:
     """The ranks of one shard."""
     targets, seen = problem.targets.part(shard)
     scorer = problem.scorer
@@ -58,10 +60,11 @@ def usual_size(n_users: int, device: str | None = None) -> int:
     return int(np.clip(-(-n_users // _SHARDS), _LEAST, _MOST))
 
 
-def added(samples: Sequence[RankSample]) -> RankSample:
+def added(samples: Sequence[Ranks]) -> Ranks:
     """The sum, taken by halves so that the work does not grow with the square of their number."""
-    parts = list(samples)
+    parts: list[Any] = list(samples)
     while len(parts) > 1:
         pairs = [a + b for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = pairs if len(parts) % 2 == 0 else [*pairs, parts[-1]]
-    return parts[0]
+    found: Ranks = parts[0]
+    return found

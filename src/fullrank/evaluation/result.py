@@ -23,7 +23,8 @@ from fullrank.evaluation.manifest import (
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
 from fullrank.inference.comparison.result import decimals
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.sample_files import read_own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,13 +33,13 @@ class Evaluation(tabular.Tabular):
 
     Attributes
     ----------
-    samples : name of a model to its ranks; exact ones are a sample that holds every item
+    samples : name of a model to its ranks: ExactRanks, or a RankSample
     metrics : names
     about : how it was measured: data, split, seed, strategy, models, version, …
     confidence_level : of the intervals
     """
 
-    samples: Mapping[str, RankSample]
+    samples: Mapping[str, RankSample | ExactRanks]
     metrics: tuple[str, ...]
     about: Mapping[str, Any]
     confidence_level: float = 0.95
@@ -56,7 +57,7 @@ class Evaluation(tabular.Tabular):
     @cached_property
     def comparison(self) -> Comparison | None:
         """The models compared user by user; None for one model, or where rows were not kept."""
-        if len(self.samples) < 2 or any(one.rows is None for one in self.samples.values()):
+        if len(self.samples) < 2 or not all(_has_rows(one) for one in self.samples.values()):
             return None
         return compare(
             self.samples,
@@ -68,7 +69,9 @@ class Evaluation(tabular.Tabular):
     @property
     def exact(self) -> bool:
         """Whether every target was ranked among all items."""
-        return all(sample.exhausted for sample in self.samples.values())
+        return all(
+            isinstance(one, ExactRanks) or one.exhausted for one in self.samples.values()
+        )
 
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
@@ -157,10 +160,8 @@ class Evaluation(tabular.Tabular):
     def _title(self) -> str:
         name = self.about.get("name") or "ranks"
         first = next(iter(self.samples.values()))
-        if not self.exact:
-            return f"{name} · {first}"
-        of = f"{first.n_targets:,} targets of {first.n_users:,} users"
-        return f"{name} · exact ranks of {of}{_of_items(self.about.get('data', {}))}"
+        about = first.about() if isinstance(first, ExactRanks) else str(first)
+        return f"{name} · {about}"
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         compared = self.comparison
@@ -189,13 +190,20 @@ class Evaluation(tabular.Tabular):
         ]
 
 
-def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample:
+def _has_rows(ranks: RankSample | ExactRanks) -> bool:
+    return ranks.count is None if isinstance(ranks, ExactRanks) else ranks.rows is not None
+
+
+def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample | ExactRanks:
     path = _files.existing(folder / told["ranks"])
     if told.get("checksum") not in (None, file_fingerprint(path)):
         raise InputError(
             f"`folder` must be as evaluate wrote it; {path} was damaged or changed since."
         )
-    return RankSample.read(path)
+    found = read_own(path)
+    if found is None:
+        raise InputError(f"`folder` must be as evaluate wrote it; {path} holds no ranks of ours.")
+    return found
 
 
 def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:

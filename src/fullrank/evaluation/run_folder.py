@@ -38,7 +38,7 @@ from fullrank.evaluation.manifest import (
     read_manifest,
 )
 from fullrank.evaluation.result import Evaluation
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.sample_files import from_arrow
 
 UNFINISHED = "unfinished"
@@ -159,7 +159,7 @@ class RunFolder:
                 temporary.unlink(missing_ok=True)
             raise _stopped(self.folder, error) from error
 
-    def keep(self, model: int, shard: int, sample: RankSample) -> None:
+    def keep(self, model: int, shard: int, sample: RankSample | ExactRanks) -> None:
         """Keep the ranks of a shard."""
         content = _parquet(sample)
         self.put(f"{model}-{shard}-{_checksum(content)}.parquet", content)
@@ -198,7 +198,7 @@ class RunFolder:
                 found[int(match[1])] = path
         return found
 
-    def samples(self, model: int, n_shards: int) -> Iterator[RankSample]:
+    def samples(self, model: int, n_shards: int) -> Iterator[RankSample | ExactRanks]:
         """All shards of a model, in order."""
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -288,7 +288,7 @@ def locked(file: Any) -> bool:
     return os.fstat(file.fileno()).st_nlink > 0
 
 
-def _parquet(sample: RankSample) -> bytes:
+def _parquet(sample: RankSample | ExactRanks) -> bytes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

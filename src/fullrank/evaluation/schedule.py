@@ -21,12 +21,14 @@ from fullrank.engines import Engine
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
 from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
-from fullrank.evaluation.problem import Problem, added, rank_shard, usual_size
+from fullrank.evaluation.problem import Problem, Ranks, added, rank_shard, usual_size
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.strategy import Strategy
-from fullrank.samples import RankSample
+from fullrank.ranking.request import in_rows
 from fullrank.scorers import as_scorer
+from fullrank.scorers.alignment import aligned
+from fullrank.scorers.scorer import Scorer
 from fullrank.scorers.user_files import UserFactors, UserFile
 
 
@@ -36,6 +38,7 @@ class Work:
 
     entries: list[Entry]
     targets: Any  # ShardedTargets, or a UserFile
+    exclude: Any  # Interactions, a sparse matrix or None
     asked: Mapping[str, Any]
     strategy: Strategy
     metrics: tuple[str, ...]
@@ -94,8 +97,9 @@ class Work:
 
     def _settled(self, scorer: Any) -> dict[str, Any]:
         """What the arguments leave open: the strategy of a budget, and the size of shards."""
+        targets = self.targets if scorer is None else self._excluding(self.targets, scorer)
         strategy = settled_strategy(
-            self.strategy, scorer, self.targets, metric=self.metrics[0], seed=self.seed
+            self.strategy, scorer, targets, metric=self.metrics[0], seed=self.seed
         )
         size = self.shard_size or usual_size(strategy.users or self.targets.n_users, self.device)
         return {"strategy": strategy.to_dict(), "shard_size": size}
@@ -106,7 +110,14 @@ class Work:
         entry = self.entries[model]
         with self.steps(f"preparing {entry.name}"):
             made = entry.scorer(None if folder is None else Keeper(folder, model))
-            return made if isinstance(made, UserFactors) else as_scorer(made)
+            return made if isinstance(made, UserFactors) else self._aligned(as_scorer(made))
+
+    def _aligned(self, scorer: Scorer) -> Scorer:
+        """The scorer with the data's rows, found by id."""
+        t = self.targets
+        if isinstance(t, UserFile):  # whose rows are its ids
+            return aligned(scorer, user_ids=None, item_ids=None)
+        return aligned(scorer, user_ids=t.user_ids, item_ids=t.item_ids, users=t.users)
 
     def _ranked(
         self,
@@ -116,17 +127,18 @@ class Work:
         strategy: Strategy,
         shards: list[Shard],
         folder: RunFolder | None,
-    ) -> list[RankSample]:
+    ) -> list[Ranks]:
         """The ranks of all shards of one model, in order."""
         done = {} if folder is None else folder.kept(model)
         missing = [at for at in range(len(shards)) if at not in done]
-        found: dict[int, RankSample] = {}
+        found: dict[int, Ranks] = {}
         total = shards[-1].stop
         so_far = total - sum(shards[at].stop - shards[at].start for at in missing)
         if missing:
+            scorer = make()
             problem = Problem(
-                scorer=make(),
-                targets=targets,
+                scorer=scorer,
+                targets=self._excluding(targets, scorer),
                 strategy=strategy,
                 seed=self.seed,
                 threads=self.engine.threads,
@@ -150,6 +162,18 @@ class Work:
             return list(folder.samples(model, len(shards)))
         return [found[at] for at in range(len(shards))]
 
+    def _excluding(self, targets: Any, scorer: Any) -> Any:
+        """The targets with what is excluded, in the rows of the catalogue of this scorer."""
+        if self.exclude is None:
+            return targets
+        items = targets.item_ids
+        if items is not None and scorer.n_items > items.size:
+            items = scorer.item_ids
+        seen = in_rows(
+            self.exclude, user_ids=targets.user_ids, item_ids=items, n_items=scorer.n_items
+        )
+        return targets.excluding(seen)
+
 
 def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **settings: Any) -> Work:
     """Clean what belongs together; the other settings are clean."""
@@ -171,8 +195,8 @@ def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **sett
             )
         mark = data.fingerprint
     else:
-        targets = ShardedTargets.of(data if split is None else split.test, exclude)
-        mark = fingerprint(targets, *(split.parts().values() if split else ()))
+        targets = ShardedTargets.of(data if split is None else split.test)
+        mark = fingerprint(targets, exclude, *(split.parts().values() if split else ()))
     key = seed_key(seed)
     about_data = {
         "n_users": targets.n_users,
@@ -192,7 +216,9 @@ def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **sett
         "confidence_level": settings["level"],
         "models": [{"name": entry.name, **entry.about} for entry in entries],
     }
-    return Work(entries=entries, targets=targets, asked=asked, seed=key, **settings)
+    return Work(
+        entries=entries, targets=targets, exclude=exclude, asked=asked, seed=key, **settings
+    )
 
 
 def _from_dict(content: Mapping[str, Any]) -> Strategy:

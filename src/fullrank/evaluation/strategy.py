@@ -12,7 +12,8 @@ from fullrank.designs.draws import POOLS
 from fullrank.errors import InputError
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
 from fullrank.ranking.sampled import TIES
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.exact_ranks import POLICIES
 
 Check = Callable[[str, Any], Any]
 
@@ -29,7 +30,7 @@ def _one_of(options: Any) -> Check:
     return lambda name, value: checks.choice(name, value, tuple(options))
 
 
-_EXACT: Mapping[str, tuple[Any, Check]] = {"ties": ("random", _one_of(TIES))}
+_EXACT: Mapping[str, tuple[Any, Check]] = {"ties": ("mean", _one_of(POLICIES))}
 _DRAWN: Mapping[str, tuple[Any, Check]] = {
     "replacement": (False, checks.flag),
     "pool": ("all", _one_of(POOLS)),
@@ -134,12 +135,11 @@ class Strategy:
             raise InputError("`strategy` must say how many items may be scored, as in budget:1e7.")
         return cls(name=spec.name, users=settings.pop("users", None), settings=settings)
 
-    def rank(self, scorer: Any, targets: Any, **arguments: Any) -> RankSample:
-        """The ranks of these targets, exact ones as a sample of every item."""
-        if self.name in ("exact", "users"):
-            return rank(scorer, targets, **self.settings, **arguments).sample()
-        function: Any = {"sampled": sample_ranks, "adaptive": adaptive_ranks}[self.name]
-        found: RankSample = function(scorer, targets, **self.settings, **arguments)
+    def rank(self, scorer: Any, targets: Any, **arguments: Any) -> RankSample | ExactRanks:
+        """The ranks of these targets, exact or among sampled candidates."""
+        kinds: Any = {"sampled": sample_ranks, "adaptive": adaptive_ranks}
+        function = kinds.get(self.name, rank)
+        found: RankSample | ExactRanks = function(scorer, targets, **self.settings, **arguments)
         return found
 
     def to_dict(self) -> dict[str, Any]:

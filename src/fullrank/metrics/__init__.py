@@ -7,7 +7,16 @@ Imports `_lib`; every folder to its right may import it.
 {'recall@10': 0.6666666666666666, 'ndcg@10': 0.47689218602446437}
 """
 
-from fullrank.metrics.averages import evaluate, offsets, user_values
+from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
 from fullrank.metrics.metric import Metric, names, parse, parse_all
 
-__all__ = ["Metric", "evaluate", "names", "offsets", "parse", "parse_all", "user_values"]
+__all__ = [
+    "Metric",
+    "evaluate",
+    "names",
+    "offsets",
+    "parse",
+    "parse_all",
+    "user_values",
+    "weighted_mean",
+]

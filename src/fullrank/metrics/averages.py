@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,6 +15,37 @@ from fullrank.errors import InputError
 from fullrank.metrics.metric import Metric, parse, parse_all
 
 ONE_BASED = "Ranks are 1-based."
+
+
+def weighted_mean(gains: Floats, weight: Floats, n_targets: ArrayLike = 1) -> float:
+    """The mean over users of what their targets add, each target with its user's weight.
+
+    Products and sums are exact and rounded once, at the end. So neither the order of the targets
+    nor how they are grouped (one row each, or one row and a count) changes a bit of the mean.
+
+    Examples
+    --------
+    >>> weighted_mean(np.array([1.0, 0.0, 0.25]), np.ones(3))
+    0.4166666666666667
+    """
+    total = math.fsum((weight / n_targets).tolist())
+    felt = gains != 0.0
+    gain, times = gains[felt], weight[felt]
+    high = gain * times
+    parts = high.tolist()
+    if (times != 1.0).any():
+        parts += _lost(gain, times, high).tolist()
+    return math.fsum(parts) / total
+
+
+def _lost(first: Floats, second: Floats, product: Floats) -> Floats:
+    """What rounding took off each product, exactly (Dekker 1971): halves multiply exactly."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        a, b = (x * 134217729.0 for x in (first, second))
+        (h1, h2) = (a - (a - first), b - (b - second))
+        l1, l2 = first - h1, second - h2
+        lost = ((h1 * h2 - product) + h1 * l2 + l1 * h2) + l1 * l2
+    return np.where(np.isfinite(lost), lost, 0.0)
 
 
 def evaluate(

@@ -95,7 +95,6 @@ items)
     >>> sample.rows.rank, sample.rows.sample_size
     (array([1, 4]), array([100,   5]))
     """
-    scorer = as_scorer(scorer)
     setting = prepare(scorer, targets, exclude=exclude, items=items, ties=ties, weight=weight)
     replacement = checks.flag("replacement", replacement)
     pool = checks.choice("pool", pool, POOLS)
@@ -103,7 +102,7 @@ items)
     design = Design(replacement=replacement, levels=levels, stop_rank=stop_rank)
     key = seed_key(rng)
     pools = make_pools(
-        setting.targets, n_items=scorer.n_items, items=setting.items,
+        setting.targets, n_items=setting.scorer.n_items, items=setting.items,
         exclusion=setting.exclusion, pool=pool,
     )  # fmt: skip
     empty = setting.targets.users[pools.sizes == 0]

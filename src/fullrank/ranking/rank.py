@@ -11,14 +11,14 @@ from fullrank._lib import checks
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
-from fullrank.data.targets import clean_exclude, clean_items, clean_targets, n_candidates
+from fullrank.data.targets import n_candidates
 from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
-from fullrank.ranking import ties as tie_policies
 from fullrank.ranking.count import count
 from fullrank.ranking.job import Job
-from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.scorers.scorer import as_scorer
+from fullrank.ranking.request import make_request
+from fullrank.ranking.ties import between_targets
+from fullrank.samples.exact_ranks import POLICIES, ExactRanks
 
 PRECISIONS = ("exact", "fast")
 OPERANDS = ("tf32", "bf16")
@@ -50,13 +50,15 @@ def rank(
     ----------
     scorer : anything `as_scorer` takes: a scorer, a model, an array of scores, …
     targets : Interactions, or a pair (user_rows, item_rows) of equally long arrays
-        A user that occurs more than once has more than one target. Each target is ranked among
-        all candidates, the user's other targets included.
+        An Interactions is matched with the scorer by id. A scorer without ids has its users and
+        items in rows 0 … n - 1, and the ids of the Interactions must be these numbers. A pair
+        holds row numbers. A user that occurs more than once has more than one target. Each target
+        is ranked among all candidates, the user's other targets included.
     exclude : Interactions or sparse matrix (users × items), optional
-        Items that are not candidates, such as training items. A target stays a target even if it
-        is in `exclude`.
-    items : array of item rows or boolean mask, optional
-        The catalogue; all items by default. Targets must be in it.
+        Items that are not candidates, such as training items; an Interactions is matched by id. A
+        target stays a target even if it is in `exclude`.
+    items : array of item ids (rows where items have no ids) or boolean mask, optional
+        The catalogue; all items of the scorer by default. Targets must be in it.
     ties : {"mean", "best", "worst", "random"}
         How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
@@ -113,17 +115,16 @@ def rank(
     >>> result.metrics("recall@20")
     {'recall@20': 0.6666666666666666}
     """
-    scorer = as_scorer(scorer)
-    policy = checks.choice("ties", ties, tie_policies.POLICIES)
-    clean = clean_targets(targets, n_users=scorer.n_users, n_items=scorer.n_items)
-    catalogue = clean_items(items, n_items=scorer.n_items, targets=clean)
-    exclusion = clean_exclude(exclude, n_items=scorer.n_items, targets=clean, items=catalogue)
-    key = seed_key(rng) if policy == "random" else 0
+    policy = checks.choice("ties", ties, POLICIES)
+    # a seed is checked whether the ties need it or not
+    key = 0 if rng is None and policy != "random" else seed_key(rng)
+    asked = make_request(scorer, targets, exclude=exclude, items=items)
+    clean = asked.targets
     job = Job(
-        scorer=scorer,
+        scorer=asked.scorer,
         targets=clean,
-        catalogue=catalogue,
-        exclusion=exclusion,
+        catalogue=asked.items,
+        exclusion=asked.exclusion,
         random=policy == "random",
         key=key,
         fast=checks.choice("precision", precision, PRECISIONS) == "fast",
@@ -134,24 +135,27 @@ def rank(
         operands=checks.choice("operands", operands, OPERANDS),
     )
     counts, undecided = count(job)
-    ranks, offset = tie_policies.placed(counts, clean, policy, key)
-    weights = np.ones(ranks.size) if weight is None else _weights(weight, ranks.size)
+    others, offset = between_targets(counts, clean, policy, key)
+    weights = np.ones(offset.size) if weight is None else _weights(weight, offset.size)
     given = np.argsort(clean.order)
+    candidates = n_candidates(
+        clean, n_items=asked.scorer.n_items, items=asked.items, exclusion=asked.exclusion
+    )
+    before = (counts.before - others.before)[given] if policy == "random" else None
     return ExactRanks(
-        ranks=checks.frozen(ranks[given]),
-        n_greater=checks.frozen(counts.greater[given]),
-        n_equal=checks.frozen(counts.equal[given]),
-        n_candidates=checks.frozen(
-            n_candidates(clean, n_items=scorer.n_items, items=catalogue, exclusion=exclusion)
-        ),
-        user_rows=checks.frozen(clean.user_rows),
-        item_rows=checks.frozen(clean.item_rows),
+        user=checks.frozen(clean.user),
+        item=checks.frozen(clean.item),
+        time=None if clean.time is None else checks.frozen(clean.time),
+        above=checks.frozen((counts.greater - others.greater)[given]),
+        equal=checks.frozen((counts.equal - others.equal)[given]),
+        before=None if before is None else checks.frozen(before),
+        candidates=checks.frozen(candidates),
         n_targets=checks.frozen(clean.n_targets),
         offset=checks.frozen(offset[given]),
         weight=checks.frozen(weights),
         ties=policy,
         precision=precision,
-        pool="all" if exclusion is None else "unseen",
+        pool="all" if asked.exclusion is None else "unseen",
         seed=key if policy == "random" else None,
         n_undecided=undecided,
     )

@@ -15,22 +15,16 @@ from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
-from fullrank.data.targets import (
-    Exclusion,
-    Targets,
-    clean_exclude,
-    clean_items,
-    clean_targets,
-    n_candidates,
-)
+from fullrank.data.targets import n_candidates
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.designs.given import Negatives, as_negatives, without_targets
 from fullrank.designs.sizes import checked_size
 from fullrank.errors import InputError
+from fullrank.ranking.request import Request, make_request
 from fullrank.samples.sample import RankSample
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.scorer import Scorer, as_scorer, is_thread_safe, nan_error, score_block
+from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, score_block
 
 if TYPE_CHECKING:
     from fullrank.ranking.cuda.sampled.device_ranks import Ranking
@@ -70,12 +64,12 @@ def sample_ranks(
     ----------
     scorer : anything `as_scorer` takes
     targets : Interactions, or a pair (user_rows, item_rows)
-        The other targets of a multi-target user are never drawn; they are all scored, and the
+        Matched with the scorer as in `rank`. The other targets of a multi-target user are never drawn; they are all scored, and the
         sample records how many of them rank above (`offset`).
     exclude : Interactions or sparse matrix (users × items), optional
         Items that count as below every target, such as training items. A target stays a target.
-    items : array of item rows or boolean mask, optional
-        The catalogue; all items by default.
+    items : array of item ids (rows where items have no ids) or boolean mask, optional
+        The catalogue; all items of the scorer by default.
     sample_size : int, default 100
         Candidates for each target, itself included. Without replacement a user with a smaller
         pool gets all of it, and an exact rank.
@@ -138,8 +132,8 @@ def sample_ranks(
     >>> sample.rows.rank
     array([1, 3])
     """
-    scorer = as_scorer(scorer)
     setting = prepare(scorer, targets, exclude=exclude, items=items, ties=ties, weight=weight)
+    scorer = setting.scorer
     report = reporter(progress, "sampled ranks")
     run = Run(n_jobs=n_jobs, batch_size=batch_size, device=device, progress=report)
     gpu = on_gpu(device)
@@ -148,7 +142,8 @@ def sample_ranks(
     if negatives is not None:
         if shared_draws is not None:
             raise InputError("`shared_draws` must be left out with `negatives`: nothing is drawn.")
-        given = as_negatives(negatives, targets)
+        ids = {"user_ids": setting.user_ids, "item_ids": setting.item_ids}
+        given = as_negatives(negatives, setting.targets, **ids)
         return _from_negatives(
             setting, given, sample_size=sample_size, replacement=replacement, pool=pool,
             rng=rng, run=run,
@@ -200,20 +195,11 @@ def sample_ranks(
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Setting:
+class Setting(Request):
     """The cleaned arguments that sampled and adaptive ranking share."""
 
-    scorer: Scorer
-    targets: Targets
-    exclusion: Exclusion | None
-    items: Ints | None
     ties: str
     weight: ArrayLike | None
-
-    @property
-    def n_items(self) -> int:
-        """The size of the catalogue."""
-        return self.scorer.n_items if self.items is None else int(self.items.size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -227,26 +213,11 @@ class Run:
 
 
 def prepare(
-    scorer: Scorer,
-    targets: Any,
-    *,
-    exclude: Any,
-    items: Any,
-    ties: str,
-    weight: ArrayLike | None,
+    scorer: Any, targets: Any, *, exclude: Any, items: Any, ties: str, weight: ArrayLike | None
 ) -> Setting:
     """Clean the arguments that sampled and adaptive ranking share."""
-    clean = clean_targets(targets, n_users=scorer.n_users, n_items=scorer.n_items)
-    rows = clean_items(items, n_items=scorer.n_items, targets=clean)
-    exclusion = clean_exclude(exclude, n_items=scorer.n_items, targets=clean, items=rows)
-    return Setting(
-        scorer=scorer,
-        targets=clean,
-        exclusion=exclusion,
-        items=rows,
-        ties=checks.choice("ties", ties, TIES),
-        weight=weight,
-    )
+    asked = make_request(scorer, targets, exclude=exclude, items=items)
+    return Setting(**vars(asked), ties=checks.choice("ties", ties, TIES), weight=weight)
 
 
 def draw_counts(pool_sizes: Ints, size: int, replacement: bool) -> Ints:
@@ -361,7 +332,9 @@ def pack(
         pool=pool,
         ties=setting.ties,
         shared_draws=shared_draws,
-        user=t.user_rows,
+        user=t.user,
+        item=t.item,
+        time=t.time,
         weight=setting.weight,
         n_targets=t.n_targets if several else 1,
         offset=_offsets(setting, marks, key) if several else 0,

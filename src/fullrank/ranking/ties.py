@@ -1,32 +1,19 @@
-"""Ties: what a target's rank is when other items have its score.
+"""What is counted for each target, and the part of it that is the user's other targets.
 
-Whatever the policy, no two targets of a user share a place. Of two tied targets the one with the
-lower item row comes first (for "random" the keyed words decide), and the policy says where a
-target is placed among the *non-targets* of its score. So rank = 1 + offset + z, with `offset` the
-other targets above it, all different within a user, and z the non-targets above it:
-
-=========  ========================================================================================
-"mean"     z = greater + equal/2, the average over all orders; a rank may be half a number
-"best"     z = greater
-"worst"    z = greater + equal
-"random"   z = greater + those of equal score whose keyed word is larger than the target's; the word
-           of an item depends on seed, user row and item row, so that sampled ranks of the same seed
-           see the same order (draws.py)
-=========  ========================================================================================
+No two targets of a user share a place: of two tied targets the one with the lower item row comes
+first (for "random" the keyed words decide). `offset` counts the targets above, and what is left is
+counts over non-targets, from which `samples.exact_ranks` makes ranks by any tie policy.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.types import Ints
 from fullrank.data.targets import Targets
-
-POLICIES = ("mean", "best", "worst", "random")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,8 +44,13 @@ class Counts:
             getattr(self, name)[here] += getattr(part, name)
 
 
-def placed(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[NDArray[Any], Ints]:
-    """The rank and the offset of every target, counts and results by `targets.order`."""
+def between_targets(
+    counts: Counts, targets: Targets, policy: str, key: int
+) -> tuple[Counts, Ints]:
+    """What the user's other targets add to each count, and how many of them are placed above.
+
+    Counts and results are by `targets.order`.
+    """
     others = Counts.empty(counts.mark.size)
     offset = np.zeros(counts.mark.size, np.int64)
     if targets.users.size < counts.mark.size:
@@ -68,12 +60,4 @@ def placed(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[NDA
             targets.users, targets.starts, targets.item_rows[targets.order], counts.mark,
             policy == "random", np.uint64(key), others.greater, others.equal, others.before, offset,
         )  # fmt: skip
-    greater = counts.greater - others.greater
-    equal = counts.equal - others.equal
-    above: dict[str, Any] = {
-        "mean": greater + equal / 2,
-        "best": greater,
-        "worst": greater + equal,
-        "random": greater + counts.before - others.before,
-    }
-    return 1 + offset + above[policy], offset
+    return others, offset

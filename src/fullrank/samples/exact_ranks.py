@@ -1,35 +1,62 @@
-"""Exact ranks: what was counted for each target, and the ranks and metrics that follow."""
+"""Exact ranks: what was counted for each target, and the ranks and metrics that follow.
+
+Whatever the tie policy, no two targets of a user share a place. So rank = 1 + offset + z, with
+`offset` the user's other targets above this one and z the non-targets above it, which the policy
+makes from how many non-targets are `above` and how many have `equal` scores:
+
+=========  ========================================================================================
+"mean"     z = above + equal/2, the average over all orders; a rank may be half a number
+"best"     z = above
+"worst"    z = above + equal
+"random"   z = above + those of equal score whose keyed word is larger than the target's; the word
+           of an item depends on seed, user row and item row, so that sampled ranks of the same seed
+           see the same order (designs/draws.py)
+=========  ========================================================================================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib.types import Ints
+from fullrank._lib import checks
+from fullrank._lib.files import PathLike
+from fullrank._lib.types import Array, Floats, Ints
 from fullrank.errors import InputError
-from fullrank.metrics import Metric, parse_all
+from fullrank.metrics import Metric, parse_all, weighted_mean
 from fullrank.samples.sample import RankSample
 
+POLICIES = ("mean", "best", "worst", "random")
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
+_COLUMNS = ("user", "item", "time", "above", "equal", "before", "candidates", "n_targets",
+            "offset", "weight", "count")  # fmt: skip
+_COUNTED = ("above", "equal", "before", "candidates", "n_targets", "offset")
+_SETTINGS = ("ties", "pool", "precision", "seed")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ExactRanks:
     """Exact ranks, one for each target in the order given.
 
+    `rank` makes them, and `+` joins those of different users. Every rank, tie policy and metric is
+    computed from three counts: `above`, `equal` and `candidates`.
+
     Attributes
     ----------
-    ranks : from 1, by the tie policy; float64 for "mean", int64 otherwise
-    n_greater, n_equal : other candidates with a higher and with exactly the same score
-    n_candidates : candidates of the target's user, the target included
-    user_rows, item_rows : the targets
+    above, equal : non-targets with a higher and with exactly the same score
+    candidates : candidates of the target's user, the user's targets included
+    user, item : the caller's ids of the targets; None where only counts are kept
+    time : when the target happened, where it is known
     n_targets : targets of the same user
     offset : other targets of the same user that rank above
+    before : with ties="random", how many of `equal` are placed above; None otherwise
     weight : of the target's user
+    count : targets that a row stands for; None where each row is one target
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
     n_undecided : on a GPU, how many comparisons of a factor model's scores were closer than the
@@ -38,92 +65,291 @@ class ExactRanks:
         from some of the items. None where nothing was counted so.
     """
 
-    ranks: NDArray[Any]
-    n_greater: Ints
-    n_equal: Ints
-    n_candidates: Ints
-    user_rows: Ints
-    item_rows: Ints
+    above: Ints
+    equal: Ints
+    candidates: Ints
     n_targets: Ints
     offset: Ints
-    weight: NDArray[np.float64]
+    weight: Floats
     ties: str
-    precision: str
     pool: str
+    precision: str = "exact"
+    user: Array | None = None
+    item: Array | None = None
+    time: Ints | None = None
+    before: Ints | None = None
+    count: Ints | None = None
     seed: int | None = None
     n_undecided: int | None = None
 
+    @cached_property
+    def ranks(self) -> NDArray[Any]:
+        """Ranks from 1, by the tie policy; float64 for "mean", int64 otherwise."""
+        return checks.frozen(1 + self.offset + self._non_targets_above())
+
+    def _non_targets_above(self) -> NDArray[Any]:
+        if self.ties == "mean":
+            return self.above + self.equal / 2
+        if self.ties == "random":
+            assert self.before is not None
+            return self.above + self.before
+        return self.above if self.ties == "best" else self.above + self.equal
+
+    def with_ties(self, ties: str) -> ExactRanks:
+        """The same counts under another tie policy.
+
+        >>> from fullrank.ranking import rank
+        >>> rank([[1.0, 2.0, 2.0]], ([0], [1])).with_ties("worst").ranks
+        array([2])
+        """
+        policy = checks.choice("ties", ties, POLICIES)
+        if policy == self.ties:
+            return self
+        if policy == "random":
+            raise InputError(
+                '`ties` must be "mean", "best" or "worst": a random order of ties is drawn where '
+                'scores are compared, by rank(..., ties="random").'
+            )
+        if self.ties == "random" and self.several:
+            raise InputError(
+                '`ties` must stay "random" where users have several targets: tied targets of a '
+                "user were put in a random order as well."
+            )
+        return replace(self, ties=policy, before=None, seed=None)
+
     @property
+    def exhausted(self) -> bool:
+        """True: every target was ranked among all items, as in a sample that holds them all."""
+        return True
+
+    @property
+    def named(self) -> bool:
+        """Whether users and items have names, so that results can be joined."""
+        return self.user is not None
+
+    @property
+    def total_targets(self) -> int:
+        """How many targets were ranked."""
+        return int(self.above.size if self.count is None else self.count.sum())
+
+    @cached_property
     def n_users(self) -> int:
-        return int(np.unique(self.user_rows).size)
+        """How many users the targets belong to."""
+        if self.user is not None:
+            return int(np.unique(self.user).size)
+        each = np.ones(self.above.size) if self.count is None else self.count
+        return round(float((each / self.n_targets).sum()))
+
+    @property
+    def n_items(self) -> int | None:
+        """Candidates of every user; None where users have different numbers of them."""
+        low, high = int(self.candidates.min()), int(self.candidates.max())
+        return low if low == high else None
+
+    @property
+    def several(self) -> bool:
+        """Whether some user has more than one target."""
+        return bool((self.n_targets > 1).any())
 
     def metrics(self, *metrics: str | Metric | Iterable[str | Metric]) -> dict[str, float]:
-        """Weighted means over users, such as `result.metrics("recall@10", "ndcg@10")`."""
-        wanted = [metric for given in metrics for metric in parse_all(given)]
-        total = float((self.weight / self.n_targets).sum())  # of users, each counted once
-        return {metric.name: float(self.gains(metric) @ self.weight) / total for metric in wanted}
+        """Weighted means over users, such as `result.metrics("recall@10", "ndcg@10")`.
 
-    def gains(self, metric: str | Metric) -> NDArray[np.float64]:
+        Sums are rounded once, so that the order of the targets changes no bit.
+        """
+        wanted = [metric for given in metrics for metric in parse_all(given)]
+        return {
+            metric.name: weighted_mean(self.gains(metric), self.weight, self.n_targets)
+            for metric in wanted
+        }
+
+    def gains(self, metric: str | Metric) -> Floats:
         """What each target adds to its user's metric."""
         (parsed,) = parse_all(metric)
         return parsed.gains(
-            self.ranks, self.n_candidates, n_targets=self.n_targets, offset=self.offset
+            self.ranks, self.candidates, n_targets=self.n_targets, offset=self.offset
         )
+
+    # ---- other forms ----
+
+    def take(self, keep: NDArray[np.bool_]) -> ExactRanks:
+        """The targets where `keep` is true."""
+        if keep.all():
+            return self
+        columns: dict[str, Any] = {
+            name: checks.frozen(column[keep]) for name, column in self._columns().items()
+        }
+        return replace(self, **columns)
+
+    def __add__(self, other: ExactRanks) -> ExactRanks:
+        if not isinstance(other, ExactRanks):
+            return NotImplemented
+        for name in ("ties", "precision", "seed"):
+            if getattr(self, name) != getattr(other, name):
+                raise InputError(
+                    f"Exact ranks add only if their `{name}` agree; one has "
+                    f"{getattr(self, name)!r}, the other {getattr(other, name)!r}."
+                )
+        mine, theirs = self._columns(), other._columns()
+        if mine.keys() - {"time"} != theirs.keys() - {"time"}:
+            raise InputError("Exact ranks add only if both name their users and items, or neither.")
+        for name in ("user", "item"):
+            kinds = {one[name].dtype.kind == "U" for one in (mine, theirs) if name in one}
+            if len(kinds) > 1:  # numpy would make text of the numbers, and 1 would meet "1"
+                raise InputError("Exact ranks add only if ids are numbers in both, or text.")
+        joined: dict[str, Any] = {
+            name: checks.frozen(np.concatenate((column, theirs[name])))
+            for name, column in mine.items()
+            if name in theirs
+        }
+        pools = {self.pool, other.pool}
+        both = [one.n_undecided for one in (self, other) if one.n_undecided is not None]
+        return replace(
+            self,
+            **{"time": None, **joined},
+            pool="unseen" if len(pools) > 1 else self.pool,
+            n_undecided=sum(both) if both else None,
+        )
+
+    def __radd__(self, other: Any) -> ExactRanks:
+        # sum() starts from 0
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def without_rows(self) -> ExactRanks:
+        """Equal outcomes put together, without ids: memory no longer grows with the users."""
+        columns = {n: c for n, c in self._columns().items() if n in _COUNTED}
+        order = np.lexsort(tuple(columns.values()))
+        new = np.any([np.diff(column[order]) != 0 for column in columns.values()], axis=0)
+        starts = np.concatenate([[0], np.flatnonzero(new) + 1])
+        count = np.ones(order.size, np.int64) if self.count is None else self.count
+        counted: dict[str, Any] = {n: checks.frozen(c[order][starts]) for n, c in columns.items()}
+        return replace(
+            self, **counted, user=None, item=None, time=None,
+            weight=checks.frozen(np.add.reduceat(self.weight[order], starts)),
+            count=checks.frozen(np.add.reduceat(count[order], starts)),
+        )  # fmt: skip
 
     def sample(self) -> RankSample:
         """The ranks as a sample that happens to hold every item: n = N, without replacement."""
-        if self.ties == "mean":
+        ranks = self.ranks - self.offset
+        if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
                 '`ties` must be "best", "worst" or "random" for a sample, whose ranks are whole '
                 'numbers; these ranks were made with "mean".'
             )
-        several = bool((self.n_targets > 1).any())
+        whole = ranks.astype(np.int64)
+        sizes = self.candidates - self.n_targets + 1
+        common: dict[str, Any] = {
+            "sample_size": sizes,
+            "n_items": self.candidates,
+            "replacement": False,
+            "pool": self.pool,
+            "ties": "unknown" if self.ties == "mean" else self.ties,
+            "weight": self.weight,
+        }
+        if self.count is not None:
+            if self.several:
+                raise InputError("`ranks` must have rows where users have several targets.")
+            return RankSample.from_counts(whole, self.count, **common)
         return RankSample.from_ranks(
-            self.ranks - self.offset,
-            sample_size=self.n_candidates - self.n_targets + 1,
-            n_items=self.n_candidates,
-            replacement=False,
-            pool=self.pool,
-            ties=self.ties,
-            user=self.user_rows,
-            weight=self.weight,
-            n_targets=self.n_targets if several else 1,
-            offset=self.offset if several else 0,
+            whole,
+            **common,
+            user=self.user,
+            item=self.item,
+            time=self.time,
+            n_targets=self.n_targets if self.several else 1,
+            offset=self.offset if self.several else 0,
         )
+
+    @classmethod
+    def of_sample(cls, sample: RankSample) -> ExactRanks:
+        """The ranks of a sample that holds every item of every target."""
+        if not sample.exhausted:
+            raise InputError("`sample` must hold every item; this one was drawn from more.")
+        rows = sample.rows
+        common: dict[str, Any] = {"ties": "best", "pool": sample.design.pool}
+        if rows is None:
+            ones, zeros = np.ones_like(sample.rank), np.zeros_like(sample.rank)
+            if sample.several:
+                raise InputError("`sample` must have its rows where users have several targets.")
+            return cls(
+                above=sample.rank - 1, equal=zeros, candidates=sample.pool, n_targets=ones,
+                offset=zeros, weight=sample.weight, count=sample.count, **common,
+            )  # fmt: skip
+        return cls(
+            above=rows.rank - 1, equal=np.zeros_like(rows.rank), candidates=rows.n_items,
+            n_targets=rows.n_targets, offset=rows.offset, weight=rows.weight, user=rows.user,
+            item=rows.item, time=rows.time, **common,
+        )  # fmt: skip
+
+    # ---- files and tables ----
+
+    @staticmethod
+    def read(path: PathLike) -> ExactRanks:
+        """Read what `write` wrote."""
+        from fullrank.samples import sample_files
+
+        return sample_files.read_exact(path)
+
+    def write(self, path: PathLike) -> None:
+        """Write a ``.parquet`` or ``.json`` file, whole or not at all."""
+        from fullrank.samples import sample_files
+
+        sample_files.write(self, path)
 
     def to_dict(self) -> dict[str, Any]:
         """One list for each column, and the settings."""
-        columns = {name: array.tolist() for name, array in self._columns().items()}
-        return columns | {
-            "ties": self.ties,
-            "precision": self.precision,
-            "seed": self.seed,
-            "n_undecided": self.n_undecided,
-        }
+        columns = {name: array.tolist() for name, array in self.columns().items()}
+        return columns | self.settings() | {"n_undecided": self.n_undecided}
 
     def to_arrow(self) -> Any:
-        """A pyarrow table with one row for each target."""
-        import pyarrow
+        """A pyarrow table with one row for each target, the settings in its metadata."""
+        from fullrank.samples import sample_files
 
-        return pyarrow.table(self._columns())
+        return sample_files.to_arrow(self)
 
     def to_frame(self) -> Any:
         """Return the ranks as a pandas DataFrame."""
         return self.to_arrow().to_pandas()
 
+    def settings(self) -> dict[str, Any]:
+        """What the counts do not tell."""
+        return {name: getattr(self, name) for name in _SETTINGS}
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns that there are, ranks first among the numbers."""
+        found = self._columns()
+        head = {name: found.pop(name) for name in ("user", "item", "time") if name in found}
+        return {**head, "rank": self.ranks, **found}
+
     def _columns(self) -> dict[str, NDArray[Any]]:
-        names = ("user_rows", "item_rows", "ranks", "n_greater", "n_equal", "n_candidates",
-                 "n_targets", "offset", "weight")  # fmt: skip
-        return {name: getattr(self, name) for name in names}
+        every = {name: getattr(self, name) for name in _COLUMNS}
+        return {name: column for name, column in every.items() if column is not None}
+
+    def __repr__(self) -> str:
+        return f"<ExactRanks: {self.about()}>"
+
+    def about(self) -> str:
+        """What was ranked among what, in a line."""
+        low, high = int(self.candidates.min()), int(self.candidates.max())
+        sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        return (
+            f"exact ranks of {self.total_targets:,} targets of {self.n_users:,} users among "
+            f"{sizes} items (ties: {self.ties})"
+        )
 
     def __str__(self) -> str:
-        low, high = int(self.n_candidates.min()), int(self.n_candidates.max())
-        sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        median = _median(self.ranks, self.count)
+        lines = [f"{'median rank':<12}{median:>10,.1f}"]
         values = self.metrics(_SHOWN)
-        head = (
-            f"exact ranks of {self.ranks.size:,} targets of {self.n_users:,} users among {sizes} "
-            f"items (ties: {self.ties})"
-        )
-        lines = [f"{'median rank':<12}{np.median(self.ranks):>10,.1f}"]
         lines += [f"{name:<12}{value:>10.4f}" for name, value in values.items()]
-        return "\n".join([head, *lines])
+        return "\n".join([self.about(), *lines])
+
+
+def _median(ranks: NDArray[Any], count: Ints | None) -> float:
+    if count is None:
+        return float(np.median(ranks))
+    order = np.argsort(ranks)
+    done = np.cumsum(count[order])
+    low, high = (np.searchsorted(done, place, side="right") for place in
+                 ((done[-1] - 1) // 2, done[-1] // 2))  # fmt: skip
+    return float((ranks[order][low] + ranks[order][high]) / 2)

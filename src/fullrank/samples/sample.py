@@ -26,7 +26,8 @@ class Rows:
 
     `user` is None where every target has a user of its own. `rank` and `sample_size` count
     the target and the drawn non-targets; `offset` counts the other targets of the same
-    user above this one, which need no sampling.
+    user above this one, which need no sampling. `user` and `item` are the caller's ids, `time`
+    is when the target happened, where these are known.
     """
 
     rank: Ints
@@ -36,6 +37,8 @@ class Rows:
     n_targets: Ints
     offset: Ints
     user: NDArray[Any] | None = None
+    item: NDArray[Any] | None = None
+    time: Ints | None = None
 
     @property
     def pool(self) -> Ints:
@@ -45,17 +48,24 @@ class Rows:
     def __add__(self, other: Rows) -> Rows:
         if (self.user is None) != (other.user is None):
             raise InputError("Samples add only if both name their users or neither does.")
-        mine, theirs = (
-            one.user is not None and one.user.dtype.kind in "iu" for one in (self, other)
-        )
-        if mine != theirs:  # numpy would make text of the numbers, and 1 would meet "1"
-            raise InputError("Samples add only if both name their users by numbers or by text.")
+        for name in ("user", "item"):
+            ids = [getattr(one, name) for one in (self, other)]
+            kinds = {one.dtype.kind in "iu" for one in ids if one is not None}
+            if len(kinds) > 1:  # numpy would make text of the numbers, and 1 would meet "1"
+                raise InputError(
+                    f"Samples add only if both name their {name}s by numbers or by text."
+                )
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (field.name for field in fields(Rows))
-            if getattr(self, name) is not None
+            if getattr(self, name) is not None and getattr(other, name) is not None
         }
         return _frozen_rows(**joined)
+
+    def take(self, keep: NDArray[np.bool_]) -> Rows:
+        """The rows where `keep` is true."""
+        columns = {field.name: getattr(self, field.name) for field in fields(Rows)}
+        return _frozen_rows(**{n: None if c is None else c[keep] for n, c in columns.items()})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -107,6 +117,8 @@ class RankSample:
         ties: str = "unknown",
         shared_draws: bool = False,
         user: ArrayLike | None = None,
+        item: ArrayLike | None = None,
+        time: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         n_targets: ArrayLike = 1,
         offset: ArrayLike = 0,
@@ -121,6 +133,7 @@ class RankSample:
         replacement, levels, stop_rank, ties, shared_draws : see `Design`
         pool : "all", or "unseen" where N is each user's own; inferred by default
         user : ids, to pair models by user; needed for multi-target users
+        item, time : ids of the targets, and when they happened, where these are known
         weight : weights of the targets' users, not negative
         n_targets, offset : for multi-target users, the number of targets |T| and how many
             of the others rank above; `rank` then counts sampled non-targets only
@@ -135,7 +148,9 @@ class RankSample:
             weight=_weights(weight, r.size),
             n_targets=checks.integers("n_targets", n_targets, size=r.size, low=1),
             offset=checks.integers("offset", offset, size=r.size, low=0),
-            user=_users(user, r.size),
+            user=_labels("user", user, r.size),
+            item=_labels("item", item, r.size),
+            time=None if time is None else checks.integers("time", time, size=r.size),
         )
         common = bool((rows.n_items == rows.n_items[0]).all())
         design = Design(
@@ -265,6 +280,16 @@ class RankSample:
         # sum() starts from 0
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
+    def take(self, keep: NDArray[np.bool_]) -> RankSample:
+        """The targets where `keep` is true, a user's targets being kept or dropped together."""
+        if self.rows is None:
+            raise InputError("`rows` must be kept to take some of the targets.")
+        if keep.all():
+            return self
+        rows = self.rows.take(keep)
+        _check_targets(rows)
+        return self._from_rows(self.design, rows)
+
     def without_rows(self) -> RankSample:
         """The counts alone. Those of multi-target users can be kept, not estimated from."""
         if self.several and self.n_items is None:
@@ -391,25 +416,26 @@ def _levels(levels: ArrayLike) -> tuple[int, ...]:
     return tuple(whole.tolist())
 
 
-def _users(user: ArrayLike | None, size: int) -> NDArray[Any] | None:
-    if user is None:
+def _labels(name: str, given: ArrayLike | None, size: int) -> NDArray[Any] | None:
+    """Ids as numbers or text, one for each rank."""
+    if given is None:
         return None
-    if np.ma.is_masked(user):
-        raise InputError("`user` must have no masked entries.")
+    if np.ma.is_masked(given):
+        raise InputError(f"`{name}` must have no masked entries.")
     try:
-        users = np.asarray(user)
+        labels = np.asarray(given)
     except ValueError:
-        raise InputError(f"`user` must hold one id for each of the {size} ranks.") from None
-    if users.dtype.kind == "O":
-        users = np.asarray([str(one) for one in users.ravel()])
-    if users.shape != (size,) or users.dtype.kind not in "iuUS":
+        raise InputError(f"`{name}` must hold one id for each of the {size} ranks.") from None
+    if labels.dtype.kind == "O":
+        labels = np.asarray([str(one) for one in labels.ravel()])
+    if labels.shape != (size,) or labels.dtype.kind not in "iuUS":
         raise InputError(
-            f"`user` must hold one whole number or text for each of the {size} ranks, "
-            f"not {users.dtype} of shape {users.shape}."
+            f"`{name}` must hold one whole number or text for each of the {size} ranks, "
+            f"not {labels.dtype} of shape {labels.shape}."
         )
-    if users.dtype.kind in "iu":
-        return users.astype(users.dtype.newbyteorder("="), copy=False)
-    return checks.text("user", users)
+    if labels.dtype.kind in "iu":
+        return labels.astype(labels.dtype.newbyteorder("="), copy=False)
+    return checks.text(name, labels)
 
 
 def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:

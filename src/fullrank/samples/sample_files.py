@@ -13,18 +13,21 @@ import numpy as np
 from fullrank._lib import checks, files
 from fullrank.designs.design import Design
 from fullrank.errors import InputError
+from fullrank.samples import exact_files
+from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
 from fullrank.tables import pieces as _pieces
 
 FORMAT = 1
 _KEY = b"fullrank"
-_ROW_COLUMNS = ("user", "rank", "sample_size", "n_items", "weight", "n_targets", "offset")
+_ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
+                "offset")  # fmt: skip
 _SIZES = ("rank", "sample_size", "n_items")
 _COUNT_COLUMNS = ("rank", "sample_size", "pool", "count", "weight")
 
 
-def to_arrow(sample: RankSample) -> Any:
+def to_arrow(sample: RankSample | ExactRanks) -> Any:
     """A pyarrow Table of the rows, or of the counts where there are no rows."""
     import pyarrow as pa
 
@@ -33,8 +36,8 @@ def to_arrow(sample: RankSample) -> Any:
     return table.replace_schema_metadata({_KEY: json.dumps(head).encode()})
 
 
-def from_arrow(table: Any) -> RankSample:
-    """The sample that `to_arrow` packed."""
+def from_arrow(table: Any) -> RankSample | ExactRanks:
+    """The sample, or the exact ranks, that `to_arrow` packed."""
     metadata = table.schema.metadata or {}
     if _KEY not in metadata:
         raise InputError("`table` must be one that fullrank wrote; it carries no design.")
@@ -45,14 +48,14 @@ def from_arrow(table: Any) -> RankSample:
     return _unpacked(head, {name: _numpy(table, name) for name in names})
 
 
-def to_json(sample: RankSample) -> str:
+def to_json(sample: RankSample | ExactRanks) -> str:
     """The sample as JSON text."""
     head, columns = _packed(sample)
     return json.dumps({**head, "columns": {name: v.tolist() for name, v in columns.items()}})
 
 
-def from_json(text: str) -> RankSample:
-    """The sample that `to_json` wrote."""
+def from_json(text: str) -> RankSample | ExactRanks:
+    """The sample, or the exact ranks, that `to_json` wrote."""
     try:
         content = json.loads(text)
         head = _checked_head(content)
@@ -65,7 +68,7 @@ def from_json(text: str) -> RankSample:
     return _unpacked(head, columns)
 
 
-def write(sample: RankSample, path: files.PathLike) -> None:
+def write(sample: RankSample | ExactRanks, path: files.PathLike) -> None:
     """Write a sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
     suffix = _suffix(path, (".parquet", ".json"))
     with files.replacing(path) as temporary:
@@ -119,6 +122,8 @@ def read_all(
 ) -> dict[str, RankSample]:
     """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
     own = read_own(path, rows=rows)
+    if isinstance(own, ExactRanks):
+        own = own.sample()
     if own is not None:
         _no_settings(settings, path)
         return {"": own}
@@ -131,8 +136,16 @@ def read_all(
     return dict(read_ranks(path, rows=rows, design=design, **settings).samples)
 
 
-def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | None:
-    """The sample in a file that fullrank wrote; None if someone else wrote the file.
+def read_exact(path: files.PathLike) -> ExactRanks:
+    """Read exact ranks that fullrank wrote."""
+    found = read_own(path)
+    if not isinstance(found, ExactRanks):
+        raise InputError(f"`path` must hold exact ranks that fullrank wrote; {path} does not.")
+    return found
+
+
+def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | ExactRanks | None:
+    """What is in a file that fullrank wrote; None if someone else wrote the file.
 
     `rows` as in `read_ranks`: None keeps counts alone where they say as much.
     """
@@ -149,7 +162,8 @@ def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | 
         return None
     head = _head(table.metadata)
     names = {name: name for name in table.names}
-    if rows is not True and head["content"] == "rows" and set(_SIZES) <= set(names):
+    sampled = head["kind"] != exact_files.KIND
+    if rows is not True and sampled and head["content"] == "rows" and set(_SIZES) <= set(names):
         tally = tally_of(table, names, {})
         if rows is False or not tally.needs_rows:
             found = samples_of(table, names, {}, tally, _design(head), rows)
@@ -164,8 +178,10 @@ def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | 
     return sample.without_rows() if rows is False else sample
 
 
-def _packed(sample: RankSample) -> tuple[dict[str, Any], dict[str, Any]]:
+def _packed(sample: RankSample | ExactRanks) -> tuple[dict[str, Any], dict[str, Any]]:
     """What both file formats hold: a head of settings, and columns."""
+    if isinstance(sample, ExactRanks):
+        return exact_files.packed(sample)
     part, names = (sample, _COUNT_COLUMNS) if sample.rows is None else (sample.rows, _ROW_COLUMNS)
     columns = {name: getattr(part, name) for name in names if getattr(part, name) is not None}
     head = {
@@ -178,8 +194,10 @@ def _packed(sample: RankSample) -> tuple[dict[str, Any], dict[str, Any]]:
     return head, columns
 
 
-def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample:
+def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | ExactRanks:
     """Check again what was read: a file can be changed by anyone."""
+    if head["kind"] == exact_files.KIND:
+        return exact_files.unpacked(head, columns)
     settings = {**head["design"]}
     try:
         if head["content"] == "rows":
@@ -213,13 +231,15 @@ def _design(head: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checked_head(content: Any) -> dict[str, Any]:
-    if not isinstance(content, dict) or content.get("kind") != "RankSample":
-        raise InputError("`path` must hold a RankSample; it holds something else.")
+    if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
+        raise InputError("`path` must hold a RankSample or ExactRanks; it holds something else.")
     if content.get("format") != FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
             "a newer fullrank wrote it."
         )
+    if content["kind"] == exact_files.KIND:
+        return content
     if content.get("content") not in ("rows", "counts") or not isinstance(
         content.get("design"), dict
     ):

@@ -40,6 +40,21 @@ def unique(name: str, values: Any) -> Ids:
     return ids[rows]
 
 
+def are_rows(ids: Ids) -> bool:
+    """Whether the ids are 0 … n - 1 in that order, and so the numbers of their rows."""
+    if ids.dtype.kind == "U" or (ids.size and (ids[0] != 0 or ids[-1] != ids.size - 1)):
+        return False
+    return bool((np.diff(ids) == 1).all())
+
+
+def same(first: Ids | None, second: Ids | None) -> bool:
+    """Whether both hold the same ids in the same order, or neither holds any."""
+    if first is None or second is None:
+        return first is second
+    alike = (first.dtype.kind == "U") == (second.dtype.kind == "U")
+    return first is second or (alike and np.array_equal(first, second))
+
+
 def find(name: str, ids: Ids, known: Ids) -> Rows:
     """The row of each id in the id map `known`, or -1."""
     if (ids.dtype.kind == "U") != (known.dtype.kind == "U"):

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import reduce
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from fullrank._lib.checks import printable
-from fullrank._lib.types import Array, Floats
+from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison import inputs
+from fullrank.inference.comparison.pairing import pair
 from fullrank.inference.estimation.influence import PseudoValues
 from fullrank.inference.statistics.moments import mean_and_covariance
 from fullrank.metrics import Metric, parse_all
 
-_FEW = 30  # common users on whom models are paired unasked, where each has many more
 _FELT = 0.25  # standard errors by which a centre may differ from the estimate without a word
 
 
@@ -73,15 +72,19 @@ def align(
     models = tuple(results)
     given = {name: inputs.read(name, results[name], wanted) for name in models}
     given = _weighted(given, paired)
-    users = {name: inputs.users_of(name, one) for name, one in given.items()}
-    paired, common, notes = _join(users, paired)
-    if common is not None:
-        given = {name: inputs.limited(one, common) for name, one in given.items()}
+    plain = all(isinstance(one, PseudoValues) for one in given.values())
+    _once(given)
+    pairing = pair({name: inputs.named(one) for name, one in given.items()}, paired, plain=plain)
+    paired, notes = pairing.paired, pairing.notes
+    given = {
+        name: inputs.kept(one, pairing.keep[name]) if name in pairing.keep else one
+        for name, one in given.items()
+    }
     notes += _catalogues(given, paired)
     found = {
         name: inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
     }
-    if common is not None:
+    if pairing.by_name:
         found = {name: inputs.by_user(one) for name, one in found.items()}
     weights = [np.asarray(one.weight, dtype=np.float64) for one in found.values()]
     if paired:
@@ -127,12 +130,20 @@ def _weighted(given: Mapping[str, Any], paired: bool | None) -> dict[str, Any]:
     """The results without users of weight 0; unnamed ones must be the same rows, to stay paired."""
     names = list(given)
     zero = [inputs.weight_of(one) == 0.0 for one in given.values()]
-    unnamed = all(isinstance(inputs.users_of(name, one), int) for name, one in given.items())
+    unnamed = all(inputs.named(one).user is None for one in given.values())
     if paired is not False and unnamed and len({one.size for one in zero}) == 1:
         for name, one in zip(names[1:], zero[1:], strict=True):
             if (one != zero[0]).any():
                 raise _unlike(names[0], name)
     return {name: inputs.weighted(name, one) for name, one in given.items()}
+
+
+def _once(given: Mapping[str, Any]) -> None:
+    """Users' values as given hold each user once."""
+    for name, one in given.items():
+        if isinstance(one, PseudoValues) and one.user is not None:
+            if np.unique(one.user).size != len(one.user):
+                raise InputError(f"`results` must have each user once; {name} has some twice.")
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
@@ -154,60 +165,6 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
             )
             return (note,)
     return ()
-
-
-def _join(
-    users: Mapping[str, Array | int], paired: bool | None
-) -> tuple[bool, Array | None, tuple[str, ...]]:
-    """Whether to pair, the common users if they are named, and what to say about it."""
-    sizes = {name: one if isinstance(one, int) else one.size for name, one in users.items()}
-    shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
-    for name, size in sizes.items():
-        if size < 2:
-            raise InputError(f"`results` must have two users or more each; {name} has {size}.")
-    if paired is False:
-        return False, None, (f"Compared as if measured on different users: {shown}.",)
-    named = [one for one in users.values() if not isinstance(one, int)]
-    if not named:
-        if len(set(sizes.values())) == 1:
-            note = "The users are not named: row i of every model is taken for the same user."
-            return True, None, (note,)
-        return _different(paired, f"users are not named, and their numbers differ ({shown})")
-    if len(named) < len(users):
-        unnamed = next(name for name, one in users.items() if isinstance(one, int))
-        raise InputError(
-            f"`results` must name the users of every model or of none; {unnamed} does not. "
-            "A RankSample names them by `user=`."
-        )
-    if len({one.dtype.kind in "iu" for one in named}) > 1:
-        raise InputError("`results` must name users by numbers throughout, or by text throughout.")
-    common = reduce(np.intersect1d, named)
-    if common.size >= 2:
-        dropped = {name: size - common.size for name, size in sizes.items() if size > common.size}
-        if not dropped:
-            return True, common, ()
-        if paired is None and common.size < _FEW and min(sizes.values()) > 2 * common.size:
-            raise InputError(
-                f"`paired` must be given where results share few of their users, {common.size} "
-                f"here ({shown}): paired=False takes all as different users, paired=True these "
-                "alone."
-            )
-        more = ", ".join(f"{name} has {n:,} more" for name, n in dropped.items())
-        return True, common, (f"{common.size:,} users are in every result ({more}, left out).",)
-    for (a, first), (b, second) in combinations(zip(users, named, strict=True), 2):
-        shared = np.intersect1d(first, second).size
-        if shared:
-            raise InputError(
-                f"`results` must share two users or more, or none; {a} and {b} share {shared:,}, "
-                f"all models {common.size}. Compare them pair by pair."
-            )
-    return _different(paired, f"no user is in two results ({shown})")
-
-
-def _different(paired: bool | None, why: str) -> tuple[bool, None, tuple[str, ...]]:
-    if paired:
-        raise InputError(f"`paired` must not be True: {why}.")
-    return False, None, (f"Compared as measured on different users: {why}.",)
 
 
 def _centres(found: Mapping[str, PseudoValues]) -> tuple[str, ...]:

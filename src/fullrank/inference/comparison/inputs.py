@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
+from fullrank.inference.comparison.pairing import Names
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
@@ -20,14 +21,18 @@ from fullrank.samples.exact_ranks import ExactRanks
 
 def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
     """A result that the rest knows; a mapping from metrics to users' values becomes one."""
-    if isinstance(result, ExactRanks | PseudoValues):
+    if isinstance(result, PseudoValues):
         return result
-    if isinstance(result, RankSample):
-        if result.rows is None:
+    if isinstance(result, ExactRanks | RankSample):
+        bare = result.rows is None if isinstance(result, RankSample) else result.count is not None
+        if bare:
             raise InputError(
                 f"`results` must have the ranks of {name} target by target; it holds counts alone, "
                 "which cannot be compared user by user."
             )
+    if isinstance(result, ExactRanks):
+        return result
+    if isinstance(result, RankSample):
         if result.design.shared_draws:
             raise InputError(
                 f"`results` must have candidates drawn for each user anew; users of {name} were "
@@ -89,83 +94,46 @@ def weighted(name: str, result: Any) -> Any:
         raise InputError(f"`results` must weigh users above 0; all weights of {name} are 0.")
     if (weight > 0.0).all():
         return result
-    if isinstance(result, PseudoValues):
-        return _kept(result, weight > 0.0)
-    kept: Any = result.rows if isinstance(result, RankSample) else result
-    user = kept.user_rows if isinstance(result, ExactRanks) else kept.user
+    user = named(result).user
     # a user's targets stay together
-    return _kept(result, weight > 0.0 if user is None else np.isin(user, user[weight > 0.0]))
+    return kept(result, weight > 0.0 if user is None else np.isin(user, user[weight > 0.0]))
 
 
 def catalogue_of(result: Any) -> tuple[Array | None, Array] | None:
     """The users and how many candidates each has; None where that is not known."""
     if isinstance(result, ExactRanks):
-        user, size = result.user_rows, result.n_candidates
+        user, size = result.user, result.candidates
     elif isinstance(result, RankSample):
         assert result.rows is not None  # checked when it was read
-        if result.rows.user is None:
-            return None, result.rows.n_items
         user, size = result.rows.user, result.rows.n_items
     else:
         return None
+    if user is None:
+        return None, size
     users, first = np.unique(user, return_index=True)
     return users, size[first]
 
 
-def users_of(name: str, result: Any) -> Array | int:
-    """The users' ids, sorted; their number where they are not named."""
-    if isinstance(result, ExactRanks):
-        return np.unique(result.user_rows)
-    kept: Any = result.rows if isinstance(result, RankSample) else result
-    user: Array | None = kept.user
-    if user is None:
-        return len(kept.weight)
-    ids = np.unique(user)
-    if isinstance(result, PseudoValues) and ids.size != len(user):
-        raise InputError(f"`results` must have each user once; {name} has some twice.")
-    return ids
+def named(result: Any) -> Names:
+    """Who each row of a result is about."""
+    found: Any = result.rows if isinstance(result, RankSample) else result
+    return Names(
+        user=found.user, item=getattr(found, "item", None), size=int(np.size(found.weight))
+    )
 
 
-def limited(result: Any, users: Array) -> Any:
-    """The result of these users alone; as it is if it has no others."""
-    if isinstance(result, ExactRanks):
-        return _kept(result, np.isin(result.user_rows, users))
-    kept: Any = result.rows if isinstance(result, RankSample) else result
-    return _kept(result, np.isin(kept.user, users))
-
-
-def _kept(result: Any, keep: NDArray[np.bool_]) -> Any:
+def kept(result: Any, keep: NDArray[np.bool_]) -> Any:
     """The result of these rows; as it is if they are all."""
     if keep.all():
         return result
-    if isinstance(result, ExactRanks):
-        columns: dict[str, Any] = {
-            name: checks.frozen(column[keep]) for name, column in result._columns().items()
-        }
-        return replace(result, **columns)
-    if isinstance(result, PseudoValues):
-        user = None if result.user is None else result.user[keep]
-        values, weight = result.values[keep], result.weight[keep]
-        estimate = result.estimate
-        if result.weight[~keep].any():
-            estimate = np.average(values, axis=0, weights=weight)
-        return replace(result, user=user, values=values, weight=weight, estimate=estimate)
-    rows, design = result.rows, result.design
-    return RankSample.from_ranks(
-        rows.rank[keep],
-        sample_size=rows.sample_size[keep],
-        n_items=rows.n_items[keep],
-        replacement=design.replacement,
-        levels=design.levels,
-        stop_rank=design.stop_rank,
-        pool=design.pool,
-        ties=design.ties,
-        shared_draws=design.shared_draws,
-        user=None if rows.user is None else rows.user[keep],
-        weight=rows.weight[keep],
-        n_targets=rows.n_targets[keep],
-        offset=rows.offset[keep],
-    )
+    if not isinstance(result, PseudoValues):
+        return result.take(keep)
+    user = None if result.user is None else result.user[keep]
+    values, weight = result.values[keep], result.weight[keep]
+    estimate = result.estimate
+    if result.weight[~keep].any():
+        estimate = np.average(values, axis=0, weights=weight)
+    return replace(result, user=user, values=values, weight=weight, estimate=estimate)
 
 
 def is_naive(method: Any) -> bool:

@@ -16,6 +16,7 @@ from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, behind_interval, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
+from fullrank.inference.estimation.exact import complete, estimate_exact
 from fullrank.inference.estimation.refits import resampled
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import (
@@ -33,7 +34,7 @@ PROCEDURES = ("influence", "bootstrap")
 
 
 def estimate(
-    sample: RankSample | ArrayLike,
+    sample: RankSample | ExactRanks | ArrayLike,
     *,
     method: str = "auto",
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
@@ -53,7 +54,7 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it
+    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size` beside it
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
@@ -94,6 +95,20 @@ def estimate(
     >>> found.confidence_interval["recall@100"].low < 2 / 3
     True
     """
+    ranks = complete(sample, method)
+    if ranks is not None:
+        for key in settings:
+            raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
+        return estimate_exact(
+            ranks,
+            sample,  # type: ignore[arg-type]
+            parse_all(metrics),
+            level=None if confidence_level is None else check_level(confidence_level),
+            target=checks.choice("target", target, TARGETS),
+            procedure=checks.choice("procedure", procedure, PROCEDURES),
+            n_resamples=checks.integer("n_resamples", n_resamples, low=20),
+            rng=lambda: generator(rng),
+        )
     taken = _sample(sample, n_items, sample_size, replacement)
     if grid is not None and not isinstance(grid, RankGrid):
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
@@ -169,10 +184,7 @@ def _sample(
                 raise InputError(f"`{name}` must not be given: the RankSample carries it.")
         return sample
     if isinstance(sample, ExactRanks):
-        raise InputError(
-            "`sample` must be a RankSample or ranks among sampled candidates, not ExactRanks: they "
-            "need no estimate. `metrics` gives their values, `user_means` their intervals."
-        )
+        raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
     for name, value in (("n_items", n_items), ("sample_size", sample_size)):
         if value is None:
             raise InputError(f"`{name}` must be given with a plain array of ranks.")

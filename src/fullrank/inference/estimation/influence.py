@@ -157,16 +157,19 @@ def _by_offset(
 
 
 def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
-    users, first, each = np.unique(ranks.user_rows, return_index=True, return_inverse=True)
-    values = np.column_stack(
-        [np.bincount(each, ranks.gains(metric), users.size) for metric in metrics]
-    )
-    weight = ranks.weight[first]
+    if ranks.count is not None:
+        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
+    users, weight = None, ranks.weight
+    values = np.column_stack([ranks.gains(metric) for metric in metrics])
+    if ranks.user is not None:
+        users, first, each = np.unique(ranks.user, return_index=True, return_inverse=True)
+        weight = weight[first]
+        values = np.column_stack([np.bincount(each, one, users.size) for one in values.T])
     return PseudoValues(
         metrics=tuple(metric.name for metric in metrics),
-        user=checks.frozen(users),
+        user=None if users is None else checks.frozen(users),
         values=checks.frozen(values),
-        estimate=checks.frozen(np.average(values, axis=0, weights=weight)),
+        estimate=checks.frozen(np.array(list(ranks.metrics(metrics).values()))),
         weight=checks.frozen(weight),
         method="exact",
         exact=True,

@@ -102,7 +102,7 @@ def user_means(
     if not isinstance(ranks, ExactRanks):
         raise InputError(f"`ranks` must be ExactRanks, not {type(ranks).__name__}.")
     found = pseudo_values(ranks, metrics)
-    if users is not None and not np.array_equal(np.unique(ranks.user_rows), users.user_rows):
+    if users is not None and not np.array_equal(found.user, np.unique(users.user)):
         raise InputError(
             f"`users` must be the {len(found.weight):,} users that were ranked; it holds "
             f"{users.user_rows.size:,}, not all the same."

@@ -1,0 +1,175 @@
+"""Which rows of several results are about the same users and the same targets.
+
+Rows are matched by (user, item), the caller's own ids, and never by position. A user is compared
+where every result has the same targets of that user; the others are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import reduce
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fullrank._lib.types import Array, Ints
+from fullrank.errors import InputError
+
+_FEW = 30  # common users on whom models are paired unasked, where each has many more
+
+
+class Names(NamedTuple):
+    """The user and the item of each row; None where they have no names."""
+
+    user: Array | None
+    item: Array | None
+    size: int
+
+    @property
+    def n_users(self) -> int:
+        return self.size if self.user is None else int(np.unique(self.user).size)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pairing:
+    """What was found: the rows to compare, or that models are taken as measured on others.
+
+    Attributes
+    ----------
+    paired : whether users are compared with themselves
+    by_name : whether by their ids; else row i of every result is the same user, as was said
+    keep : for each model its rows to compare; empty where none is left out
+    notes : what to say about it
+    """
+
+    paired: bool
+    by_name: bool = False
+    keep: Mapping[str, NDArray[np.bool_]]
+    notes: tuple[str, ...]
+
+
+def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pairing:
+    """Match the rows of all models; `plain` values were given as arrays without any names."""
+    sizes = {name: one.n_users for name, one in names.items()}
+    shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
+    for name, size in sizes.items():
+        if size < 2:
+            raise InputError(f"`results` must have two users or more each; {name} has {size}.")
+    if paired is False:
+        return _different(False, f"Compared as if measured on different users: {shown}.")
+    unnamed = [name for name, one in names.items() if one.user is None]
+    if len(unnamed) == len(names):
+        return _unnamed(paired, plain, sizes, shown)
+    if unnamed:
+        raise InputError(
+            f"`results` must name the users of every model or of none; {unnamed[0]} does not. "
+            "A RankSample names them by `user=`."
+        )
+    users = _coded("users", {name: one.user for name, one in names.items()})
+    items = None
+    if all(one.item is not None for one in names.values()):
+        items = _coded("items", {name: one.item for name, one in names.items()})
+    keep, common = _common(users, items)
+    n_common = int(np.unique(users[next(iter(users))][keep[next(iter(keep))]]).size)
+    if n_common >= 2:
+        return _by_name(names, users, items, keep, common, sizes, paired, n_common, shown)
+    for (a, first), (b, second) in combinations(users.items(), 2):
+        shared = np.intersect1d(first, second).size
+        if shared:
+            same = "users" if items is None else "users with the same targets"
+            raise InputError(
+                f"`results` must share two {same} or more, or no user; {a} and {b} share "
+                f"{shared:,} users, all models {n_common} {same}. Compare them pair by pair, or as "
+                "different users by paired=False."
+            )
+    if paired:
+        raise InputError(f"`paired` must not be True: no user is in two results ({shown}).")
+    return _different(
+        False, f"Compared as measured on different users: no user is in two results ({shown})."
+    )
+
+
+def _unnamed(
+    paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str
+) -> Pairing:
+    """Rows without names are paired where the caller says so of arrays of his own, else never."""
+    if paired and plain and len(set(sizes.values())) == 1:
+        note = "The users are not named: row i of every model is the same user, as paired=True says."
+        return Pairing(paired=True, keep={}, notes=(note,))
+    if paired:
+        why = "ranks must name their users to be paired" if not plain else f"{shown} users"
+        raise InputError(
+            f"`paired` must not be True where users are not named: {why}. Name them by `user=`, "
+            "or by a column `user` in a file."
+        )
+    note = (
+        f"The users are not named, so the models are compared as measured on different users "
+        f"({shown}). Name the users to pair them, which tells smaller differences."
+    )
+    return _different(False, note)
+
+
+def _different(paired: bool, note: str) -> Pairing:
+    return Pairing(paired=paired, keep={}, notes=(note,))
+
+
+def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
+    """The same id the same number in every result; 7 and "7" are different ids, and refused."""
+    known = {name: one for name, one in ids.items() if one is not None}
+    if len({one.dtype.kind in "iu" for one in known.values()}) > 1:
+        raise InputError(
+            f"`results` must name {what} by numbers throughout, or by text throughout."
+        )
+    _, codes = np.unique(np.concatenate(list(known.values())), return_inverse=True)
+    ends = np.cumsum([one.size for one in known.values()])[:-1]
+    return dict(zip(known, np.split(codes, ends), strict=True))
+
+
+def _common(
+    users: Mapping[str, Ints], items: Mapping[str, Ints] | None
+) -> tuple[dict[str, NDArray[np.bool_]], int]:
+    """The rows of users whose targets are the same in every result, and how many pairs these are."""
+    n_users = 1 + max(int(one.max()) for one in users.values())
+    if items is None:
+        present = [np.bincount(one, minlength=n_users) > 0 for one in users.values()]
+        common = np.all(present, axis=0)
+        return {name: common[one] for name, one in users.items()}, int(common.sum())
+    width = 1 + max(int(one.max()) for one in items.values())
+    pairs = {name: users[name] * width + items[name] for name in users}
+    both = reduce(np.intersect1d, pairs.values())
+    shared = np.bincount(both // width, minlength=n_users)
+    common = shared > 0
+    for one in users.values():
+        common &= np.bincount(one, minlength=n_users) == shared
+    return {name: common[one] for name, one in users.items()}, int(common[both // width].sum())
+
+
+def _by_name(
+    names: Mapping[str, Names],
+    users: Mapping[str, Ints],
+    items: Mapping[str, Ints] | None,
+    keep: Mapping[str, NDArray[np.bool_]],
+    common: int,
+    sizes: Mapping[str, int],
+    paired: bool | None,
+    n_common: int,
+    shown: str,
+) -> Pairing:
+    left = {name: int((~rows).sum()) for name, rows in keep.items() if not rows.all()}
+    if left and paired is None and n_common < _FEW and min(sizes.values()) > 2 * n_common:
+        raise InputError(
+            f"`paired` must be given where results share few of their users, {n_common} here "
+            f"({shown}): paired=False takes all as different users, paired=True these alone."
+        )
+    notes: tuple[str, ...] = ()
+    if left:
+        what = "users" if items is None else "pairs of user and item"
+        more = ", ".join(f"{name} has {n:,} more" for name, n in left.items())
+        notes = (f"{common:,} {what} are in every result ({more}, left out).",)
+    if items is None and any(one.item is not None for one in names.values()):
+        bare = ", ".join(name for name, one in names.items() if one.item is None)
+        notes += (f"Paired by user alone: {bare} does not name the items.",)
+    return Pairing(paired=True, by_name=True, keep=keep, notes=notes)

@@ -1,0 +1,167 @@
+"""Exact ranks need no estimator: their metrics are those of the ranks, never of a rank grid.
+
+What is left open is the population: the metric over all users like these, of whom these are a
+sample. With v_u the metric of user u and w_u the user's weight, the standard error is
+√Σ w_u²(v_u - v̄)² / Σ w_u.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from fullrank._lib.types import Floats
+from fullrank.designs import RankGrid
+from fullrank.errors import InputError
+from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, reasons
+from fullrank.inference.estimation.influence import pseudo_values
+from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.uncertainty import interval
+from fullrank.inference.statistics.resampled_means import bootstrap_means
+from fullrank.metrics import Metric
+from fullrank.samples import ExactRanks, RankDistribution, RankSample
+
+NAME = "exact"
+REASON = "every target was ranked among all its items"
+
+
+def complete(sample: Any, method: Any) -> ExactRanks | None:
+    """The exact ranks in what was given, where nothing else was asked of them."""
+    if str(method).lower() not in ("auto", NAME):
+        return None
+    if isinstance(sample, ExactRanks):
+        return sample
+    if isinstance(sample, RankSample) and sample.exhausted:
+        return ExactRanks.of_sample(sample)
+    return None
+
+
+def estimate_exact(
+    ranks: ExactRanks,
+    given: RankSample | ExactRanks,
+    metrics: tuple[Metric, ...],
+    *,
+    level: float | None,
+    target: str,
+    procedure: str,
+    n_resamples: int,
+    rng: Callable[[], np.random.Generator],
+) -> Estimate:
+    """The metrics of exact ranks, with intervals for the population."""
+    names = [metric.name for metric in metrics]
+    values = ranks.metrics(metrics)
+    errors, people = np.full(len(names), np.nan), None
+    notes: tuple[str, ...] = ()
+    if level is not None and target == "users":
+        errors = np.zeros(len(names))  # of these very users nothing is left open
+    elif level is not None:
+        errors, people, notes = _errors(ranks, metrics, values, procedure, n_resamples, rng)
+    ends = {
+        name: interval(values[name], float(error), level or 0.95, people)
+        for name, error in zip(names, errors, strict=True)
+    }
+    hits = {metric.name: _hits(ranks, metric) for metric in metrics}
+    return Estimate(
+        values=MappingProxyType(values),
+        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
+        confidence_interval=MappingProxyType(ends),
+        confidence_level=level,
+        target=target,
+        procedure=procedure,
+        diagnosis=Diagnosis(
+            blind_share=0.0,
+            resolution=1.0,
+            hits=MappingProxyType(hits),
+            leans=MappingProxyType(dict.fromkeys(names, 0.0)),
+            warnings=MappingProxyType(
+                {metric.name: _warnings(ranks, metric, hits[metric.name], target)
+                 for metric in metrics}
+            ),  # fmt: skip
+            notes=notes,
+        ),
+        naive=None,
+        method=NAME,
+        reason=REASON,
+        distribution=None if ranks.several else _distribution(ranks, metrics),
+        recovers_exact=True,
+        n_targets=ranks.total_targets,
+        n_users=ranks.n_users,
+        n_items=ranks.n_items,
+        average_size=float(np.average(ranks.candidates, weights=ranks.count)),
+        sample=given,
+    )
+
+
+def _errors(
+    ranks: ExactRanks,
+    metrics: tuple[Metric, ...],
+    values: dict[str, float],
+    procedure: str,
+    n_resamples: int,
+    rng: Callable[[], np.random.Generator],
+) -> tuple[Floats, float | None, tuple[str, ...]]:
+    """Standard errors, how many users these are worth, and why there are none."""
+    if ranks.count is not None:
+        return _of_counts(ranks, metrics, values, procedure)
+    each = pseudo_values(ranks, metrics)
+    people = float(each.weight.sum()) ** 2 / float((each.weight**2).sum())
+    if procedure == "bootstrap":
+        means = bootstrap_means(each.values, each.weight, n_resamples, rng())
+        return means.std(axis=0, ddof=1), people, ()
+    return _standard_error(each.values - each.estimate, each.weight), people, ()
+
+
+def _of_counts(
+    ranks: ExactRanks, metrics: tuple[Metric, ...], values: dict[str, float], procedure: str
+) -> tuple[Floats, float | None, tuple[str, ...]]:
+    if procedure == "bootstrap":
+        raise InputError(
+            '`procedure` must not be "bootstrap" where only counts are kept: users are not there '
+            "to be drawn again."
+        )
+    none = np.full(len(metrics), np.nan)
+    if ranks.several:
+        why = "No intervals: counts alone do not tell which targets belong to one user."
+        return none, None, (why,)
+    assert ranks.count is not None
+    # targets with the same outcome weigh alike: a row of c targets is c users of weight w/c
+    moves = np.column_stack([ranks.gains(metric) - values[metric.name] for metric in metrics])
+    total = float(ranks.weight.sum())
+    squares = ranks.weight**2 / ranks.count
+    return np.sqrt(squares @ moves**2) / total, total**2 / float(squares.sum()), ()
+
+
+def _standard_error(moves: Floats, weight: Floats) -> Floats:
+    return np.asarray(np.sqrt(weight**2 @ moves**2) / weight.sum())
+
+
+def _hits(ranks: ExactRanks, metric: Metric) -> float:
+    """Targets in the top K."""
+    inside = np.ones(ranks.ranks.size, bool) if metric.k is None else ranks.ranks <= metric.k
+    return float(inside.sum() if ranks.count is None else ranks.count[inside].sum())
+
+
+def _warnings(ranks: ExactRanks, metric: Metric, hits: float, target: str) -> tuple[str, ...]:
+    """Where users are nearly all alike, the population is hardly seen."""
+    if target == "users":
+        return ()
+    why = reasons(metric, method=NAME, ranks=1.0, hits=hits)
+    if hits >= FEW and metric.k is not None and ranks.total_targets - hits < FEW:
+        why.append(f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable.")
+    return tuple(why)
+
+
+def _distribution(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> RankDistribution:
+    """P(R) for the curves; a rank between two counts half at each."""
+    n_items = int(ranks.candidates.max())
+    both = np.concatenate([np.floor(ranks.ranks), np.ceil(ranks.ranks)]).astype(np.int64)
+    return RankDistribution.from_ranks(
+        both,
+        n_items=n_items,
+        weight=np.concatenate([ranks.weight, ranks.weight]),
+        grid=RankGrid.for_metrics(n_items, metrics),
+        method=NAME,
+    )
