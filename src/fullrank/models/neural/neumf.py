@@ -89,7 +89,7 @@ class NeuMF(NeuralModel):
     >>> from fullrank.data import simulate
     >>> data = simulate(n_users=200, n_items=50, mean_interactions=10)
     >>> NeuMF(epochs=2).fit(data).scorer()
-    PairScorer(200 users × 50 items, 8 factors, layers 32, 16, 8, 1)
+    PairScorer(200 users × 50 items, 8 factors, layers 32, 16, 8, 1, with ids)
     >>> NeuMF(parts="gmf", epochs=2).fit(data).scorer()
     FactorScorer(200 users × 50 items, d=8, float32, dot, with ids)
     """
