@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from fullrank.errors import DataWarning, InputError, NotFittedError
 
 if TYPE_CHECKING:
     from fullrank.scorers import ItemItemScorer
+    from fullrank.scorers.carried_ids import CarriesIds
+
+    Named = TypeVar("Named", bound=CarriesIds)
 
 
 class Model(Protocol):
@@ -126,6 +129,11 @@ def history_for(model: Saved, history: Interactions | None) -> Interactions:
     if history is None:
         return model.interactions_
     return to_score_from(history, model.interactions_.item_ids)
+
+
+def named_as(scorer: Named, data: Interactions) -> Named:
+    """The scorer with the ids of the interactions that its rows are those of."""
+    return scorer.with_ids(data.user_ids, data.item_ids)
 
 
 def to_score_from(

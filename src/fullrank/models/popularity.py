@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import Saved, history_for, learned, to_learn_from
+from fullrank.models.base import Saved, history_for, learned, named_as, to_learn_from
 
 if TYPE_CHECKING:
     from fullrank.scorers import FactorScorer
@@ -46,5 +46,6 @@ class Popularity(Saved):
         """One factor: 1 for every user, the count for every item."""
         from fullrank.scorers import FactorScorer
 
-        ones = np.ones((history_for(self, history).n_users, 1), np.float32)
-        return FactorScorer(ones, self.item_counts_[:, None])
+        data = history_for(self, history)
+        ones = np.ones((data.n_users, 1), np.float32)
+        return named_as(FactorScorer(ones, self.item_counts_[:, None]), data)

@@ -16,6 +16,7 @@ from fullrank._lib.checks import because, printable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, WriteError
 from fullrank.models.base import Saved, fitted
+from fullrank.tables.packed_ids import pack_ids, unpack_ids
 
 FORMAT = 1
 _KEY = "fullrank"
@@ -77,7 +78,7 @@ def load(path: files.PathLike) -> Any:
     ...     path = pathlib.Path(folder, "popular.safetensors")
     ...     models.Popularity().fit(simulate(n_items=200)).save(path)
     ...     models.load(path).scorer()
-    FactorScorer(1000 users × 200 items, d=1, float32, dot)
+    FactorScorer(1000 users × 200 items, d=1, float32, dot, with ids)
     """
     from fullrank.models import MODELS
 
@@ -223,11 +224,11 @@ def _pack_interactions(data: Interactions) -> Arrays:
     arrays: Arrays = {"interactions.indptr": data.indptr, "interactions.indices": data.indices}
     if data.values is not None:
         arrays["interactions.values"] = data.values
-    return arrays | _pack_ids("user_ids", data.user_ids) | _pack_ids("item_ids", data.item_ids)
+    return arrays | pack_ids("user_ids", data.user_ids) | pack_ids("item_ids", data.item_ids)
 
 
 def _unpack_interactions(arrays: Arrays) -> Interactions:
-    user_ids, item_ids = _unpack_ids("user_ids", arrays), _unpack_ids("item_ids", arrays)
+    user_ids, item_ids = unpack_ids("user_ids", arrays), unpack_ids("item_ids", arrays)
     indptr, indices = _rows("interactions.", arrays, user_ids.size, item_ids.size)
     values = None
     if "interactions.values" in arrays:
@@ -238,34 +239,6 @@ def _unpack_interactions(arrays: Arrays) -> Interactions:
     return Interactions(
         user_ids=user_ids, item_ids=item_ids, indptr=indptr, indices=indices, values=values
     )
-
-
-def _pack_ids(name: str, ids: NDArray[Any]) -> Arrays:
-    """Numbers as they are; text as UTF-8, one word after the other, and where each ends."""
-    if ids.dtype.kind != "U":
-        return {name: ids.astype(np.int64)}
-    words = [word.encode() for word in ids.tolist()]
-    ends = np.cumsum([len(word) for word in words], dtype=np.int64)
-    text = np.frombuffer(b"".join(words), np.uint8)
-    return {f"{name}.text": text, f"{name}.ends": ends}
-
-
-def _unpack_ids(name: str, arrays: Arrays) -> NDArray[Any]:
-    if f"{name}.text" not in arrays:
-        ids = _typed(name, arrays, np.int64, 1)
-    else:
-        text = _typed(f"{name}.text", arrays, np.uint8, 1).tobytes()
-        ends = _typed(f"{name}.ends", arrays, np.int64, 1)
-        starts = np.concatenate([[0], ends[:-1]])[: ends.size]
-        if np.any(ends < starts) or (int(ends[-1]) if ends.size else 0) != len(text):
-            raise ValueError(f"{name}.ends do not fit {name}.text")
-        ids = np.array(
-            [text[a:b].decode() for a, b in zip(starts, ends, strict=True)],
-            np.str_,
-        )
-    if np.unique(ids).size < ids.size:
-        raise ValueError(f"{name} are not all different")
-    return ids
 
 
 def _rows(

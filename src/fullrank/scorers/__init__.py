@@ -3,6 +3,7 @@
 Imports `_lib` to `samples` in the order of the folders; every folder to its right may import it.
 """
 
+from fullrank.scorers.alignment import MissingIdsError, aligned
 from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
@@ -15,11 +16,13 @@ __all__ = [
     "FactorFiles",
     "FactorScorer",
     "ItemItemScorer",
+    "MissingIdsError",
     "ScoreArray",
     "Scorer",
     "TorchScorer",
     "UserFactors",
     "UserFile",
+    "aligned",
     "as_scorer",
     "write_users",
 ]

@@ -8,15 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
-from fullrank._lib.types import Array
+from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 
 SIMILARITIES = ("dot", "cosine")
 _ROWS = 4096  # rows normalised together; each row's result depends on that row alone
 
 
-class FactorScorer:
+class FactorScorer(CarriesIds):
     """Scores of a factor model: user_factors · item_factors, plus biases.
 
     Parameters
@@ -27,6 +28,10 @@ class FactorScorer:
     similarity : "dot" or "cosine"
         With "cosine" every vector is divided by its length, once, in float64, and rounded back
         to float32 (float64 inputs stay float64); a zero vector stays zero.
+    user_ids, item_ids : arrays (n_users,) and (n_items,), optional
+        The id of each row: whole numbers from 0 on, text or UUIDs, each once. With them rows may
+        come in any order and hold more users and items than the data; without, data must be
+        numbered 0 … n−1, as the rows are.
 
     Notes
     -----
@@ -45,6 +50,8 @@ class FactorScorer:
     array([[1.5, 6. ]])
     """
 
+    thread_safe = True
+
     def __init__(
         self,
         user_factors: ArrayLike,
@@ -53,6 +60,8 @@ class FactorScorer:
         item_bias: ArrayLike | None = None,
         user_bias: ArrayLike | None = None,
         similarity: str = "dot",
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
     ) -> None:
         users = _matrix("user_factors", user_factors)
         items = _matrix("item_factors", item_factors)
@@ -71,6 +80,8 @@ class FactorScorer:
         self.item_factors: Array = np.ascontiguousarray(items, dtype)
         self.item_bias = _bias("item_bias", item_bias, items.shape[0])
         self.user_bias = _bias("user_bias", user_bias, users.shape[0])
+        self.user_ids = ids_argument("user_ids", user_ids, users.shape[0])
+        self.item_ids = ids_argument("item_ids", item_ids, items.shape[0])
 
     @property
     def n_users(self) -> int:
@@ -101,10 +112,22 @@ class FactorScorer:
             out += self.user_bias[users, None]
         return out
 
+    def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> FactorScorer:
+        """The scorer with these rows in this order; None where they stay as they are."""
+        other = self.with_ids(None, None)
+        if user_rows is not None:
+            other.user_factors = self.user_factors[user_rows]
+            other.user_bias = None if self.user_bias is None else self.user_bias[user_rows]
+        if item_rows is not None:
+            other.item_factors = self.item_factors[item_rows]
+            other.item_bias = None if self.item_bias is None else self.item_bias[item_rows]
+        return other
+
     def __repr__(self) -> str:
         return (
             f"FactorScorer({self.n_users} users × {self.n_items} items, "
-            f"d={self.user_factors.shape[1]}, {self.user_factors.dtype}, {self.similarity})"
+            f"d={self.user_factors.shape[1]}, {self.user_factors.dtype}, {self.similarity}"
+            f"{self._ids_shown()})"
         )
 
 

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
-from fullrank._lib.types import Array
+from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 
 
-class ItemItemScorer:
+class ItemItemScorer(CarriesIds):
     """Scores of an item-item model such as EASE, SLIM or itemKNN: history × matrix.
 
     Parameters
@@ -22,6 +23,8 @@ class ItemItemScorer:
         (every interaction then weighs 1).
     item_item : array or sparse matrix (n_items, n_items)
         The score of item i is the sum over the user's items h of history[u, h]·item_item[h, i].
+    user_ids, item_ids : arrays (n_users,) and (n_items,), optional
+        The id of each row, as in `FactorScorer`; those of the history where it is `Interactions`.
 
     Notes
     -----
@@ -41,7 +44,17 @@ class ItemItemScorer:
     array([[5., 7., 2.]])
     """
 
-    def __init__(self, history: Any, item_item: Any) -> None:
+    thread_safe = True
+
+    def __init__(
+        self,
+        history: Any,
+        item_item: Any,
+        *,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+    ) -> None:
+        known = history if _is_interactions(history) else None
         history = _csr("history", history)
         sparse = hasattr(item_item, "tocsr")
         matrix = _csr("item_item", item_item) if sparse else checks.as_array("item_item", item_item)
@@ -60,6 +73,10 @@ class ItemItemScorer:
         self.is_sparse = sparse
         self.n_users = int(history.shape[0])
         self.n_items = int(n_items)
+        given = ids_argument("user_ids", user_ids, self.n_users)
+        self.user_ids = agreed("user_ids", getattr(known, "user_ids", None), given, "`history`")
+        given = ids_argument("item_ids", item_ids, self.n_items)
+        self.item_ids = agreed("item_ids", getattr(known, "item_ids", None), given, "`history`")
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
@@ -83,19 +100,48 @@ class ItemItemScorer:
             return out
         return out[:, items] if items.ndim == 1 else np.take_along_axis(out, items, axis=1)
 
+    def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> ItemItemScorer:
+        """The scorer with these rows in this order; None where they stay as they are.
+
+        The items of the histories, and with them the rows of the matrix, keep their order, for a
+        score is the sum in that order; the columns of the matrix are the items that are scored.
+        """
+        other = self.with_ids(None, None)
+        if user_rows is not None:
+            from scipy.sparse import csr_array
+
+            history = csr_array(
+                (self.history_values, self.history_indices, self.history_indptr),
+                shape=(self.n_users, self.n_items),
+            )[user_rows]
+            other.history_indptr = history.indptr.astype(np.int64)
+            other.history_indices = history.indices.astype(np.int32)
+            other.history_values = history.data
+            other.n_users = int(user_rows.size)
+        if item_rows is not None:
+            matrix = self.matrix[:, item_rows]
+            if self.is_sparse:
+                matrix.sort_indices()
+            other.matrix = matrix if self.is_sparse else np.ascontiguousarray(matrix)
+        return other
+
     def __repr__(self) -> str:
         kind = "sparse" if self.is_sparse else "dense"
         return (
             f"ItemItemScorer({self.n_users} users × {self.n_items} items, "
-            f"{kind} {self.matrix.dtype})"
+            f"{kind} {self.matrix.dtype}{self._ids_shown()})"
         )
+
+
+def _is_interactions(value: Any) -> bool:
+    return hasattr(value, "indptr") and hasattr(value, "matrix")
 
 
 def _csr(name: str, value: Any) -> Any:
     """A CSR array with sorted indices and nothing stored twice."""
     from scipy import sparse
 
-    if hasattr(value, "indptr") and hasattr(value, "matrix"):  # Interactions
+    if _is_interactions(value):
         return value.matrix(dtype=np.float32, binary=True)
     try:
         matrix = sparse.csr_array(value)

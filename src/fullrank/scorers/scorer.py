@@ -20,8 +20,10 @@ from fullrank._lib import checks
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.reordered import Reordered
 
 __all__ = [
     "CallableScorer",
@@ -44,7 +46,8 @@ class Scorer(Protocol):
     `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or
     against each user's own items (2-D). Higher is better; NaN is an error. One that says
-    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise.
+    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. Attributes
+    `user_ids` and `item_ids`, where there are any, name its rows.
     """
 
     @property
@@ -56,8 +59,13 @@ class Scorer(Protocol):
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array: ...
 
 
-class ScoreArray:
+class ScoreArray(CarriesIds):
     """Scores computed beforehand: an array (n_users, n_items), possibly a memory map.
+
+    Parameters
+    ----------
+    array : scores of users (rows) and items (columns)
+    user_ids, item_ids : arrays, optional; the id of each row and column, as in `FactorScorer`
 
     Examples
     --------
@@ -66,7 +74,15 @@ class ScoreArray:
     array([[0.2, 0.7]])
     """
 
-    def __init__(self, array: ArrayLike) -> None:
+    thread_safe = True
+
+    def __init__(
+        self,
+        array: ArrayLike,
+        *,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
+    ) -> None:
         if np.ma.is_masked(array):
             raise InputError("`array` must have no masked entries.")
         try:
@@ -79,6 +95,8 @@ class ScoreArray:
                 f"{scores.dtype} of shape {scores.shape}."
             )
         self.array: Array = scores
+        self.user_ids = ids_argument("user_ids", user_ids, scores.shape[0])
+        self.item_ids = ids_argument("item_ids", item_ids, scores.shape[1])
 
     @property
     def n_users(self) -> int:
@@ -97,10 +115,11 @@ class ScoreArray:
         return np.asarray(self.array[users[:, None], items])
 
     def __repr__(self) -> str:
-        return f"ScoreArray({self.n_users} users × {self.n_items} items, {self.array.dtype})"
+        sizes = f"{self.n_users} users × {self.n_items} items"
+        return f"ScoreArray({sizes}, {self.array.dtype}{self._ids_shown()})"
 
 
-class CallableScorer:
+class CallableScorer(CarriesIds):
     """A function `f(user_rows, item_rows=None)` that returns scores.
 
     Parameters
@@ -109,8 +128,10 @@ class CallableScorer:
         Called with a 1-D array of user rows and None, a 1-D or a 2-D array of item rows (see
         `Scorer`). A function of the users alone scores all items, and the wanted ones are
         taken out of its answer.
-    n_items : int
+    n_items : int; as many as `item_ids` where it is not given
     n_users : int, optional
+    user_ids, item_ids : arrays, optional
+        The id of each row, as in `FactorScorer`. The function is given rows all the same.
 
     Examples
     --------
@@ -124,7 +145,13 @@ class CallableScorer:
     """
 
     def __init__(
-        self, function: Callable[..., Any], *, n_items: int, n_users: int | None = None
+        self,
+        function: Callable[..., Any],
+        *,
+        n_items: int | None = None,
+        n_users: int | None = None,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
     ) -> None:
         if not callable(function):
             raise InputError(
@@ -132,6 +159,12 @@ class CallableScorer:
                 f"{type(function).__name__}."
             )
         self.function = function
+        self.user_ids = ids_argument("user_ids", user_ids, n_users)
+        self.item_ids = ids_argument("item_ids", item_ids, n_items)
+        n_users = n_users if self.user_ids is None else self.user_ids.size
+        n_items = n_items if self.item_ids is None else self.item_ids.size
+        if n_items is None:
+            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
         self.n_items = checks.integer("n_items", n_items, low=1)
         self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
         self._takes_items = _takes_items(function)
@@ -149,10 +182,17 @@ class CallableScorer:
 
     def __repr__(self) -> str:
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return f"CallableScorer({name}, {self.n_items} items)"
+        return f"CallableScorer({name}, {self.n_items} items{self._ids_shown()})"
 
 
-def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = None) -> Scorer:
+def as_scorer(
+    obj: Any,
+    *,
+    n_items: int | None = None,
+    n_users: int | None = None,
+    user_ids: ArrayLike | None = None,
+    item_ids: ArrayLike | None = None,
+) -> Scorer:
     """A scorer from whatever can score.
 
     Parameters
@@ -162,31 +202,61 @@ def as_scorer(obj: Any, *, n_items: int | None = None, n_users: int | None = Non
         map), a PyTorch module, or a function `f(user_rows, item_rows=None)`
     n_items : int, needed for functions, and for modules that do not say it
     n_users : int, optional
+    user_ids, item_ids : arrays, optional
+        The id of each row, as in `FactorScorer`; a scorer that has ids must have these.
 
     Examples
     --------
     >>> from fullrank.scorers import as_scorer
     >>> as_scorer([[0.1, 0.7, 0.2]])
     ScoreArray(1 users × 3 items, float64)
+    >>> as_scorer([[0.1, 0.7, 0.2]], user_ids=["ann"], item_ids=[30, 10, 20])
+    ScoreArray(1 users × 3 items, float64, with ids)
     """
+    users = ids_argument("user_ids", user_ids, n_users)
+    items = ids_argument("item_ids", item_ids, n_items)
+    n_users = n_users if users is None else users.size
+    n_items = n_items if items is None else items.size
     if _is_module(obj) and not isinstance(obj, Scorer):
         from fullrank.scorers.torch_module import torch_scorer
 
-        return torch_scorer(obj, n_items=n_items, n_users=n_users)
-    scorer = _wrapped(obj, n_items, n_users)
+        scorer: Scorer = torch_scorer(obj, n_items=n_items, n_users=n_users)
+    else:
+        scorer = _wrapped(obj, n_items, n_users)
     for name, wanted, has in (
         ("n_items", n_items, scorer.n_items),
         ("n_users", n_users, scorer.n_users),
     ):
         if wanted is not None and has is not None and wanted != has:
             raise InputError(f"`{name}` must agree with the scorer, which has {has}, not {wanted}.")
-    return scorer
+    if users is None and items is None:
+        return scorer
+    return _named(scorer, users, items)
+
+
+def _named(scorer: Scorer, user_ids: Any, item_ids: Any) -> Scorer:
+    """The scorer with ids; one that has some must not be given others."""
+    has_users, has_items = scorer_ids(scorer)
+    user_ids = agreed("user_ids", has_users, user_ids, "the scorer")
+    item_ids = agreed("item_ids", has_items, item_ids, "the scorer")
+    ours = scorer if isinstance(scorer, CarriesIds) else Reordered(scorer, None, None)
+    return ours.with_ids(user_ids, item_ids)
+
+
+def scorer_ids(scorer: Scorer) -> tuple[Any, Any]:
+    """The ids of a scorer's users and items; None where it has none."""
+    users, items = (getattr(scorer, f"{side}_ids", None) for side in ("user", "item"))
+    if isinstance(scorer, CarriesIds):
+        return users, items
+    return (
+        ids_argument("user_ids", users, scorer.n_users),
+        ids_argument("item_ids", items, scorer.n_items),
+    )
 
 
 def is_thread_safe(scorer: Scorer) -> bool:
     """Whether several threads may call it at once: fullrank's scorers, and those that say so."""
-    ours = isinstance(scorer, FactorScorer | ItemItemScorer | ScoreArray)
-    return ours or getattr(scorer, "thread_safe", False) is True
+    return getattr(scorer, "thread_safe", False) is True
 
 
 def score_block(scorer: Scorer, user_rows: Array, item_rows: Array | None = None) -> Array:
@@ -217,8 +287,6 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
     if isinstance(obj, np.ndarray | list | tuple):
         return ScoreArray(obj)
     if callable(obj):
-        if n_items is None:
-            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
         return CallableScorer(obj, n_items=n_items, n_users=n_users)
     raise InputError(
         "`scorer` must be a scorer, a model, an array of scores, a PyTorch module or a function, "

@@ -10,9 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras
+from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.reordered import Reordered
 
 _PAIRS = 1 << 18  # pairs given to a module at once
 
@@ -37,7 +40,7 @@ def torch_scorer(
     )
 
 
-class TorchScorer:
+class TorchScorer(CarriesIds):
     """A PyTorch module called on pairs.
 
     `module(users, items)` gets two equally long tensors of row numbers and returns one score for
@@ -50,14 +53,26 @@ class TorchScorer:
         left in the mode it was in.
     n_items, n_users : int
         Read from attributes of that name where they are not given; `n_users` may be unknown.
+    user_ids, item_ids : arrays, optional
+        The id of each row, as in `FactorScorer`. The module is given rows all the same.
     """
 
     def __init__(
-        self, module: Any, *, n_items: int | None = None, n_users: int | None = None
+        self,
+        module: Any,
+        *,
+        n_items: int | None = None,
+        n_users: int | None = None,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
     ) -> None:
         self._torch = extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
         n_items = getattr(module, "n_items", None) if n_items is None else n_items
         n_users = getattr(module, "n_users", None) if n_users is None else n_users
+        self.user_ids = ids_argument("user_ids", user_ids, n_users)
+        self.item_ids = ids_argument("item_ids", item_ids, n_items)
+        n_users = n_users if self.user_ids is None else self.user_ids.size
+        n_items = n_items if self.item_ids is None else self.item_ids.size
         if n_items is None:
             raise InputError(
                 "`n_items` must be given for a module that has no attribute of that name."
@@ -95,8 +110,53 @@ class TorchScorer:
                 )
             out[pairs] = answer.detach().reshape(-1).float().cpu().numpy()
 
+    def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> TorchScorer:
+        """The scorer with these rows in this order; None where they stay as they are."""
+        return ReorderedModule(self, user_rows, item_rows)
+
     def __repr__(self) -> str:
-        return f"TorchScorer({type(self.module).__name__}, {self.n_items} items)"
+        return f"TorchScorer({type(self.module).__name__}, {self.n_items} items{self._ids_shown()})"
+
+
+class ReorderedModule(TorchScorer):
+    """A module whose rows come in another order.
+
+    On a GPU its `module` turns rows into those of the module within; `scores` has the module score
+    as it would by itself and puts the scores in order.
+    """
+
+    def __init__(self, scorer: TorchScorer, user_rows: Ints | None, item_rows: Ints | None) -> None:
+        self._by_rows = Reordered(scorer, user_rows, item_rows)
+        super().__init__(
+            _reordered_module(scorer, user_rows, item_rows),
+            n_items=self._by_rows.n_items,
+            n_users=self._by_rows.n_users,
+        )
+
+    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
+        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        return self._by_rows.scores(user_rows, item_rows)
+
+
+def _reordered_module(scorer: TorchScorer, user_rows: Ints | None, item_rows: Ints | None) -> Any:
+    """A module of pairs of other rows, with the tables of rows beside the parameters."""
+    torch = extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
+    device = next((p.device for p in scorer.module.parameters()), torch.device("cpu"))
+
+    class Renumbered(torch.nn.Module):  # type: ignore[misc, name-defined]
+        def __init__(self) -> None:
+            super().__init__()
+            self.module = scorer.module
+            for name, rows in (("user_rows", user_rows), ("item_rows", item_rows)):
+                table = None if rows is None else torch.from_numpy(rows.astype(np.int64)).to(device)
+                self.register_buffer(name, table)
+
+        def forward(self, users: Any, items: Any) -> Any:
+            users = users if self.user_rows is None else self.user_rows[users]
+            items = items if self.item_rows is None else self.item_rows[items]
+            return self.module(users, items)
+
+    return Renumbered()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, threads
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import Saved, fitted, history_for, learned, to_learn_from
+from fullrank.models.base import Saved, fitted, history_for, learned, named_as, to_learn_from
 from fullrank.models.low_rank import alternating
 
 if TYPE_CHECKING:
@@ -144,7 +144,8 @@ class IALS(Saved):
 
         fitted(self)
         users = self.user_factors_ if history is None else self.fold_in(history)
-        return FactorScorer(users, self.item_factors_)
+        scorer = FactorScorer(users, self.item_factors_)
+        return named_as(scorer, self.interactions_ if history is None else history)
 
     def objective(self) -> float:
         """The loss that fitting makes small, in double precision."""

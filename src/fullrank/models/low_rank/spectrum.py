@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models.base import Saved, history_for, learned, to_learn_from
+from fullrank.models.base import Saved, history_for, learned, named_as, to_learn_from
 from fullrank.models.item_item.gram import gram
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ class SpectralModel(Saved):
 
         data = history_for(self, history)
         users = data.matrix(np.float64) @ self.item_factors_.astype(np.float64)
-        return FactorScorer((users * self.gains_).astype(np.float32), self.item_factors_)
+        scorer = FactorScorer((users * self.gains_).astype(np.float32), self.item_factors_)
+        return named_as(scorer, data)
 
     def _gains(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         raise NotImplementedError

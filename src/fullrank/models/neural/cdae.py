@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import learned, rows_of
+from fullrank.models.base import learned, named_as, rows_of
 from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.models.neural.learners import autoencoder, layers
 from fullrank.models.training.adam import to_array
@@ -121,7 +121,8 @@ class CDAE(NeuralModel):
         hidden = np.empty(own.shape, np.float32)
         for block, sums in autoencoder.first_layer(data, self.input_weights_, unit=False):
             hidden[block] = expit(sums + own[block] + self.hidden_bias_)
-        return FactorScorer(hidden, self.item_factors_, item_bias=self.item_bias_)
+        scorer = FactorScorer(hidden, self.item_factors_, item_bias=self.item_bias_)
+        return named_as(scorer, data)
 
     def _sizes(self, data: Interactions) -> tuple[int, float]:
         n_learned = (data.n_users + 2 * data.n_items + 1) * self.n_factors + data.n_items

@@ -13,7 +13,7 @@ from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.losses import LOSSES, positive_share
-from fullrank.models.base import fitted, learned, rows_of
+from fullrank.models.base import fitted, learned, named_as, rows_of
 from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.models.neural.learners.embedding import Embeddings
 from fullrank.models.training.adam import to_array
@@ -150,7 +150,8 @@ class EmbeddingMF(NeuralModel):
         fitted(self)
         rows = rows_of(self, users)
         own = self.user_factors_ if rows is None else self.user_factors_[rows]
-        return FactorScorer(own, self.item_factors_, similarity=self._similarity())
+        scorer = FactorScorer(own, self.item_factors_, similarity=self._similarity())
+        return named_as(scorer, self.interactions_ if users is None else users)
 
     def _similarity(self) -> str:
         return self.similarity or LOSSES[self.loss].similarity

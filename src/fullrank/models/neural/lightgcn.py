@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import fitted, learned, rows_of
+from fullrank.models.base import fitted, learned, named_as, rows_of
 from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.models.neural.learners.graph import Graph, adjacency
 from fullrank.models.training.batches import Pairs
@@ -114,7 +114,8 @@ class LightGCN(NeuralModel):
         fitted(self)
         rows = rows_of(self, users)
         own = self.user_factors_ if rows is None else self.user_factors_[rows]
-        return FactorScorer(own, self.item_factors_)
+        scorer = FactorScorer(own, self.item_factors_)
+        return named_as(scorer, self.interactions_ if users is None else users)
 
     def _sizes(self, data: Interactions) -> tuple[int, float]:
         n_learned = self.n_factors * (data.n_users + data.n_items)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import history_for, learned
+from fullrank.models.base import history_for, learned, named_as
 from fullrank.models.neural.gradient_model import NeuralModel
 from fullrank.models.neural.learners import autoencoder, layers
 from fullrank.models.neural.learners.multinomial import MultinomialLearner, divergence
@@ -83,7 +83,7 @@ class MultiDAE(NeuralModel):
     >>> bool(model.history_.loss[-1] < model.history_.loss[0])
     True
     >>> model.scorer()
-    FactorScorer(200 users × 50 items, d=8, float32, dot)
+    FactorScorer(200 users × 50 items, d=8, float32, dot, with ids)
     """
 
     n_factors: int = 200
@@ -136,7 +136,8 @@ class MultiDAE(NeuralModel):
         """Last hidden layer · item_factors_ + bias: of the users learned from or of others."""
         from fullrank.scorers import FactorScorer
 
-        return FactorScorer(self.fold_in(history), self.item_factors_, item_bias=self.item_bias_)
+        scorer = FactorScorer(self.fold_in(history), self.item_factors_, item_bias=self.item_bias_)
+        return named_as(scorer, self.interactions_ if history is None else history)
 
     # ---- where the two differ ----
 
@@ -229,7 +230,7 @@ class MultiVAE(MultiDAE):
     >>> data = simulate(n_users=200, n_items=50, mean_interactions=10)
     >>> model = MultiVAE(n_factors=8, hidden=(16,), epochs=3, learning_rate=0.01).fit(data)
     >>> model.scorer()
-    FactorScorer(200 users × 50 items, d=16, float32, dot)
+    FactorScorer(200 users × 50 items, d=16, float32, dot, with ids)
     """
 
     hidden: Sequence[int] = (600,)

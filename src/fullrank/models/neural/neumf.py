@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.device import on_gpu
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import learned, rows_of
+from fullrank.models.base import learned, named_as, rows_of
 from fullrank.models.neural.gradient_model import NeuralModel, torch_device
 from fullrank.models.neural.learners import autoencoder, gather, layers
 from fullrank.models.training.adam import to_array
@@ -89,9 +89,9 @@ class NeuMF(NeuralModel):
     >>> from fullrank.data import simulate
     >>> data = simulate(n_users=200, n_items=50, mean_interactions=10)
     >>> NeuMF(epochs=2).fit(data).scorer()
-    PairScorer(200 users × 50 items, 8 factors, layers 32, 16, 8, 1)
+    PairScorer(200 users × 50 items, 8 factors, layers 32, 16, 8, 1, with ids)
     >>> NeuMF(parts="gmf", epochs=2).fit(data).scorer()
-    FactorScorer(200 users × 50 items, d=8, float32, dot)
+    FactorScorer(200 users × 50 items, d=8, float32, dot, with ids)
     """
 
     parts: str = "fused"
@@ -128,6 +128,7 @@ class NeuMF(NeuralModel):
         from fullrank.scorers import FactorScorer, TorchScorer
 
         rows = rows_of(self, users)
+        data = self.interactions_ if users is None else users
         layers.unpack("tower_", self.tower_, self._widths())  # a file may hold something else
         own, inputs = (
             array if rows is None else array[rows]
@@ -135,13 +136,13 @@ class NeuMF(NeuralModel):
         )
         if self.parts == "gmf":
             bias = np.full(own.shape[0], self.tower_[0], np.float64)
-            return FactorScorer(own, self.item_factors_, user_bias=bias)
+            return named_as(FactorScorer(own, self.item_factors_, user_bias=bias), data)
         arrays = (own, self.item_factors_, inputs, self.item_inputs_, self.tower_)
         if on_gpu(self.device):
             module = pair_module(*arrays, self._widths(), device=torch_device(self.device))
             n_users, n_items = own.shape[0], self.item_inputs_.shape[0]
-            return TorchScorer(module, n_items=n_items, n_users=n_users)
-        return PairScorer(*arrays, self._widths())
+            return named_as(TorchScorer(module, n_items=n_items, n_users=n_users), data)
+        return named_as(PairScorer(*arrays, self._widths()), data)
 
     def _widths(self) -> list[int]:
         """Of the layers from the sum of the inputs to the score; without a network, its bias."""

@@ -36,10 +36,12 @@ class Validation:
     def __call__(self, learner: Any) -> float:
         """The metric of the learner as it is."""
         from fullrank.ranking import rank
-        from fullrank.scorers import FactorScorer
+        from fullrank.scorers import FactorScorer, as_scorer
+        from fullrank.scorers.reordered import named
         from fullrank.scorers.torch_module import TorchScorer
 
-        scorer = learner.scorer() if self.history is None else learner.scorer(self.history)
+        made = learner.scorer() if self.history is None else learner.scorer(self.history)
+        scorer = named(as_scorer(made), self.targets)  # whose rows `validation` has compared
         device = self.device if isinstance(scorer, FactorScorer | TorchScorer) else None
         ranks = rank(scorer, self.targets, exclude=self.exclude, device=device)
         return ranks.metrics(self.metric)[self.metric]

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.carried_ids import CarriesIds
 
 Floats = NDArray[np.float32]
 
 
-class PairScorer:
+class PairScorer(CarriesIds):
     """Scores u·q + tower(relu(a + c)), with u and a of the user, q and c of the item.
 
     The first layer of a network on user and item is a part of the user's and one of the item's,
@@ -89,5 +90,5 @@ class PairScorer:
         layers = ", ".join(map(str, self.widths))
         return (
             f"PairScorer({self.n_users} users × {self.n_items} items, "
-            f"{self._users[0].shape[1]} factors, layers {layers})"
+            f"{self._users[0].shape[1]} factors, layers {layers}{self._ids_shown()})"
         )

@@ -1,0 +1,182 @@
+"""A scorer's rows in the order of the data's: users and items are matched by their ids.
+
+Nothing is matched by position, unless the ids of the data are 0 … n−1 and so are the rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from fullrank._lib.types import Ints
+from fullrank.errors import InputError
+from fullrank.scorers.carried_ids import same_ids
+from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.reordered import Reordered
+from fullrank.scorers.scorer import Scorer, scorer_ids
+from fullrank.scorers.torch_module import TorchScorer
+from fullrank.tables import ids as _ids
+from fullrank.tables.ids import Ids
+
+
+class MissingIdsError(InputError):
+    """Data have ids of their own, and the scorer has none to match them by.
+
+    Attributes
+    ----------
+    side : "user" or "item"
+    """
+
+    def __init__(self, text: str, side: str = "user") -> None:
+        super().__init__(text)
+        self.side = side
+
+
+def aligned(
+    scorer: Scorer,
+    *,
+    user_ids: Ids | None,
+    item_ids: Ids | None,
+    users: ArrayLike | None = None,
+) -> Scorer:
+    """The scorer with its rows in the order of the data.
+
+    Parameters
+    ----------
+    scorer : of any kind; its `user_ids` and `item_ids` are matched, where it has them
+    user_ids, item_ids : arrays, or None where the data have plain rows
+        The data's ids. User row u of the answer is user u of the data. Its items are those of
+        the data, in the data's order, and then the scorer's further items by ascending id: the
+        catalogue is what the scorer can score.
+    users : rows of the data's users who are asked about, all by default
+        These must be known to the scorer.
+
+    Returns
+    -------
+    Scorer
+        The scorer itself where the order is the same. Scores are the same to the last bit.
+
+    Notes
+    -----
+    Where one side has no ids, those of the other must be exactly 0 … n−1, in that order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fullrank.scorers import FactorScorer
+    >>> scorer = FactorScorer(
+    ...     [[1.0], [2.0]], [[3.0], [5.0], [7.0]],
+    ...     user_ids=["bob", "ann"], item_ids=["tea", "cake", "jam"],
+    ... )  # fmt: skip
+    >>> asked = aligned(scorer, user_ids=np.array(["ann"]), item_ids=np.array(["cake", "tea"]))
+    >>> asked.scores([0]), asked.item_ids.tolist()
+    (array([[10.,  6., 14.]]), ['cake', 'tea', 'jam'])
+    """
+    has_users, has_items = scorer_ids(scorer)
+    by_user = _user_order(has_users, user_ids, users, scorer.n_users)
+    by_item = _item_order(has_items, item_ids, scorer.n_items)
+    if by_user is None and by_item is None:
+        return scorer
+    other = _reordered(scorer, by_user and by_user.rows, by_item and by_item.rows)
+    named: Scorer = other.with_ids(
+        has_users if by_user is None else by_user.ids, has_items if by_item is None else by_item.ids
+    )
+    return named
+
+
+class Order(NamedTuple):
+    """The scorer's row for each row of the data, and the ids of these."""
+
+    rows: Ints
+    ids: Ids
+
+
+def _reordered(scorer: Any, user_rows: Ints | None, item_rows: Ints | None) -> Any:
+    if isinstance(scorer, FactorScorer | ItemItemScorer | TorchScorer):
+        return scorer.reordered(user_rows, item_rows)
+    return Reordered(scorer, user_rows, item_rows)
+
+
+def _user_order(
+    has: Ids | None, wanted: Ids | None, users: ArrayLike | None, n_rows: int | None
+) -> Order | None:
+    if has is None or wanted is None:
+        _check_numbered("user", has, wanted, n_rows)
+        return None
+    if same_ids(has, wanted):
+        return None
+    rows = _found("user", wanted, has)
+    asked = np.arange(rows.size) if users is None else np.unique(np.asarray(users, np.int64))
+    _check_known("user", wanted[asked], rows[asked])
+    # no one asks about the other users, so any row will do for those whom the scorer lacks
+    return Order(np.maximum(rows, 0), wanted)
+
+
+def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int) -> Order | None:
+    if has is None or wanted is None:
+        _check_numbered("item", has, wanted, n_rows)
+        return None
+    if same_ids(has, wanted):
+        return None
+    rows = _found("item", wanted, has)
+    _check_known("item", wanted, rows)
+    further = np.ones(has.size, bool)
+    further[rows] = False
+    others = np.flatnonzero(further)
+    order = np.concatenate([rows, others[np.argsort(has[others], kind="stable")]])
+    if np.array_equal(order, np.arange(order.size)):
+        return None
+    return Order(order, has[order])
+
+
+def _found(side: str, wanted: Ids, has: Ids) -> Ints:
+    """The scorer's row of each of the data's ids, or -1."""
+    if (wanted.dtype.kind == "U") != (has.dtype.kind == "U"):
+        needs, got = ("text", "numbers") if wanted.dtype.kind == "U" else ("numbers", "text")
+        raise InputError(
+            f"`scorer` must have {side}_ids of {needs}, as those of the data are, not of {got}: "
+            '7 and "7" are two ids.'
+        )
+    return _ids.find(f"{side}_ids", wanted, has).astype(np.int64)
+
+
+def _check_known(side: str, wanted: Ids, rows: Ints) -> None:
+    missing = rows < 0
+    if missing.any():
+        which = "with targets " if side == "user" else ""
+        raise InputError(
+            f"`scorer` must know all {wanted.size:,} {side}s {which}of the data; "
+            f"{int(missing.sum()):,} {'is' if missing.sum() == 1 else 'are'} not among its "
+            f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}."
+        )
+
+
+def _check_numbered(side: str, has: Ids | None, wanted: Ids | None, n_rows: int | None) -> None:
+    """Where one side has no ids, those of the other are the row numbers, or nothing is known."""
+    if wanted is not None:
+        if not _is_numbered(wanted):
+            raise MissingIdsError(
+                f"`scorer` must carry {side}_ids, for the {side}s of the data are not numbered "
+                f"0 … {wanted.size - 1}: FactorScorer(…, {side}_ids=…).",
+                side,
+            )
+        if n_rows is not None and n_rows < wanted.size:
+            raise InputError(
+                f"`scorer` must have a row for each of the {wanted.size:,} {side}s of the data; it "
+                f"has {n_rows:,}."
+            )
+    elif has is not None and not _is_numbered(has):
+        raise InputError(
+            f"`targets` must have {side} ids, as Interactions have, for the {side}_ids of the "
+            f"scorer are not 0 … {has.size - 1}."
+        )
+
+
+def _is_numbered(ids: Ids) -> bool:
+    """Whether the ids are 0 … n−1 in that order."""
+    if ids.dtype.kind == "U" or (ids.size and (ids[0] != 0 or ids[-1] != ids.size - 1)):
+        return False
+    return bool((np.diff(ids) == 1).all())
