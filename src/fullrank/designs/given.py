@@ -133,7 +133,8 @@ class Negatives:
         if all(_ids.same(own, ids) for own, ids in zip(named, (user_ids, item_ids), strict=True)):
             return self
         for side, own, ids in zip(("user", "item"), named, (user_ids, item_ids), strict=True):
-            if (own is None) != (ids is None) and not are_rows(ids if own is None else own):
+            known = ids if own is None else own
+            if (own is None) != (ids is None) and known is not None and not are_rows(known):
                 raise InputError(
                     f"`negatives` must name their {side}s as the targets do: give both "
                     f"{side}_ids, or neither."
@@ -305,7 +306,7 @@ def as_negatives(
 
     An array holds item ids where items have any, else rows; -1 fills up.
     """
-    ids = {"user_ids": user_ids, "item_ids": item_ids}
+    ids: dict[str, Any] = {"user_ids": user_ids, "item_ids": item_ids}
     if isinstance(value, Negatives):
         return value.in_rows(**ids)
     if isinstance(value, str) or hasattr(value, "__fspath__"):

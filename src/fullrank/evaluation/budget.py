@@ -10,6 +10,7 @@ from fullrank.errors import InputError
 from fullrank.evaluation.strategy import Strategy
 from fullrank.inference import plan
 from fullrank.inference.planning.plan import candidate_designs
+from fullrank.ranking import adaptive_ranks
 
 _PILOT = 2_000  # users
 
@@ -31,7 +32,7 @@ def settled_strategy(
         )
     few = chosen_users(targets, min(_PILOT, targets.n_users), seed)
     pairs, seen = few.part(few.shards(few.n_users)[0])
-    pilot = Strategy.of("adaptive").rank(scorer, pairs, exclude=seen, rng=seed)
+    pilot = adaptive_ranks(scorer, pairs, exclude=seen, rng=seed)
     items = strategy.settings["items"]
     best = plan(metric, pilot=pilot, n_users=targets.n_users, budget=items).recommended
     if best is None or best.n_users is None:

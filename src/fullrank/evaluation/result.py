@@ -69,9 +69,7 @@ class Evaluation(tabular.Tabular):
     @property
     def exact(self) -> bool:
         """Whether every target was ranked among all items."""
-        return all(
-            isinstance(one, ExactRanks) or one.exhausted for one in self.samples.values()
-        )
+        return all(isinstance(one, ExactRanks) or one.exhausted for one in self.samples.values())
 
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.

@@ -17,7 +17,7 @@ from fullrank.metrics.metric import Metric, parse, parse_all
 ONE_BASED = "Ranks are 1-based."
 
 
-def weighted_mean(gains: Floats, weight: Floats, n_targets: ArrayLike = 1) -> float:
+def weighted_mean(gains: Floats, weight: Floats, n_targets: Any = 1) -> float:
     """The mean over users of what their targets add, each target with its user's weight.
 
     Products and sums are exact and rounded once, at the end. So neither the order of the targets

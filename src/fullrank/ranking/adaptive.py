@@ -26,7 +26,6 @@ from fullrank.ranking.sampled import (
     prepare,
 )
 from fullrank.samples.sample import RankSample
-from fullrank.scorers.scorer import as_scorer
 
 
 def adaptive_ranks(

@@ -75,7 +75,7 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
     scorer = aligned(scorer, user_ids=user_ids, item_ids=item_ids, users=clean.users)
     if item_ids is not None:
         # a scorer that knows more items than the data has them behind those of the data
-        item_ids = item_ids if scorer.n_items == item_ids.size else scorer.item_ids  # type: ignore[attr-defined]
+        item_ids = item_ids if scorer.n_items == item_ids.size else scorer.item_ids
     catalogue = _catalogue(items, item_ids, scorer.n_items, clean)
     seen = in_rows(exclude, user_ids=user_ids, item_ids=item_ids, n_items=scorer.n_items)
     exclusion = clean_exclude(seen, n_items=scorer.n_items, targets=clean, items=catalogue)

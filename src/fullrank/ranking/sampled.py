@@ -64,8 +64,8 @@ def sample_ranks(
     ----------
     scorer : anything `as_scorer` takes
     targets : Interactions, or a pair (user_rows, item_rows)
-        Matched with the scorer as in `rank`. The other targets of a multi-target user are never drawn; they are all scored, and the
-        sample records how many of them rank above (`offset`).
+        Matched with the scorer as in `rank`. The other targets of a multi-target user are never
+        drawn; they are all scored, and the sample records how many of them rank above (`offset`).
     exclude : Interactions or sparse matrix (users × items), optional
         Items that count as below every target, such as training items. A target stays a target.
     items : array of item ids (rows where items have no ids) or boolean mask, optional

@@ -44,9 +44,7 @@ class Counts:
             getattr(self, name)[here] += getattr(part, name)
 
 
-def between_targets(
-    counts: Counts, targets: Targets, policy: str, key: int
-) -> tuple[Counts, Ints]:
+def between_targets(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[Counts, Ints]:
     """What the user's other targets add to each count, and how many of them are placed above.
 
     Counts and results are by `targets.order`.

@@ -62,7 +62,7 @@ def _users(given: RankSample | ExactRanks) -> str:
 
 def _among(given: RankSample | ExactRanks) -> str:
     if isinstance(given, ExactRanks):
-        low, high = int(given.n_candidates.min()), int(given.n_candidates.max())
+        low, high = int(given.candidates.min()), int(given.candidates.max())
         unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
         span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
         return f"among all {span}{unseen}"

@@ -100,7 +100,7 @@ class Measurement:
 def n_items(given: RankSample | ExactRanks) -> int:
     """Items of the catalogue; of the largest where users have their own."""
     if isinstance(given, ExactRanks):
-        return int(given.n_candidates.max())
+        return int(given.candidates.max())
     rows = given.rows
     return given.n_items or int(given.pool.max() if rows is None else rows.n_items.max())
 
@@ -173,7 +173,7 @@ def curve_cuts(items: int) -> tuple[int, ...]:
 def distribution_of(ranks: ExactRanks | RankSample | None) -> RankDistribution | None:
     """P(R) of exact ranks with one target for each user; half ranks count as the next."""
     if isinstance(ranks, ExactRanks) and not (ranks.n_targets > 1).any():
-        items, whole = int(ranks.n_candidates.max()), np.ceil(ranks.ranks).astype(np.int64)
+        items, whole = int(ranks.candidates.max()), np.ceil(ranks.ranks).astype(np.int64)
         return RankDistribution.from_ranks(whole, n_items=items, weight=ranks.weight)
     if isinstance(ranks, RankSample) and not ranks.several:
         items = int(ranks.pool.max())

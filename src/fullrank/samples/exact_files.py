@@ -39,8 +39,10 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
         raise InputError(f"`path` must hold whole exact ranks: {checks.because(error)}.") from error
     for name, values in counts.items():
         if values.size != size:
-            raise InputError(f"`{name}` must have {size} rows, as the others; it has {values.size}.")
-    names = {
+            raise InputError(
+                f"`{name}` must have {size} rows, as the others; it has {values.size}."
+            )
+    names: dict[str, Any] = {
         name: checks.labels(name, columns[name], size, "rank")
         for name in ("user", "item")
         if name in columns

@@ -318,8 +318,9 @@ class ExactRanks:
     def columns(self) -> dict[str, NDArray[Any]]:
         """The columns that there are, ranks first among the numbers."""
         found = self._columns()
-        head = {name: found.pop(name) for name in ("user", "item", "time") if name in found}
-        return {**head, "rank": self.ranks, **found}
+        place = sum(name in found for name in ("user", "item", "time"))
+        columns = list(found.items())
+        return dict([*columns[:place], ("rank", self.ranks), *columns[place:]])
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         every = {name: getattr(self, name) for name in _COLUMNS}

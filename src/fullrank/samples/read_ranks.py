@@ -31,7 +31,7 @@ class Ranks:
     notes : what was assumed or inferred about the design
     """
 
-    samples: Mapping[str, RankSample]
+    samples: Mapping[str, Any]
     notes: tuple[str, ...]
 
 

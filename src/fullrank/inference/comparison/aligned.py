@@ -141,9 +141,9 @@ def _weighted(given: Mapping[str, Any], paired: bool | None) -> dict[str, Any]:
 def _once(given: Mapping[str, Any]) -> None:
     """Users' values as given hold each user once."""
     for name, one in given.items():
-        if isinstance(one, PseudoValues) and one.user is not None:
-            if np.unique(one.user).size != len(one.user):
-                raise InputError(f"`results` must have each user once; {name} has some twice.")
+        user = one.user if isinstance(one, PseudoValues) else None
+        if user is not None and np.unique(user).size != len(user):
+            raise InputError(f"`results` must have each user once; {name} has some twice.")
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:

@@ -92,12 +92,10 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     )
 
 
-def _unnamed(
-    paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str
-) -> Pairing:
+def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str) -> Pairing:
     """Rows without names are paired where the caller says so of arrays of his own, else never."""
     if paired and plain and len(set(sizes.values())) == 1:
-        note = "The users are not named: row i of every model is the same user, as paired=True says."
+        note = "The users are not named: row i of every model is the same user, as you said."
         return Pairing(paired=True, keep={}, notes=(note,))
     if paired:
         why = "ranks must name their users to be paired" if not plain else f"{shown} users"
@@ -131,7 +129,7 @@ def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
 def _common(
     users: Mapping[str, Ints], items: Mapping[str, Ints] | None
 ) -> tuple[dict[str, NDArray[np.bool_]], int]:
-    """The rows of users whose targets are the same in every result, and how many pairs these are."""
+    """The rows of users whose targets are the same in every result; how many pairs these are."""
     n_users = 1 + max(int(one.max()) for one in users.values())
     if items is None:
         present = [np.bincount(one, minlength=n_users) > 0 for one in users.values()]

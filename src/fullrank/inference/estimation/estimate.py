@@ -54,7 +54,7 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size` beside it
+    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size`
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
@@ -172,7 +172,7 @@ def estimate(
 
 
 def _sample(
-    sample: RankSample | ArrayLike,
+    sample: RankSample | ExactRanks | ArrayLike,
     n_items: int | None,
     sample_size: int | None,
     replacement: bool | None,

@@ -77,9 +77,11 @@ def estimate_exact(
             hits=MappingProxyType(hits),
             leans=MappingProxyType(dict.fromkeys(names, 0.0)),
             warnings=MappingProxyType(
-                {metric.name: _warnings(ranks, metric, hits[metric.name], target)
-                 for metric in metrics}
-            ),  # fmt: skip
+                {
+                    metric.name: _warnings(ranks, metric, hits[metric.name], target)
+                    for metric in metrics
+                }
+            ),
             notes=notes,
         ),
         naive=None,

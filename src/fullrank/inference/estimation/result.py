@@ -13,7 +13,7 @@ from fullrank.errors import InputError
 from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import parse_all
-from fullrank.samples import RankDistribution, RankSample
+from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
 
@@ -57,7 +57,7 @@ class Estimate(tabular.Tabular):
     n_users: int
     n_items: int | None
     average_size: float
-    sample: RankSample = field(repr=False)
+    sample: RankSample | ExactRanks = field(repr=False)
 
     @property
     def blind_share(self) -> float:
@@ -112,7 +112,7 @@ class Estimate(tabular.Tabular):
 
     def __str__(self) -> str:
         body = tabular.text(*self._table())
-        lines = [str(self.sample), f"{self.method}: {self.reason}", "", *body]
+        lines = [_described(self.sample), f"{self.method}: {self.reason}", "", *body]
         if not self.recovers_exact:
             lines.append(_APPROXIMATE)
         return "\n".join([*lines, *self.diagnosis.lines()])
@@ -153,6 +153,10 @@ class Estimate(tabular.Tabular):
                 row[-1] += " ▲" if self.diagnosis.warnings.get(name) else ""
             rows.append(row)
         return rows
+
+
+def _described(sample: RankSample | ExactRanks) -> str:
+    return sample.about() if isinstance(sample, ExactRanks) else str(sample)
 
 
 def _known(value: float | None) -> float | None:

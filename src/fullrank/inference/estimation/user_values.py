@@ -15,6 +15,7 @@ from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.statistics.means import METHODS, SampleMean, mean_interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks
+from fullrank.tables import ids as _ids
 
 _METRICS = ("recall@10", "ndcg@10", "ap@10")
 
@@ -102,7 +103,7 @@ def user_means(
     if not isinstance(ranks, ExactRanks):
         raise InputError(f"`ranks` must be ExactRanks, not {type(ranks).__name__}.")
     found = pseudo_values(ranks, metrics)
-    if users is not None and not np.array_equal(found.user, np.unique(users.user)):
+    if users is not None and not _ids.same(found.user, np.unique(users.user)):
         raise InputError(
             f"`users` must be the {len(found.weight):,} users that were ranked; it holds "
             f"{users.user_rows.size:,}, not all the same."

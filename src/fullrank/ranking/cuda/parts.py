@@ -43,6 +43,8 @@ def _part(job: Job, first: int, last: int) -> Job:
         users=t.users[first:last],
         starts=t.starts[first : last + 1] - t.starts[first],
         order=np.arange(here.size),
+        user=t.user[here],
+        item=t.item[here],
     )
     progress = job.progress
     if progress is not None:
