@@ -86,7 +86,7 @@ def factors(rounds: int) -> dict[str, Any]:
     times = in_turn(works, rounds, slow={"recometrics": PART, "numpy argsort": PART})
     bare = min((n for n in times if n.startswith("bare")), key=lambda n: min(times[n]))
     checked = bool(
-        (rank(scorer, at).n_greater[::PART] == argsort_ranks(users, items, at)).mean() > 0.99
+        (rank(scorer, at).above[::PART] == argsort_ranks(users, items, at)).mean() > 0.99
     )
     return summary(times, bare, "certified") | {"agrees with argsort on all but ties": checked}
 

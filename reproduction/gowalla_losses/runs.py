@@ -128,7 +128,7 @@ def keep(cache: Path, task: Task, found: Any) -> None:
     """The ranks: 1 + the number of items above."""
     keep_arrays(
         ranks_file(cache, task.case, seed=task.settings["seed"]),
-        ranks=(1 + found.n_greater).astype(np.int32),
+        ranks=(1 + found.above).astype(np.int32),
         settings=json.dumps(task.settings, sort_keys=True),
     )
 

@@ -126,7 +126,7 @@ class Problem:
 
 def _of_users(model: Any, targets: Interactions | None, history: Interactions) -> np.ndarray:
     found = fullrank.rank(model.scorer(history), targets, exclude=history)
-    rows, users = np.unique(found.user_rows, return_inverse=True)
+    rows, users = np.unique(found.user, return_inverse=True)
     columns = [
         np.bincount(users, weights=found.gains(metric), minlength=rows.size)
         for metric in METRICS.values()

@@ -16,7 +16,7 @@ from fullrank.ranking.cuda.parts import parts
 from fullrank.ranking.job import Job
 from fullrank.scorers import FactorScorer, as_scorer
 
-COUNTS = ("n_greater", "n_equal", "ranks", "offset", "n_candidates")
+COUNTS = ("above", "equal", "ranks", "offset", "candidates")
 
 
 def problem(seed, *, n_users=20, n_items=150, d=16, targets=1, whole=False, dtype=np.float32):
@@ -50,7 +50,7 @@ def test_counts_are_those_of_the_cpu(d, operands):
 def test_equal_scores_stand_where_the_cpu_puts_them(ties):
     users, items, targets, _ = problem(1, d=4, targets=3, whole=True)
     result = same(FactorScorer(users, items), targets, ties=ties)
-    assert result.n_equal.max() > 3
+    assert result.equal.max() > 3
 
 
 def test_excluded_items_and_a_smaller_catalogue():
@@ -198,7 +198,7 @@ def test_one_user_who_ties_with_everything_does_not_slow_the_others_down(monkeyp
 
     monkeypatch.setattr(cuda_exact.Count, "_count_rows", watched)
     result = same(FactorScorer(users, items), targets)
-    assert result.n_equal.max() == 129
+    assert result.equal.max() == 129
     # all at once; the first again, with room for what it lists; then more and more
     expected = [(60, 64), (1, 256), (1, 256), (2, 128), (4, 64), (8, 64), (16, 64), (28, 64)]
     assert steps == expected
@@ -235,10 +235,10 @@ def test_fast_ranks_are_among_the_candidates(ties):
         FactorScorer(users, items), targets, exclude=exclude, ties=ties, precision="fast",
         device="cuda", rng=1,
     )  # fmt: skip
-    assert result.n_candidates.min() < 10
-    assert (result.n_greater >= 0).all()
-    assert (result.n_greater + result.n_equal < result.n_candidates).all()
-    assert ((result.ranks >= 1) & (result.ranks <= result.n_candidates)).all()
+    assert result.candidates.min() < 10
+    assert (result.above >= 0).all()
+    assert (result.above + result.equal < result.candidates).all()
+    assert ((result.ranks >= 1) & (result.ranks <= result.candidates)).all()
 
 
 @pytest.mark.verify

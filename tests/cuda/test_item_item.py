@@ -172,7 +172,7 @@ def test_rank_on_a_device(monkeypatch, made):
         rank(scorer, targets, ties="random", rng=7, device=device) for device in (None, "cuda")
     )
     np.testing.assert_array_equal(there.ranks, here.ranks)
-    np.testing.assert_array_equal(there.n_equal, here.n_equal)
+    np.testing.assert_array_equal(there.equal, here.equal)
     assert there.n_undecided is None
 
 

@@ -33,21 +33,8 @@ def ranks_of(power: float, n: int = 400, seed: int = 0) -> np.ndarray:
 
 def exact_ranks(ranks: np.ndarray) -> ExactRanks:
     """Exact ranks of one target for each user."""
-    ones = np.ones(ranks.size, np.int64)
-    return ExactRanks(
-        ranks=ranks,
-        n_greater=ranks - 1,
-        n_equal=0 * ones,
-        n_candidates=N_ITEMS * ones,
-        user_rows=np.arange(ranks.size),
-        item_rows=np.arange(ranks.size) % N_ITEMS,
-        n_targets=ones,
-        offset=0 * ones,
-        weight=np.ones(ranks.size),
-        ties="random",
-        precision="exact",
-        pool="all",
-    )
+    rows = np.arange(ranks.size)
+    return ExactRanks.from_ranks(ranks, n_items=N_ITEMS, user=rows, item=rows % N_ITEMS)
 
 
 def named(sample: RankSample) -> RankSample:

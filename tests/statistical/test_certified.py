@@ -45,15 +45,15 @@ def check(scorer, scores, random, monkeypatch, module, name, sizes):
     at = random_targets(random)
     greater, equal = brute_force(scores, *at)
     whole = rank(scorer, at)
-    assert np.count_nonzero(whole.n_greater != greater) == 0
-    assert np.count_nonzero(whole.n_equal != equal) == 0
+    assert np.count_nonzero(whole.above != greater) == 0
+    assert np.count_nonzero(whole.equal != equal) == 0
     some = random.choice(at[0].size, 5000, replace=False)  # other blocks, threads and order
     for size, batch_size, n_jobs in sizes:
         with monkeypatch.context() as patch:
             patch.setattr(module, name, size)
             part = rank(scorer, (at[0][some], at[1][some]), batch_size=batch_size, n_jobs=n_jobs)
-        assert np.array_equal(part.n_greater, greater[some])
-        assert np.array_equal(part.n_equal, equal[some])
+        assert np.array_equal(part.above, greater[some])
+        assert np.array_equal(part.equal, equal[some])
     return int(equal.max())
 
 

@@ -22,7 +22,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.files import PathLike
@@ -147,6 +147,11 @@ class ExactRanks:
         return low if low == high else None
 
     @property
+    def average_size(self) -> float:
+        """Mean number of candidates for each target: what was scored."""
+        return float(np.average(self.candidates, weights=self.count))
+
+    @property
     def several(self) -> bool:
         """Whether some user has more than one target."""
         return bool((self.n_targets > 1).any())
@@ -259,6 +264,48 @@ class ExactRanks:
             n_targets=self.n_targets if self.several else 1,
             offset=self.offset if self.several else 0,
         )
+
+    @classmethod
+    def from_ranks(
+        cls,
+        rank: ArrayLike,
+        *,
+        n_items: ArrayLike,
+        user: ArrayLike | None = None,
+        item: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        n_targets: ArrayLike = 1,
+        offset: ArrayLike = 0,
+        pool: str = "all",
+    ) -> ExactRanks:
+        """Exact ranks that are known already; halves are means over tied items.
+
+        >>> ExactRanks.from_ranks([1, 3, 2.5], n_items=10, user=["a", "b", "c"]).equal
+        array([0, 0, 1])
+        """
+        ranks = checks.reals("rank", rank, low=1.0)
+        if ranks.size == 0:
+            raise InputError("`rank` must hold at least one rank; it is empty.")
+        checks.reject("rank", ranks, (2.0 * ranks) % 1.0 != 0.0, "be whole numbers or halves")
+        n = checks.integers("n_targets", n_targets, size=ranks.size, low=1)
+        others = checks.integers("offset", offset, size=ranks.size, low=0)
+        items = checks.integers("n_items", n_items, size=ranks.size, low=1)
+        equal = (ranks % 1.0 != 0.0).astype(np.int64)
+        above = np.floor(ranks).astype(np.int64) - 1 - others
+        checks.reject("offset", others, (others >= n) | (above < 0), "leave room above the target")
+        checks.reject("rank", ranks, above + equal > items - n, "be at most `n_items`")
+        weights = np.ones(ranks.size) if weight is None else weight
+        names = {"user": user, "item": item}
+        return cls(
+            above=checks.frozen(above), equal=checks.frozen(equal), candidates=checks.frozen(items),
+            n_targets=checks.frozen(n), offset=checks.frozen(others),
+            weight=checks.frozen(checks.reals("weight", weights, size=ranks.size, low=0.0)),
+            ties="mean", pool=checks.choice("pool", pool, ("all", "unseen")),
+            time=None if time is None else checks.integers("time", time, size=ranks.size),
+            **{name: None if ids is None else checks.labels(name, ids, ranks.size, "rank")
+               for name, ids in names.items()},
+        )  # fmt: skip
 
     @classmethod
     def of_sample(cls, sample: RankSample) -> ExactRanks:

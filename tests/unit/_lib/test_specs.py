@@ -74,7 +74,7 @@ def test_factors_need_a_name_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "shown"),
     [
-        ("exact", "exact:ties=random"),
+        ("exact", "exact:ties=mean"),
         ("sampled:50", "sampled:50,replacement=False,pool=all,ties=random"),
         ("users:7,ties=best", "users:7,ties=best"),
         ("budget:1e6", "budget:1e+06"),

@@ -125,7 +125,7 @@ def test_test_users_are_ranked_without_having_been_trained_on(whole: Interaction
     weights = (train.T @ train).toarray()
     np.fill_diagonal(weights, 0)
     ranks = rank(ItemItemScorer(split.history, weights), targets=split.test, exclude=split.history)
-    np.testing.assert_array_equal(ranks.item_rows, split.test.indices)
+    np.testing.assert_array_equal(ranks.item, split.test.item_ids[split.test.indices])
     # far above the middle, which is where items drawn at random would stand
     assert np.median(ranks.ranks) < split.test.n_items / 4
 

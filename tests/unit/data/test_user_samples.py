@@ -30,7 +30,7 @@ def test_population_is_the_users_with_targets():
     chosen = sample_users(targets, 3, rng=0)
     assert chosen.n_users == 4
     assert set(chosen.user_rows) < {1, 3, 7, 9}
-    users, items, weight = chosen.subset(targets)
+    (users, items), weight = chosen.subset(targets)
     keep = np.isin(targets[0], chosen.user_rows)
     np.testing.assert_array_equal(users, targets[0][keep])
     np.testing.assert_array_equal(items, targets[1][keep])

@@ -170,10 +170,10 @@ def test_shards_add_up_in_order() -> None:
 
 def test_what_is_seen_goes_with_its_users() -> None:
     seen = csr_array(([1, 1, 1], ([2, 2, 7], [0, 4, 1])), (8, 5))
-    targets = ShardedTargets.of(([2, 7, 9], [1, 1, 1]), seen)
-    (users, items), part = targets.part(targets.shards(2)[0])
-    assert users.tolist() == [2, 7]
-    assert items.tolist() == [1, 1]
+    targets = ShardedTargets.of(([2, 7, 9], [1, 1, 1])).excluding(seen)
+    few, part = targets.part(targets.shards(2)[0])
+    assert few.user.tolist() == [2, 7]
+    assert few.item.tolist() == [1, 1]
     assert [part.indices[part.indptr[u] : part.indptr[u + 1]].tolist() for u in (2, 3, 7)] == [
         [0, 4],
         [],

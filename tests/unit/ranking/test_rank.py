@@ -19,17 +19,17 @@ SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
 def test_one_target_per_user():
     result = rank(SCORES, ([0, 1], [2, 0]))
     assert result.ranks.tolist() == [3.0, 5.0]
-    assert result.n_greater.tolist() == [2, 4]
-    assert result.n_equal.tolist() == [0, 0]
-    assert result.n_candidates.tolist() == [5, 5]
-    assert result.n_greater.dtype == np.int64
+    assert result.above.tolist() == [2, 4]
+    assert result.equal.tolist() == [0, 0]
+    assert result.candidates.tolist() == [5, 5]
+    assert result.above.dtype == np.int64
     assert (result.ties, result.precision, result.pool) == ("mean", "exact", "all")
     assert result.seed is None
 
 
 def test_results_come_in_the_order_of_the_targets():
     result = rank(SCORES, ([1, 0, 1], [0, 2, 3]))
-    assert result.user_rows.tolist() == [1, 0, 1]
+    assert result.user.tolist() == [1, 0, 1]
     assert result.ranks.tolist() == [5.0, 3.0, 2.0]
     assert result.n_targets.tolist() == [2, 1, 2]
     assert result.offset.tolist() == [1, 0, 0]
@@ -40,14 +40,14 @@ def test_interactions_as_targets_and_as_exclude():
     train = Interactions.from_arrays([0, 1], [0, 4], user_ids=[0, 1], item_ids=[0, 1, 2, 3, 4])
     result = rank(SCORES, test, exclude=train)
     assert result.ranks.tolist() == [2.0, 4.0]
-    assert result.n_candidates.tolist() == [4, 4]
+    assert result.candidates.tolist() == [4, 4]
     assert result.pool == "unseen"
 
 
 def test_a_target_in_exclude_stays_a_target_for_its_own_user_only():
     exclude = csr_array(np.array([[1, 0, 1, 0, 0], [0, 0, 1, 0, 0]]))
     result = rank(SCORES, ([0, 1], [2, 0]), exclude=exclude)
-    assert result.n_candidates.tolist() == [4, 4]
+    assert result.candidates.tolist() == [4, 4]
     assert result.ranks.tolist() == [2.0, 4.0]
     both = rank(SCORES, ([0, 0], [2, 3]), exclude=exclude)
     assert both.ranks.tolist() == [2.0, 3.0]  # the target 2 still stands above the target 3
@@ -57,23 +57,24 @@ def test_exclude_may_be_unsorted_repeated_and_short():
     exclude = csr_array((np.ones(3), np.array([4, 0, 4]), np.array([0, 3])), shape=(1, 5))
     result = rank(SCORES, ([0, 1], [2, 0]), exclude=exclude)
     assert result.ranks.tolist() == [1.0, 5.0]
-    assert result.n_candidates.tolist() == [3, 5]
+    assert result.candidates.tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("items", [[4, 0, 2], [True, False, True, False, True]])
 def test_catalogue_restricted_to_given_items(items):
     result = rank(SCORES, ([0, 1], [2, 0]), items=items)
     assert result.ranks.tolist() == [3.0, 3.0]
-    assert result.n_candidates.tolist() == [3, 3]
+    assert result.candidates.tolist() == [3, 3]
     exclude = csr_array(np.array([[1, 1, 0, 0, 0]]))  # 1 is not in the catalogue anyway
-    assert rank(SCORES, ([0], [2]), items=items, exclude=exclude).n_candidates.tolist() == [2]
+    assert rank(SCORES, ([0], [2]), items=items, exclude=exclude).candidates.tolist() == [2]
 
 
 def test_infinite_scores_compare_as_usual():
     scores = np.array([[np.inf, -np.inf, 0.0, np.inf, -np.inf]])
     result = rank(scores, ([0, 0, 0], [0, 1, 2]), ties="worst")
-    assert result.n_greater.tolist() == [0, 3, 2]
-    assert result.n_equal.tolist() == [1, 1, 0]
+    assert result.above.tolist() == [0, 1, 1]  # and the targets above are in `offset`
+    assert result.equal.tolist() == [1, 1, 0]
+    assert result.offset.tolist() == [0, 2, 1]
 
 
 def test_metrics_of_several_targets_against_whole_lists():
@@ -102,7 +103,7 @@ def test_sample_of_exact_ranks():
 
 def test_mean_ranks_make_no_sample():
     with pytest.raises(InputError, match=r'`ties`.*"best", "worst".*"random"'):
-        rank(SCORES, ([0], [2])).sample()
+        rank([[1.0, 1.0, 0.0]], ([0], [0])).sample()
 
 
 def test_result_is_frozen_and_prints_a_table():
@@ -117,14 +118,14 @@ def test_result_is_frozen_and_prints_a_table():
         "ap@10           0.2667",
         "auc             0.2500",
     ]
-    assert result.to_dict()["ranks"] == [3.0, 5.0]
-    assert result.to_arrow().column_names[:3] == ["user_rows", "item_rows", "ranks"]
+    assert result.to_dict()["rank"] == [3.0, 5.0]
+    assert result.to_arrow().column_names[:3] == ["user", "item", "rank"]
 
 
 def test_result_is_a_frame(need):
     need("pandas")
     result = rank(SCORES, ([0, 1], [2, 0]))
-    assert result.to_frame()["n_greater"].tolist() == [2, 4]
+    assert result.to_frame()["above"].tolist() == [2, 4]
 
 
 def test_progress_counts_users():
@@ -220,7 +221,7 @@ def test_item_item_matrices_that_are_not_finite():
         with pytest.raises(InputError, match=r"user row 1\b.*item row 3\b.*NaN"):
             rank(scorer, ([0, 1], [5, target]))
     without = rank(scorer, ([1], [5]), items=[0, 1, 5])
-    assert without.n_equal.tolist() == [2]
+    assert without.equal.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ def test_item_item_matrices_that_are_not_finite():
             "once for a user; 1 of 3 are repeats, the first being item row 1 of user row 0",
         ),
         ({"exclude": [[1, 2]]}, r"`exclude`.*Interactions.*\blist\b"),
-        ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "they run from 6 to 6"),
+        ({"exclude": csr_array((1, 7)) + csr_array(np.eye(7)[6:])}, "`exclude`.*5 items.*not 7"),
         ({"items": [0, 1, 1, 2]}, r"`items`.*1 of 4"),
         ({"items": [0, 9]}, r"`items`.*1 of 2.*items\[1\] = 9\b"),
         ({"items": [0, 1]}, r"`targets`.*`items`.*1 of 1.*targets\[0\] = 2\b"),

@@ -17,7 +17,7 @@ def test_one_target(ties, expected):
     result = rank(SCORES, ([0], [2]), ties=ties)
     assert result.ranks.tolist() == [expected]
     assert result.ranks.dtype == (np.float64 if ties == "mean" else np.int64)
-    assert (result.n_greater[0], result.n_equal[0]) == (1, 3)
+    assert (result.above[0], result.equal[0]) == (1, 3)
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ def test_of_tied_targets_the_lower_item_row_stands_first(ties, expected):
     # 3 and 1 tie with each other and with the non-targets 2 and 4
     assert result.offset.tolist() == [2, 1, 0]
     assert result.ranks.tolist() == expected
-    assert result.n_equal.tolist() == [3, 3, 0]
+    assert result.equal.tolist() == [2, 2, 0]  # targets are counted by `offset`
     assert result.metrics("hit_rate@10") == {"hit_rate@10": 1.0}
 
 
@@ -63,7 +63,7 @@ def test_random_keeps_the_counts_and_excluded_items_out():
     exclude = csr_array(np.array([[0, 1, 0, 0, 1, 0]]))
     for seed in range(20):
         result = rank(SCORES, ([0], [2]), ties="random", exclude=exclude, rng=seed)
-        assert (result.n_greater[0], result.n_equal[0]) == (1, 1)
+        assert (result.above[0], result.equal[0]) == (1, 1)
         assert result.ranks[0] in (2, 3)
 
 

@@ -54,7 +54,7 @@ def test_called_on_pairs_in_evaluation_mode(torch, pairs):
     assert pairs.training
     result = rank(pairs, (np.arange(6), np.arange(6)))
     own = expected[np.arange(6), np.arange(6), None]
-    np.testing.assert_array_equal(result.n_greater, (expected > own).sum(1))
+    np.testing.assert_array_equal(result.above, (expected > own).sum(1))
 
 
 def test_many_pairs_come_in_pieces(monkeypatch, pairs):

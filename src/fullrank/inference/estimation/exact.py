@@ -92,7 +92,7 @@ def estimate_exact(
         n_targets=ranks.total_targets,
         n_users=ranks.n_users,
         n_items=ranks.n_items,
-        average_size=float(np.average(ranks.candidates, weights=ranks.count)),
+        average_size=ranks.average_size,
         sample=given,
     )
 

@@ -31,21 +31,7 @@ RANKS = {
 
 
 def exact(ranks: np.ndarray, users: np.ndarray = USERS, weight: np.ndarray | None = None):
-    ones = np.ones(ranks.size, np.int64)
-    return ExactRanks(
-        ranks=ranks,
-        n_greater=ranks - 1,
-        n_equal=0 * ones,
-        n_candidates=N * ones,
-        user_rows=users,
-        item_rows=0 * ones,
-        n_targets=ones,
-        offset=0 * ones,
-        weight=np.ones(ranks.size) if weight is None else weight,
-        ties="random",
-        precision="exact",
-        pool="all",
-    )
+    return ExactRanks.from_ranks(ranks, n_items=N, user=users, item=0 * users, weight=weight)
 
 
 EXACT = {name: exact(ranks) for name, ranks in RANKS.items()}
@@ -111,7 +97,9 @@ def test_users_in_common_are_compared_and_the_others_left_out() -> None:
     fewer = exact(RANKS["b"][100:], USERS[100:])
     found = compare({"a": EXACT["a"], "b": fewer}, "ndcg@10")
     assert found.n_users == (500, 500)
-    assert found.notes == ("500 users are in every result (a has 100 more, left out).",)
+    assert found.notes == (
+        "500 pairs of user and item are in every result (a has 100 more, left out).",
+    )
     same = compare({"a": exact(RANKS["a"][100:], USERS[100:]), "b": fewer}, "ndcg@10")
     assert found.differences == same.differences
     assert same.notes == ()
@@ -179,12 +167,19 @@ def test_pairing_can_be_insisted_on_or_left() -> None:
     assert not left.paired
 
 
-def test_unnamed_users_are_paired_by_row() -> None:
+def test_rows_without_names_are_paired_only_where_the_caller_says_so() -> None:
     values = {name: {"ndcg@10": parse("ndcg@10").weights(r, N)} for name, r in RANKS.items()}
-    found = compare(values, "ndcg@10")
+    apart = compare(values, "ndcg@10")
+    assert not apart.paired
+    assert "not named" in apart.notes[0]
+    found = compare(values, "ndcg@10", paired=True)
     assert found.notes == (
-        "The users are not named: row i of every model is taken for the same user.",
+        "The users are not named: row i of every model is the same user, as you said.",
     )
+    unnamed = {name: simulate(RANKS[name], n_items=N, sample_size=40, rng=0) for name in ("a", "b")}
+    assert not compare(unnamed, "ndcg@10").paired
+    with pytest.raises(InputError, match=r"`paired`.*True.*`user=`"):
+        compare(unnamed, "ndcg@10", paired=True)
     for one, two in zip(found.differences, compare(EXACT, "ndcg@10").differences, strict=True):
         assert one.p_value == pytest.approx(two.p_value)
     shorter = values | {"c": {"ndcg@10": values["c"]["ndcg@10"][:500]}}
@@ -216,7 +211,10 @@ def test_users_without_weight_count_for_nothing(kind: str) -> None:
         if kind == "exact":
             return {n: exact(r[at], USERS[at], w[at]) for n, r in RANKS.items()}
         if kind == "values":
-            return {n: {"ndcg@10": 1.0 / r[at], "weight": w[at]} for n, r in RANKS.items()}
+            return {
+                n: {"user": USERS[at], "ndcg@10": 1.0 / r[at], "weight": w[at]}
+                for n, r in RANKS.items()
+            }
         rows = {n: one.rows.rank for n, one in fixed().items()}
         return {
             n: RankSample.from_ranks(
@@ -241,7 +239,7 @@ def test_targets_of_users_without_weight_are_left_out_together() -> None:
     weight = np.where(users < 50, 0.0, 1.0)
     two = {"n_targets": np.full(600, 2), "offset": np.tile([0, 1], 300)}
     results = {
-        name: replace(exact(RANKS[name], users, weight), **two, item_rows=np.tile([0, 1], 300))
+        name: replace(exact(RANKS[name], users, weight), **two, item=np.tile([0, 1], 300))
         for name in "ab"
     }
     found = compare(results, "recall@20")
@@ -262,7 +260,7 @@ def test_few_common_users_are_paired_where_asked_or_where_they_are_all() -> None
 
 def test_different_candidates_are_pointed_out() -> None:
     sizes = np.where(USERS < 4, N, N + 50)
-    other = replace(EXACT["b"], n_candidates=sizes)
+    other = replace(EXACT["b"], candidates=sizes)
     found = compare({"a": EXACT["a"], "b": other}, "ndcg@10")
     assert found.notes == (
         "a and b: 596 of 600 users were ranked among different candidates (user 4 among 200 and "
@@ -270,10 +268,11 @@ def test_different_candidates_are_pointed_out() -> None:
     )
     assert compare({"a": other, "b": other}, "ndcg@10").notes == ()
     wide = {
-        n: simulate(RANKS[n], n_items=m, sample_size=40, rng=0) for n, m in (("a", N), ("b", 300))
+        n: simulate(RANKS[n], n_items=m, sample_size=40, user=USERS, rng=0)
+        for n, m in (("a", N), ("b", 300))
     }
-    assert compare(wide, "recall@20", method="MLE", rng=0).notes[1] == (
-        "a and b: 600 of 600 users were ranked among different candidates (row 0 among 200 and "
+    assert compare(wide, "recall@20", method="MLE", rng=0).notes[0] == (
+        "a and b: 600 of 600 users were ranked among different candidates (user 0 among 200 and "
         "300)."
     )
     assert compare(wide, "recall@20", method="MLE", paired=False, rng=0).notes[1] == (

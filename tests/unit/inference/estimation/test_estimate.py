@@ -168,7 +168,7 @@ def test_several_targets_that_are_known_exactly_have_the_error_of_a_mean_over_us
     exact = rank(scores, (np.repeat(np.arange(50), 2), np.tile([3, 8], 50)), ties="best")
     found = estimate(exact.sample(), metrics="recall@10, ndcg@10")
     for name in found.values:
-        values = np.bincount(exact.user_rows, exact.gains(name))
+        values = np.bincount(exact.user, exact.gains(name))
         assert found[name] == pytest.approx(values.mean())
         assert found.standard_error[name] == pytest.approx(values.std() / np.sqrt(50), rel=1e-6)
 
@@ -216,7 +216,7 @@ def test_pseudo_values_of_exact_ranks_are_the_users_metrics() -> None:
     found = pseudo_values(exact, "ndcg@10")
     assert found.exact
     assert found.user.tolist() == list(range(20))
-    assert found.values[:, 0] == pytest.approx(np.bincount(exact.user_rows, exact.gains("ndcg@10")))
+    assert found.values[:, 0] == pytest.approx(np.bincount(exact.user, exact.gains("ndcg@10")))
     assert found.estimate[0] == pytest.approx(exact.metrics("ndcg@10")["ndcg@10"])
 
 
@@ -377,10 +377,13 @@ def test_an_interval_stretches_to_a_value() -> None:
     assert Interval(0.2, 0.4).with_(0.3) == (0.2, 0.4)
 
 
-def test_exact_ranks_need_no_estimate() -> None:
+def test_exact_ranks_are_not_estimated() -> None:
     ranks = rank(np.eye(4), (np.arange(4), np.arange(4)))
-    with pytest.raises(InputError, match=r"`sample`.*ExactRanks"):
-        estimate(ranks)
+    assert estimate(ranks, metrics="ndcg@10, auc").values == ranks.metrics("ndcg@10", "auc")
+    with pytest.raises(InputError, match=r"`method`.*auto"):
+        estimate(ranks, method="MLE")
+    with pytest.raises(InputError, match=r"`penalty`"):
+        estimate(ranks, penalty=3.0)
 
 
 def test_targets_that_are_all_alike_leave_the_others_open() -> None:
