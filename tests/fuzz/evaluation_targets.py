@@ -91,7 +91,7 @@ def factor_files(source: random.Random) -> Any:
     items = users
     if suffix in (".npy", ".parquet"):
         items = written(f"items{suffix}", _maybe(source, _factors()[suffix]))
-    scorer = FactorFiles(users=users, items=items).scorer(None)
+    scorer = FactorFiles(users=users, items=items).scorer()
     return rank(scorer, ([0], [0])).ranks
 
 

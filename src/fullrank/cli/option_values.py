@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from fullrank._lib.specs import parse_spec
@@ -53,12 +54,56 @@ def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def given_models(models: Iterable[str], factors: Iterable[str]) -> dict[str, Any]:
-    """Names to models, from texts as ``ease`` and ``mine=users.npy,items.npy``."""
+def given_models(
+    models: Iterable[str],
+    factors: Iterable[str],
+    *,
+    user_ids: Iterable[str] = (),
+    item_ids: Iterable[str] = (),
+    columns: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Names to models, from texts as ``ease`` and ``mine=users.npy,items.npy``.
+
+    With them come the options on ids, as ``mine=ids.txt`` or ``ids.txt``, and the names of columns.
+    """
     found = named(models)
-    for text in factors:
-        name, files = FactorFiles.of(text)
+    texts = list(factors)
+    names = [text.partition("=")[0].strip() for text in texts]
+    ids = {
+        "user_ids": _id_files("--user-ids", user_ids, names),
+        "item_ids": _id_files("--item-ids", item_ids, names),
+    }
+    told = {role: name for role, name in (columns or {}).items() if role in ("user", "item")}
+    for name, text in zip(names, texts, strict=True):
         if name in found:
             raise InputError(f"`factors` must have a name of their own; {name!r} is taken.")
-        found[name] = files
+        beside = {option: paths.get(name) for option, paths in ids.items()}
+        found[name] = FactorFiles.of(text, columns=told, **beside)[1]
     return found
+
+
+def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[str, Path]:
+    """The file of ids of each model: its own, or the one for all."""
+    own: dict[str, Path] = {}
+    for_all: list[Path] = []
+    for text in texts:
+        name, equals, path = text.partition("=")
+        if not names:
+            raise InputError(f"`{option}` must come with `--factors`, whose rows it names.")
+        if equals and name in names:
+            if name in own:
+                raise InputError(f"`{option}` must be given once for {name}, not again.")
+            own[name] = Path(path)
+        elif equals and not Path(text).exists():
+            raise InputError(
+                f"`{option}` must be written as FILE or NAME=FILE with a name of `--factors`, "
+                f"{', '.join(names)}; got {text!r}."
+            )
+        else:
+            for_all.append(Path(text))
+    if len(for_all) > 1:
+        raise InputError(
+            f"`{option}` must name one file for all factors, or say whose it is, as "
+            f"{names[0]}={for_all[1]}."
+        )
+    return {name: for_all[0] for name in names if for_all} | own

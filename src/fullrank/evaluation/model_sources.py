@@ -13,7 +13,7 @@ from fullrank import models
 from fullrank._lib import checks
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank._lib.specs import parse_spec
-from fullrank.data import Split
+from fullrank.data import Interactions, Split
 from fullrank.errors import InputError
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.run_folder import RunFolder
@@ -21,6 +21,8 @@ from fullrank.models.base import Saved
 from fullrank.scorers import as_scorer
 from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.user_files import UserFactors
+from fullrank.tables import ids
+from fullrank.tables.ids import Ids
 
 _SAVED = ".safetensors"
 
@@ -111,7 +113,7 @@ def _entry(name: str, thing: Any, split: Split | None) -> Entry:
         return Entry(
             name=name,
             about={"kind": "factors", **thing.to_dict()},
-            scorer=lambda _: thing.scorer(split),
+            scorer=lambda _: thing.scorer(),
         )
     if isinstance(thing, str):
         thing = make_model(thing)
@@ -168,29 +170,53 @@ def _saved(name: str, path: Path, split: Split) -> Entry:
 
 
 def _with_history(model: Any, split: Split | None) -> Any:
-    """The scorer of the users who are asked about."""
+    """The scorer of the users who are asked about; its items are those that the model knows."""
     learned = model.interactions_
     if split is None or learned is split.history:
         return model.scorer()
     history = split.history
-    if np.array_equal(learned.user_ids, history.user_ids) and all(
+    if all(
         np.array_equal(getattr(learned, part), getattr(history, part))
-        for part in ("indptr", "indices")
+        for part in ("user_ids", "item_ids", "indptr", "indices")
     ):
         return model.scorer()
-    return model.scorer(history)
+    return model.scorer(_over_items(history, learned.item_ids))
+
+
+def _over_items(history: Interactions, item_ids: Ids) -> Interactions:
+    """The histories over the items that a model knows, in its order.
+
+    What it does not know is left out here: where it is asked about, `aligned` refuses.
+    """
+    if np.array_equal(history.item_ids, item_ids):
+        return history
+    rows = ids.find("item_ids", history.item_ids, item_ids)
+    users, items = history.pairs()
+    known = rows[items] >= 0
+    return Interactions.from_arrays(
+        history.user_ids[users[known]],
+        item_ids[rows[items[known]]],
+        user_ids=history.user_ids,
+        item_ids=item_ids,
+    )
 
 
 def _warn_of_leak(name: str, model: Any, split: Split) -> None:
     """Say so if a saved model has learned from what it is asked about."""
     learned, test = model.interactions_, split.test
-    if not np.array_equal(learned.user_ids, test.user_ids):
-        return
-    mine, asked = (
-        np.asarray(users, np.int64) * test.n_items + items
-        for users, items in (learned.pairs(), test.pairs())
+    if any(
+        getattr(learned, side).dtype.kind != getattr(test, side).dtype.kind
+        for side in ("user_ids", "item_ids")
+    ):
+        return  # numbers and text: it will be refused
+    users, items = test.pairs()
+    users = ids.find("user_ids", test.user_ids, learned.user_ids)[users]
+    items = ids.find("item_ids", test.item_ids, learned.item_ids)[items]
+    asked = np.where(
+        (users < 0) | (items < 0), -1, users.astype(np.int64) * learned.n_items + items
     )
-    n_both = int(np.isin(asked, mine).sum())
+    own_users, own_items = learned.pairs()
+    n_both = int(np.isin(asked, own_users.astype(np.int64) * learned.n_items + own_items).sum())
     if n_both:
         import warnings
 

@@ -7,24 +7,28 @@ in them is executed: pickled content is refused.
 from __future__ import annotations
 
 import contextlib
+import json
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from fullrank._lib import checks, files, mapped_arrays, memory
 from fullrank._lib.fingerprints import file_fingerprint
 from fullrank._lib.types import Array
-from fullrank.data import Split
 from fullrank.errors import InputError
+from fullrank.scorers.carried_ids import agreed
 from fullrank.scorers.factors import SIMILARITIES, FactorScorer
+from fullrank.tables import ids as _ids
+from fullrank.tables.id_files import id_column, read_ids
+from fullrank.tables.ids import Ids
+from fullrank.tables.packed_ids import unpack_ids
 
 SUFFIXES = (".npy", ".npz", ".safetensors", ".parquet")
-_NAMES = {"users": "user_factors", "items": "item_factors"}
-_IDS = {"users": ("user", "user_id", "id"), "items": ("item", "item_id", "id")}
+_SIDES = {"users": "user", "items": "item"}
 _BIASES = ("item_bias", "user_bias")
 _ROWS = 1 << 16  # rows looked at together
 
@@ -33,29 +37,45 @@ _ROWS = 1 << 16  # rows looked at together
 class FactorFiles:
     """The files of a factor model.
 
-    Row i of the users' factors is the data's user row i, that is the i-th of its user ids in
-    ascending order; items alike. A Parquet file may have a column of ids instead (`user` or
-    `item`), and then its rows may come in any order and hold more than the data do. In Parquet
-    the factors are one column of lists, or all other columns.
+    Rows may come in any order and hold more than the data do: they are matched by their ids, which
+    lie in the files or beside them. Without ids the data's own must be 0 … n−1, and are the rows.
 
     Attributes
     ----------
     users, items : paths; the same path for one ``.npz`` or ``.safetensors`` file with the arrays
         `user_factors` and `item_factors` and perhaps `item_bias` and `user_bias`
     similarity : "dot" or "cosine"
+    user_ids, item_ids : paths of files with the id of each row, optional
+        ``.txt`` with one id a line, the first column of ``.csv`` (with a header) or ``.parquet``,
+        or ``.npy``.
+    columns : mapping, optional
+        What the columns of ids are called in CSV and Parquet files, as
+        ``{"user": "customer_id", "item": "sku"}``; the usual names are found without.
+
+    Notes
+    -----
+    Ids in the files of factors: arrays `user_ids` and `item_ids` in ``.npz``; in ``.safetensors``
+    the same, of int64, or text as a JSON list in the file's metadata under these names, or as in
+    saved models; in Parquet a column. All other columns of Parquet are factors, or one of them
+    holds lists. In text files ids that are all plain whole numbers are numbers, others text
+    ("007" stays what it is); 7 and "7" are two ids.
     """
 
     users: Path
     items: Path
     similarity: str = "dot"
+    user_ids: Path | None = None
+    item_ids: Path | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
     _sums: Mapping[str, str] = field(init=False, repr=False, default_factory=dict)
     _marks: Mapping[Path, mapped_arrays.Mark] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         checks.choice("similarity", self.similarity, SIMILARITIES)
-        for side in ("users", "items"):
-            path = files.existing(getattr(self, side))
-            object.__setattr__(self, side, path)
+        for name in self._names:
+            object.__setattr__(self, name, files.existing(getattr(self, name)))
+        for side in _SIDES:
+            path = getattr(self, side)
             if path.suffix.lower() not in SUFFIXES:
                 raise InputError(
                     f"`factors` must be files that end in {', '.join(SUFFIXES)}; {path} does not."
@@ -65,16 +85,21 @@ class FactorFiles:
                 f"`factors` must be two files, users' and items', or one .npz or .safetensors with "
                 f"both; {self.users} is neither."
             )
-        object.__setattr__(self, "_marks", {path: mapped_arrays.mark(path) for path in self._paths})
-        sums = {side: file_fingerprint(getattr(self, side)) for side in ("users", "items")}
+        for role in self.columns:
+            checks.choice("columns", role, tuple(_SIDES.values()))
+        paths = [getattr(self, name) for name in self._names]
+        object.__setattr__(self, "_marks", {path: mapped_arrays.mark(path) for path in paths})
+        sums = {name: file_fingerprint(getattr(self, name)) for name in self._names}
         object.__setattr__(self, "_sums", sums)
 
     @property
-    def _paths(self) -> tuple[Path, Path]:
-        return self.users, self.items
+    def _names(self) -> list[str]:
+        """The attributes that are paths and given."""
+        ids = [name for name in ("user_ids", "item_ids") if getattr(self, name) is not None]
+        return [*_SIDES, *ids]
 
     @classmethod
-    def of(cls, text: str) -> tuple[str, Self]:
+    def of(cls, text: str, **settings: Any) -> tuple[str, Self]:
         """A name and its files from ``name=users.npy,items.npy`` or ``name=both.npz``."""
         name, equals, rest = text.partition("=")
         paths = [Path(piece.strip()) for piece in rest.split(",") if piece.strip()]
@@ -83,38 +108,59 @@ class FactorFiles:
                 f"`factors` must be written as name=users.npy,items.npy or name=both.npz, not "
                 f"{text!r}."
             )
-        return name.strip(), cls(users=paths[0], items=paths[-1])
+        return name.strip(), cls(users=paths[0], items=paths[-1], **settings)
 
     def to_dict(self) -> dict[str, Any]:
         """The settings, and the fingerprints of the files; not their places."""
-        return {"similarity": self.similarity, **self._sums}
+        columns = {"columns": dict(self.columns)} if self.columns else {}
+        return {"similarity": self.similarity, **columns, **self._sums}
 
-    def scorer(self, split: Split | None) -> FactorScorer:
-        """The scorer, its rows those of the data."""
-        ids: Mapping[str, Any] = {"users": None, "items": None}
-        if split is not None:
-            ids = {"users": split.train.user_ids, "items": split.train.item_ids}
-        users = _matrix(self.users, "users", ids["users"])
-        items = _matrix(self.items, "items", ids["items"])
-        if users.shape[1] != items.shape[1]:
+    def scorer(self) -> FactorScorer:
+        """The scorer, with the ids that the files have."""
+        users, items = self._side("users"), self._side("items")
+        if users.factors.shape[1] != items.factors.shape[1]:
             raise InputError(
                 f"`factors` must have as many columns for users as for items; {self.users} has "
-                f"{users.shape[1]} and {self.items} {items.shape[1]}."
+                f"{users.factors.shape[1]} and {self.items} {items.factors.shape[1]}."
             )
         biases = _biases(self.items) if self.users == self.items else {}
-        for path in self._paths:
-            if mapped_arrays.mark(path) != self._marks[path]:
+        for path, before in self._marks.items():
+            if mapped_arrays.mark(path) != before:
                 raise InputError(
                     f"`factors` must stay as they are during a run; {path} has changed since it "
                     "began."
                 )
-        return FactorScorer(users, items, similarity=self.similarity, **biases)
+        scorer = FactorScorer(users.factors, items.factors, similarity=self.similarity, **biases)
+        return scorer.with_ids(users.ids, items.ids)  # which are clean
+
+    def _side(self, side: str) -> Side:
+        """The factors and ids of the users, or of the items."""
+        path, role = getattr(self, side), _SIDES[side]
+        column = self.columns.get(role)
+        factors, ids = _matrix(path, side, column)
+        beside = getattr(self, f"{role}_ids")
+        if beside is not None:
+            ids = agreed(f"{role}_ids", ids, read_ids(beside, role, column=column), str(path))
+        if ids is not None and ids.size != factors.shape[0]:
+            header = " A CSV file must have a header." if ".csv" in str(beside).lower() else ""
+            raise InputError(
+                f"`{role}_ids` must have one id for each of the {factors.shape[0]:,} rows of "
+                f"{path}; {path if beside is None else beside} has {ids.size:,}.{header}"
+            )
+        return Side(factors, ids)
 
 
-def _matrix(path: Path, side: str, ids: Array | None) -> Array:
+class Side(NamedTuple):
+    """Factors, and the id of each row where there are any."""
+
+    factors: Array
+    ids: Ids | None
+
+
+def _matrix(path: Path, side: str, column: str | None) -> Side:
     try:
         with _quiet():
-            array = _READERS[path.suffix.lower()](path, side, ids)
+            array, given = _READERS[path.suffix.lower()](path, side, column)
     except InputError:
         raise
     except Exception as error:  # of whichever library reads it
@@ -126,13 +172,15 @@ def _matrix(path: Path, side: str, ids: Array | None) -> Array:
             f"`factors` must be a table of numbers with a row for each of the {side}; {path} holds "
             f"{array.dtype} of shape {array.shape}."
         )
-    if ids is not None and array.shape[0] != ids.size:
-        raise InputError(
-            f"`factors` must have a row for each of the {ids.size:,} {side} of the data; {path} "
-            f"has {array.shape[0]:,}."
-        )
     _reject_wild(path, array)
-    return array
+    return Side(array, None if given is None else _unique(path, side, given))
+
+
+def _unique(path: Path, side: str, given: Any) -> Ids:
+    try:
+        return _ids.unique(f"{_SIDES[side]}_ids", given)
+    except InputError as error:
+        raise InputError(f"{str(error).rstrip('.')} ({path}).") from error
 
 
 @contextlib.contextmanager
@@ -157,36 +205,61 @@ def _reject_wild(path: Path, array: Array) -> None:
             )
 
 
-def _npy(path: Path, side: str, ids: Array | None) -> Array:
-    return mapped_arrays.open_array(path)
+def _npy(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
+    return mapped_arrays.open_array(path), None
 
 
-def _npz(path: Path, side: str, ids: Array | None) -> Array:
+def _npz(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     import zipfile
 
     with zipfile.ZipFile(path) as archive:
         need = sum(one.file_size for one in archive.infolist())
     memory.ask("factors", need, f"{path}, unpacked,")
+    name = f"{_SIDES[side]}_ids"
     with np.load(path, allow_pickle=False) as content:
         found: Array = content[_member(path, side, list(content.files))]
-    return found
+        return found, content[name] if name in content.files else None
 
 
-def _safetensors(path: Path, side: str, ids: Array | None) -> Array:
+def _safetensors(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     from safetensors import safe_open
 
+    name = f"{_SIDES[side]}_ids"
     with safe_open(str(path), framework="np") as content:
         found: Array = content.get_tensor(_member(path, side, list(content.keys())))
-    return found
+        packed = {
+            key: content.get_tensor(key)
+            for key in content.keys()  # noqa: SIM118
+            if key in (name, f"{name}.text", f"{name}.ends")
+        }
+        text = (content.metadata() or {}).get(name)
+    ids = None if text is None else _listed(path, name, text)
+    if not packed:
+        return found, ids
+    held = packed[name] if name in packed else unpack_ids(name, packed)
+    return found, agreed(name, held, ids, f"the metadata of {path}")
+
+
+def _listed(path: Path, name: str, text: str) -> Any:
+    """Ids written as a JSON list."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, list):
+        raise InputError(f"`{name}` must be a JSON list in the metadata of {path}.")
+    return _ids.unique(name, found)
 
 
 def _member(path: Path, side: str, names: list[str]) -> str:
-    if _NAMES[side] in names:
-        return _NAMES[side]
-    if len(names) == 1:
-        return names[0]
+    wanted = f"{_SIDES[side]}_factors"
+    if wanted in names:
+        return wanted
+    others = [name for name in names if name.partition(".")[0] not in ("user_ids", "item_ids")]
+    if len(others) == 1:
+        return others[0]
     raise InputError(
-        f"`factors` must hold an array {_NAMES[side]}, or one array alone; {path} has "
+        f"`factors` must hold an array {wanted}, or one array alone; {path} has "
         f"{', '.join(map(repr, names)) or 'none'}."
     )
 
@@ -211,7 +284,7 @@ def _read_biases(path: Path) -> dict[str, Array]:
         return {name: content.get_tensor(name) for name in _BIASES if name in content.keys()}  # noqa: SIM118
 
 
-def _parquet(path: Path, side: str, ids: Array | None) -> Array:
+def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -220,7 +293,7 @@ def _parquet(path: Path, side: str, ids: Array | None) -> Array:
     values = sum(one.column(c).num_values for one in groups for c in range(one.num_columns))
     memory.ask("factors", 8 * values, f"{path}, unpacked,")
     table = pq.read_table(path)
-    id_name = next((name for name in _IDS[side] if name in table.column_names), None)
+    id_name = id_column(table.column_names, _SIDES[side], column)
     names = [name for name in table.column_names if name != id_name]
     for name in names:
         if table[name].null_count:
@@ -234,11 +307,26 @@ def _parquet(path: Path, side: str, ids: Array | None) -> Array:
             raise InputError(f"`factors` must be lists of one length; those of {path} differ.")
         matrix: Array = flat.reshape(len(lists), -1)
     else:
+        _reject_ids_among_factors(path, side, table.select(names).schema)
         matrix = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
-    if id_name is None or ids is None:
-        return matrix
-    rows: Array = matrix[_places(path, side, table[id_name].to_numpy(), ids)]
-    return rows
+    return matrix, None if id_name is None else table[id_name]
+
+
+def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
+    """Ids under a name that nobody gave would be taken for a factor."""
+    import pyarrow as pa
+
+    floats = [pa.types.is_floating(column.type) for column in schema]
+    for column in schema:
+        if not pa.types.is_floating(column.type) and (
+            any(floats) or not pa.types.is_integer(column.type)
+        ):
+            role = _SIDES[side]
+            raise InputError(
+                f"`factors` must be numbers with a fraction beside one column of ids; {path} has "
+                f"{column.type} in {column.name!r}: name the column of ids, as --column "
+                f"{role}={column.name}."
+            )
 
 
 def _offsets(lists: Any, width: int) -> Array:
@@ -246,28 +334,6 @@ def _offsets(lists: Any, width: int) -> Array:
         found: Array = lists.offsets.to_numpy()
         return found
     return np.arange(len(lists) + 1) * width  # fixed-size lists
-
-
-def _places(path: Path, side: str, given: Array, ids: Array) -> Array:
-    """The row of the file for each id of the data."""
-    if ids.dtype.kind == "U":
-        given = np.asarray(given).astype(np.str_)  # as long as they are: cut, one may be another
-    order = np.argsort(given, kind="stable")
-    rising = given[order]
-    at = np.minimum(np.searchsorted(rising, ids), max(given.size - 1, 0))
-    missing = rising[at] != ids
-    if missing.any():
-        raise InputError(
-            f"`factors` must have a row for each of the {ids.size:,} {side} of the data; {path} "
-            f"lacks {int(missing.sum()):,}, the first being {ids[int(np.argmax(missing))]}."
-        )
-    again = np.append(rising[1:] == rising[:-1], False)[at]
-    if again.any():
-        raise InputError(
-            f"`factors` must have one row for each of the {side}; {path} has several for "
-            f"{int(again.sum()):,}, the first being {ids[int(np.argmax(again))]}."
-        )
-    return order[at]
 
 
 _READERS = {

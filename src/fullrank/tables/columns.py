@@ -39,15 +39,20 @@ Columns = dict[str, Any]
 Asked = Mapping[str, str | None]
 
 
+def plain(name: str) -> str:
+    """A column's name as `GUESSES` has it: without its case and punctuation."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
 def resolve(found: Sequence[str], asked: Asked, holder: str = "the file") -> dict[str, str]:
     """The column of each role: as asked, or guessed; roles asked as None are left out."""
-    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in reversed(found)}
+    by_plain = {plain(name): name for name in reversed(found)}
     chosen: dict[str, str] = {}
     for role, name in asked.items():
         if name is None and role in OPTIONAL:
             continue
         if name == AUTO:
-            name = next((plain[guess] for guess in GUESSES[role] if guess in plain), None)
+            name = next((by_plain[guess] for guess in GUESSES[role] if guess in by_plain), None)
             if name is None and role in OPTIONAL:
                 continue
         if name is None or name not in found:
@@ -177,6 +182,33 @@ def read_csv(
         ) from error
     columns = _columns(table, chosen, missing)
     return {role: numbers(column) for role, column in columns.items()}
+
+
+def csv_names(source: Path) -> list[str]:
+    """The names of a CSV file's columns."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    try:
+        with csv.open_csv(_opened(source)) as stream:
+            return list(stream.schema.names)
+    except (pa.ArrowException, OSError, EOFError, ValueError, zlib.error) as error:
+        raise InputError(
+            f"`path` must name a CSV file; {printable(source.name)} gave: {because(error)}."
+        ) from error
+
+
+def parquet_names(source: Path) -> list[str]:
+    """The names of a Parquet file's columns."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return list(pq.read_schema(source).names)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"`path` must name a Parquet file; {printable(source)} is not one."
+        ) from error
 
 
 def _opened(source: Path) -> Any:

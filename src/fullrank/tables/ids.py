@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ Ids = NDArray[Any]
 def encode(name: str, values: Any) -> tuple[Rows, Ids]:
     """Number the distinct ids in ascending order: `ids[rows]` are the values again.
 
-    Ids are whole numbers from 0 on (kept as int64) or text. Text goes through Arrow, which
-    hashes, so that only the distinct words are sorted.
+    Ids are whole numbers from 0 on (kept as int64), text, or UUIDs (kept as their text). Text goes
+    through Arrow, which hashes, so that only the distinct words are sorted.
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
         numbers = checks.integers(name, values)
@@ -71,7 +72,7 @@ def find(name: str, ids: Ids, known: Ids) -> Rows:
 
 def look_up(name: str, values: Any, known: Ids) -> Rows:
     """The row of each value, or of the only one, in the id map `known`; all must be known."""
-    if isinstance(values, str | int | float | np.generic) or getattr(values, "ndim", 1) == 0:
+    if isinstance(values, str | int | float | UUID | np.generic) or getattr(values, "ndim", 1) == 0:
         values = [values.item() if isinstance(values, np.ndarray | np.generic) else values]
     codes, ids = encode(name, values)
     rows = find(name, ids, known)[codes]
@@ -94,20 +95,21 @@ def _encode_integers(values: NDArray[np.int64]) -> tuple[Rows, Ids]:
 def _as_arrow(name: str, values: Any) -> Any:
     import pyarrow as pa
 
-    if isinstance(values, pa.ChunkedArray):
-        return values
+    if isinstance(values, pa.ChunkedArray | pa.Array):
+        return values if isinstance(values, pa.ChunkedArray) else pa.chunked_array([values])
     try:
         if not isinstance(values, list | tuple):
             values = np.asarray(values)
             if values.ndim != 1:
                 raise InputError(f"`{name}` must be one-dimensional, not of shape {values.shape}.")
+        values = _without_uuids(values)
         # Arrow tells a mixture of numbers and text, which numpy would turn into text
         return pa.chunked_array([pa.array(values, from_pandas=True)])
     except UnicodeError as error:
         raise arrow.not_text(name, error) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise InputError(
-            f"`{name}` must hold whole numbers or text throughout; "
+            f"`{name}` must hold whole numbers, text or UUIDs throughout; "
             f"other ids, or a mixture, must be turned into text first."
         ) from None
 
@@ -126,10 +128,12 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
         return np.empty(0, np.int32), np.empty(0, np.int64)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return encode(name, arrow.to_numpy(values.cast(kind)))
+    if _is_uuid(values.type):
+        return encode(name, _uuid_text(values))
     if pa.types.is_string_view(kind):  # what polars gives; Arrow can do little with it
         values, kind = without_views(values), pa.large_string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
-        raise InputError(f"`{name}` must hold whole numbers or text, not {kind}.")
+        raise InputError(f"`{name}` must hold whole numbers, text or UUIDs, not {kind}.")
     if not pa.types.is_dictionary(values.type):
         values = values.dictionary_encode()
     whole = values.unify_dictionaries().combine_chunks()
@@ -140,6 +144,29 @@ def _encode_arrow(name: str, values: Any) -> tuple[Rows, Ids]:
     except UnicodeError as error:  # Arrow takes the word of whoever made the column
         raise arrow.not_text(name, error) from None
     return _sort_text(arrow.to_numpy(whole.indices), words)
+
+
+def _without_uuids(values: Any) -> Any:
+    """UUID objects as text, which older versions of Arrow do not know."""
+    is_object = isinstance(values, list | tuple) or values.dtype == object
+    if not is_object or not any(isinstance(one, UUID) for one in values[:1]):
+        return values
+    return [str(one) if isinstance(one, UUID) else one for one in values]
+
+
+def _is_uuid(kind: Any) -> bool:
+    return getattr(kind, "extension_name", None) == "arrow.uuid"
+
+
+def _uuid_text(values: Any) -> Any:
+    """Sixteen bytes each, written as 8-4-4-4-12 hexadecimal digits."""
+    import pyarrow as pa
+
+    raw = b"".join(one for chunk in values.chunks for one in chunk.storage.to_pylist())
+    digits = np.frombuffer(raw.hex().encode(), "S1").reshape(-1, 32)
+    text = np.full((digits.shape[0], 36), b"-", "S1")
+    text[:, np.delete(np.arange(36), [8, 13, 18, 23])] = digits
+    return pa.chunked_array([pa.array(text.view("S36").reshape(-1).astype(np.str_))])
 
 
 def without_views(values: Any) -> Any:

@@ -47,9 +47,23 @@ def evaluate(
     factors: Annotated[
         list[str] | None,
         typer.Option(
-            help="Factors in files: .npy, .npz, .safetensors or .parquet.",
+            help="Factors in files: .npy, .npz, .safetensors or .parquet. Rows are matched with "
+            "the data by ids, in these files or beside them (--user-ids, --item-ids).",
             metavar="NAME=USERS,ITEMS",
         ),
+    ] = None,
+    user_ids: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--user-ids",
+            help="The id of each row of the users' factors: a text file with one id a line, the "
+            "first column of a CSV or Parquet file, or .npy; give it again for other factors.",
+            metavar="[NAME=]FILE",
+        ),
+    ] = None,
+    item_ids: Annotated[
+        list[str] | None,
+        typer.Option("--item-ids", help="The same for the items' factors.", metavar="[NAME=]FILE"),
     ] = None,
     strategy: Annotated[
         str,
@@ -94,34 +108,50 @@ def evaluate(
     from fullrank.cli.option_values import engine_of, given_models, pairs_of
     from fullrank.errors import InputError
     from fullrank.inference.estimation.estimate import METRICS
+    from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
+    columns = pairs_of("--column", column or ())
+    models = given_models(
+        model or (),
+        factors or (),
+        user_ids=user_ids or (),
+        item_ids=item_ids or (),
+        columns=columns,
+    )
     with common.progress(f"reading {data}") as show:
         loaded = evaluation.load_split(
             data,
             split=split,
-            columns=pairs_of("--column", column or ()),
+            columns=columns,
             download=download,
             progress=show,
             rng=seed,
         )
-    found = evaluation.evaluate(
-        given_models(model or (), factors or ()),
-        loaded,
-        strategy=strategy,
-        metrics=metric or METRICS,
-        exclude=None if keep_seen else "seen",
-        out=out,
-        engine=engine_of(engine),
-        device=device,
-        shard_size=shard_size,
-        report=report,
-        name=data,
-        confidence_level=level,
-        progress=common.progress,
-        rng=seed,
-    )
+    try:
+        found = evaluation.evaluate(
+            models,
+            loaded,
+            strategy=strategy,
+            metrics=metric or METRICS,
+            exclude=None if keep_seen else "seen",
+            out=out,
+            engine=engine_of(engine),
+            device=device,
+            shard_size=shard_size,
+            report=report,
+            name=data,
+            confidence_level=level,
+            progress=common.progress,
+            rng=seed,
+        )
+    except MissingIdsError as error:
+        raise InputError(
+            f"`--{error.side}-ids` must be given, or the factors must hold ids, for the "
+            f"{error.side}s of {data} are not numbered 0 … n−1 as rows are: a text file with one "
+            "id a line, in the order of the rows."
+        ) from error
     if as_json:
         common.say_json(found.to_dict())
         return

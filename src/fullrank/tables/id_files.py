@@ -1,0 +1,113 @@
+"""Files of ids: the id of each row of another file, in the order of its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fullrank._lib import checks, files
+from fullrank.errors import InputError
+from fullrank.tables import columns
+from fullrank.tables import ids as _ids
+from fullrank.tables.ids import Ids
+
+SUFFIXES = (".txt", ".csv", ".csv.gz", ".csv.bz2", ".parquet", ".npy")
+_INDEX = re.compile(r"|unnamed.*|index|__index_level_\d+__")  # what pandas calls its row numbers
+
+
+def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> Ids:
+    """The ids in a file, each at most once.
+
+    Parameters
+    ----------
+    path : ``.txt`` with one id a line; ``.csv`` (with a header; packed too) or ``.parquet``; or
+        ``.npy`` with an array of ids
+    role : "user" or "item"
+    column : of a CSV or Parquet file; where it has none of that name, one that is called as such
+        columns usually are, and else the first
+
+    Notes
+    -----
+    Ids of text files are numbers if every one of them is a plain whole number, and text otherwise
+    ("007" stays what it is), as in files of interactions.
+    """
+    source = files.existing(path)
+    name = source.name.lower()
+    if not name.endswith(SUFFIXES):
+        raise InputError(
+            f"`{role}_ids` must be a file that ends in {', '.join(SUFFIXES)}; "
+            f"{checks.printable(source)} does not."
+        )
+    try:
+        return _ids.unique(f"{role}_ids", _read(source, name, role, column))
+    except InputError as error:
+        where = checks.printable(source)
+        if where in str(error):
+            raise
+        raise InputError(f"{str(error).rstrip('.')} ({where}).") from error
+
+
+def id_column(found: Sequence[str], role: str, column: str | None) -> str | None:
+    """Which of the columns holds the ids: the one that is named, or one with a usual name."""
+    if column is not None and column in found:
+        return column
+    plain = {columns.plain(name): name for name in reversed(found)}
+    return next((plain[guess] for guess in columns.GUESSES[role] if guess in plain), None)
+
+
+def _read(source: Path, name: str, role: str, column: str | None) -> Any:
+    if name.endswith(".txt"):
+        return _lines(source, role)
+    if name.endswith(".npy"):
+        return _array(source, role)
+    is_csv = ".csv" in name
+    names = columns.csv_names(source) if is_csv else columns.parquet_names(source)
+    chosen = id_column(names, role, column) or _first(names, source, role)
+    read = columns.read_csv if is_csv else columns.read_parquet
+    return read(source, {role: chosen})[role]
+
+
+def _first(names: Sequence[str], source: Path, role: str) -> str:
+    if not names or (len(names) > 1 and _INDEX.fullmatch(names[0].lower())):
+        raise InputError(
+            f"`{role}_ids` must be the first column of {checks.printable(source)}, which holds row "
+            f"numbers there: name the column of ids, as --column {role}=NAME."
+            if names
+            else f"`{role}_ids` must have a column; {checks.printable(source)} has none."
+        )
+    return names[0]
+
+
+def _lines(source: Path, role: str) -> Any:
+    import pyarrow as pa
+
+    try:
+        text = source.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"`{role}_ids` must be text in UTF-8, one id a line; {checks.printable(source)} is not."
+        ) from error
+    # a file's lines, not those of str.splitlines, which ends them at signs that an id may have
+    lines = text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n").split("\n")
+    empty = next((at for at, line in enumerate(lines, 1) if not line.strip()), None)
+    if empty is not None:
+        raise InputError(
+            f"`{role}_ids` must have an id on every line; line {empty} of "
+            f"{checks.printable(source)} is empty."
+        )
+    return columns.numbers(pa.chunked_array([pa.array(lines, pa.string())]))
+
+
+def _array(source: Path, role: str) -> Any:
+    try:
+        found = np.load(source, allow_pickle=False)
+    except Exception as error:  # of whatever the header says
+        raise InputError(
+            f"`{role}_ids` must be an .npy file of numbers or text; {checks.printable(source)} is "
+            f"not: {checks.because(error)}."
+        ) from error
+    return found
