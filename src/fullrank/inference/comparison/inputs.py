@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -166,6 +166,17 @@ def _kept(result: Any, keep: NDArray[np.bool_]) -> Any:
         n_targets=rows.n_targets[keep],
         offset=rows.offset[keep],
     )
+
+
+def of_one_design(results: Iterable[Any]) -> bool:
+    """Whether all samples among the results were drawn in the same way from as many items."""
+    kinds = {
+        (one.n_items, one.design.levels, one.design.replacement)
+        + (() if one.design.adaptive else tuple(np.unique(one.sample_size).tolist()))
+        for one in results
+        if isinstance(one, RankSample)
+    }
+    return len(kinds) == 1
 
 
 def is_naive(method: Any) -> bool:
