@@ -13,8 +13,8 @@ from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.multi_target import own_catalogues, several_targets
-from fullrank.estimators.system import Sensitivity, resolution
+from fullrank.estimators.multi_target import Mean, own_catalogues, several_targets
+from fullrank.estimators.system import Sensitivity
 from fullrank.estimators.uniform.entropy import mes, mes_sensitivity
 from fullrank.estimators.uniform.exact import exact, exact_sensitivity
 from fullrank.estimators.uniform.least_squares import cls, cls_sensitivity
@@ -24,8 +24,6 @@ from fullrank.estimators.uniform.smoothed import best_penalty, smoothed, smoothe
 from fullrank.estimators.uniform.weighted import weighted_mle, weighted_sensitivity
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
-
-FINE = 50.0  # fixed samples coarser than this are not smoothed (docs/studies/smoothing.md)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,15 +124,6 @@ def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chos
     return Chosen(name=name, reason=reason, settings=settings)
 
 
-def behind_interval(method: str, chosen: Chosen, sample: RankSample, grid: RankGrid) -> Chosen:
-    """What the interval is taken from: where "auto" falls back on EM, a loosely smoothed fit.
-
-    Early-stopped EM depends on its uniform start by many of its own standard errors there.
-    """
-    fell_back = str(method).lower() == "auto" and chosen.name == "MLE" and not sample.several
-    return choose("smoothed", sample, {}).settled(sample, grid) if fell_back else chosen
-
-
 def values_of(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> list[float]:
@@ -151,13 +140,13 @@ def point(
     if sample.several:
         known: dict[Hashable, RankDistribution] = {}
 
-        def mean(key: Hashable, one: RankSample, gain: Floats) -> tuple[float, float]:
+        def mean(key: Hashable, one: RankSample, gain: Floats) -> Mean:
             if key not in known:
                 known[key] = chosen.fit(one, grid)
-            return float(known[key].mass @ gain), 0.0
+            return Mean(float(known[key].mass @ gain))
 
         parts = several_targets(sample, metrics, mean, grid)
-        return {name: float(part.sum()) for name, part in parts.items()}, None
+        return {name: float(part.each.sum()) for name, part in parts.items()}, None
     distribution = chosen.fit(sample, grid)
 
     def fitted(one: RankSample, metrics: tuple[Metric, ...]) -> dict[str, float]:
@@ -179,19 +168,20 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
         return name, "as requested"
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
-    if sample.design.adaptive:
-        return "smoothed", "adaptive sample; smoothing chosen by marginal likelihood"
-    if resolution(sample) <= FINE:
-        return "smoothed", "fine enough sample; smoothing chosen by marginal likelihood"
-    covers = f"rank 1 covers about {resolution(sample):,.0f} ranks"
-    return "MLE", f"coarse sample ({covers}): early-stopped EM is the safest choice"
+    kind = "adaptive" if sample.design.adaptive else "fixed"
+    return "smoothed", f"{kind} sample; smoothing chosen by marginal likelihood"
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:
-    """A method is given only what it takes."""
-    every = signature(METHODS[name].fit).parameters
-    takes = [key for key in every if key not in ("sample", "grid")]
+    """A method is given only what it takes, and nothing that its name says already."""
+    fit = METHODS[name].fit
+    fixed = fit.keywords if isinstance(fit, partial) else {}
+    takes = [key for key in signature(fit).parameters if key not in ("sample", "grid", *fixed)]
     for key in settings:
+        if key in fixed:
+            raise InputError(
+                f'`{key}` must not be given to {name}, which fixes it at "{fixed[key]}".'
+            )
         if key not in takes:
             can = f"it takes {', '.join(takes)}" if takes else "it takes no settings"
             raise InputError(f"`{key}` must not be given to {name}; {can}.")

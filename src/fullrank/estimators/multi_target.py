@@ -11,7 +11,7 @@ distribution of z among the targets of offset o, each weighted by the metric's o
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,57 +22,85 @@ from fullrank.errors import InputError
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 
-# The mean of a gain on the grid over the targets of a sample, and how each target moves it (0
-# where only the mean is wanted). The key is the same for the same sample.
-Mean = Callable[[Hashable, RankSample, Floats], tuple[float, Floats | float]]
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of a gain over the targets of a sample.
+
+    `moves` is how each target moves it and `bias` a bound on what smoothing does to it; both are 0
+    where only the mean is wanted.
+    """
+
+    value: float
+    moves: Floats | float = 0.0
+    bias: float = 0.0
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What each target adds to a metric, and a bound on the bias of their sum."""
+
+    each: Floats
+    bias: float = 0.0
+
+    def plus(self, other: Parts, sign: float = 1.0) -> Parts:
+        """The biases of two fits may point the same way: their bounds add up."""
+        return Parts(self.each + sign * other.each, self.bias + other.bias)
+
+
+# the key is the same for the same sample
+Fitted = Callable[[Hashable, RankSample, Floats], Mean]
 Values = Callable[[RankSample, tuple[Metric, ...]], dict[str, float]]
 
 
 def several_targets(
-    sample: RankSample, metrics: tuple[Metric, ...], mean: Mean, grid: RankGrid
-) -> dict[str, Floats]:
+    sample: RankSample, metrics: tuple[Metric, ...], mean: Fitted, grid: RankGrid
+) -> dict[str, Parts]:
     """What each target adds to each metric; the metric is their sum."""
     rows = sample.rows
     if rows is None or (sample.several and rows.user is None):
         raise InputError("`sample` must have its rows where users have several targets.")
     n_users = float((rows.weight / rows.n_targets).sum())
-    parts = _Parts(sample, mean, grid)
-    return {metric.name: _contributions(metric, parts) / n_users for metric in metrics}
+    fits = _Fits(sample, mean, grid)
+    found = {metric.name: _contributions(metric, fits) for metric in metrics}
+    return {name: Parts(one.each / n_users, one.bias / n_users) for name, one in found.items()}
 
 
-class _Parts:
+class _Fits:
     """Sums over the targets of one offset, each weighted by its own factor."""
 
-    def __init__(self, sample: RankSample, mean: Mean, grid: RankGrid) -> None:
+    def __init__(self, sample: RankSample, mean: Fitted, grid: RankGrid) -> None:
         assert sample.rows is not None
         self.sample, self.rows, self.mean, self.grid = sample, sample.rows, mean, grid
 
-    def contributions(self, offset: int, weight: Floats, gain: Floats) -> Floats:
+    def contributions(self, offset: int, weight: Floats, gain: Floats) -> Parts:
         """Weight × (the mean gain of the targets with this offset, and its move by the target)."""
         parts = np.zeros(weight.size)
         here = np.flatnonzero((self.rows.offset == offset) & (weight > 0.0))
-        if here.size:
-            shares = weight[here] / weight[here].sum()
-            key = (offset, shares.round(15).tobytes())
-            value, moves = self.mean(key, _single(self.sample, here, shares), gain)
-            parts[here] = weight[here] * (value + moves)
-        return parts
+        if not here.size:
+            return Parts(parts)
+        total = float(weight[here].sum())
+        shares = weight[here] / total
+        key = (offset, shares.round(15).tobytes())
+        mean = self.mean(key, _single(self.sample, here, shares), gain)
+        parts[here] = weight[here] * (mean.value + mean.moves)
+        return Parts(parts, total * mean.bias)
 
 
-def _contributions(metric: Metric, parts: _Parts) -> Floats:
+def _contributions(metric: Metric, parts: _Fits) -> Parts:
     """Σ_o factor × E[shape], target by target."""
     rows, grid = parts.rows, parts.grid
     factor = rows.weight * metric.factor(rows.n_targets, rows.n_items)
-    total = np.zeros(factor.size)
+    total = Parts(np.zeros(factor.size))
     for offset in np.unique(rows.offset).tolist():
         if (metric.k is not None and offset >= metric.k) or (metric.first_only and offset):
             continue
         if metric.kind == "auc":
-            total += _auc(parts, metric, offset, factor)
+            total = total.plus(_auc(parts, metric, offset, factor))
         else:
             # the gain without its factor, which is in the weights
             gain = grid.averages(metric, offset=offset) / float(metric.factor(1, grid.n_items))
-            total += parts.contributions(offset, factor, gain)
+            total = total.plus(parts.contributions(offset, factor, gain))
     return total
 
 
@@ -100,14 +128,14 @@ def own_catalogues(
     return values
 
 
-def _auc(parts: _Parts, metric: Metric, offset: int, factor: Floats) -> Floats:
+def _auc(parts: _Fits, metric: Metric, offset: int, factor: Floats) -> Parts:
     """AUC counts z over each user's own number of non-targets: Σ factor 1[R≤K] (1 - z/own)."""
     counted = parts.grid.averages(Metric("recall", metric.k), offset=offset)
     gain = parts.grid.averages(metric, offset=offset)
     above = (counted - gain) * (parts.grid.n_items - 1.0)  # z 1[R≤K]
     own = np.maximum(parts.rows.pool - 1.0, 1.0)
     found = parts.contributions(offset, factor, counted)
-    return found - parts.contributions(offset, factor / own, above)
+    return found.plus(parts.contributions(offset, factor / own, above), -1.0)
 
 
 def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> RankSample:

@@ -53,15 +53,15 @@ class Sensitivity:
 
     `gradient` has a row for each possible outcome and a column for each functional: the
     derivative with respect to the outcome's share. `centre` is their value where the derivative
-    was taken, and `mass` a P(R) without negative entries that goes with it. `bias_square` is what
-    smoothing is expected to add to the mean squared error of each.
+    was taken, and `mass` a P(R) without negative entries that goes with it. `bias` bounds what
+    smoothing does to each.
     """
 
     system: System
     mass: Floats
     gradient: Floats
     centre: Floats
-    bias_square: Floats | float = 0.0
+    bias: Floats | float = 0.0
 
 
 def resolution(sample: RankSample) -> float:

@@ -40,8 +40,8 @@ TWO = RankSample.from_ranks(
     [
         (FULL, "exact", "every target was ranked among all its items"),
         (ADAPTIVE, "smoothed", "adaptive sample"),
-        (SAMPLE, "smoothed", "fine enough sample"),
-        (COARSE, "MLE", "coarse sample (rank 1 covers about 100 ranks)"),
+        (SAMPLE, "smoothed", "fixed sample"),
+        (COARSE, "smoothed", "fixed sample"),
     ],
 )
 def test_auto_says_what_it_picked_and_why(sample: RankSample, method: str, reason: str) -> None:
@@ -229,6 +229,14 @@ def test_catalogues_of_the_users_own(method, metric):
 def test_a_grid_beyond_the_catalogue_changes_no_metric():
     wide = estimate(FULL, metrics="auc, recall@10", grid=RankGrid.default(500))
     assert dict(wide.values) == pytest.approx(dict(estimate(FULL, metrics="auc, recall@10").values))
+
+
+@pytest.mark.parametrize("method", ["BV_MLE", "BV_MES", "MN_MLE", "MN_MES"])
+def test_a_name_fixes_its_setting(method: str) -> None:
+    prior = method.partition("_")[2].lower()
+    for given in ("uniform", prior):
+        with pytest.raises(InputError, match=rf'^`prior`.*{method}.*"{prior}"\.$'):
+            estimate(SAMPLE, method=method, prior=given)
 
 
 @pytest.mark.parametrize(

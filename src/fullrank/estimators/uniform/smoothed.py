@@ -30,7 +30,6 @@ from fullrank.estimators.system import (
     System,
     observed_system,
     possible_system,
-    resolution,
 )
 from fullrank.samples import RankDistribution, RankSample
 
@@ -40,9 +39,7 @@ _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each st
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 _LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
-# intervals, calibrated in docs/studies/intervals.md: samples that see less than every twentieth
-# item add a share of the expected squared bias
-_COARSE, _BIAS = 20.0, 0.2
+_BIAS = 2.0  # standard deviations of the smoothing bias that intervals allow for
 
 
 @dataclass(frozen=True)
@@ -92,22 +89,19 @@ def smoothed_sensitivity(
     penalty: float | None = None,
     grid: RankGrid | None = None,
 ) -> Sensitivity:
-    """How a less smoothed fit moves with the sample, its penalty held fixed.
+    """How the fit moves with the sample at a fixed penalty, and how far smoothing may bias it.
 
-    At the penalty of the estimate itself the smoothing bias can exceed the standard error, and
-    nothing in the sample shows it. A penalty smaller by `looser` trades the bias for spread,
-    which shows. The finer the sample the less it needs smoothing, and the more can go.
+    The bias is bounded by two of its standard deviations (`bias_square`): real distributions bend
+    more at the top than the prior of the marginal likelihood has it (docs/studies/intervals.md).
     """
     system = possible_system(sample, grid)
-    best = best_fit(observed_system(sample, grid), penalty)
-    fit = refit(system, best.penalty / looser(resolution(sample)), best)
-    coarse = resolution(sample) > _COARSE
+    fit = best_fit(observed_system(sample, grid), penalty)
     return Sensitivity(
         system=system,
         mass=fit.mass,
         gradient=gradient(system, fit, values),
         centre=fit.mass @ values,
-        bias_square=_BIAS * bias_square(system, fit, values) if coarse else 0.0,
+        bias=bias_bound(system, fit, values),
     )
 
 
@@ -116,11 +110,6 @@ def best_penalty(
 ) -> dict[str, float]:
     """The penalty that the data choose, as a setting."""
     return {"penalty": best_fit(observed_system(sample, grid), penalty).penalty}
-
-
-def looser(ranks: float) -> float:
-    """How much smaller the penalty behind an interval is, by how many ranks rank 1 covers."""
-    return float(np.clip(3000.0 / ranks, 20.0, 300.0))
 
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:
@@ -265,6 +254,11 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
     if step is None:
         step = _solve_never_negative(slopes.expected, toward)
     return np.asarray(problem.users * (slopes.score @ step))
+
+
+def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
+    """How far smoothing may have moved each functional."""
+    return np.asarray(_BIAS * np.sqrt(bias_square(system, fit, values)))
 
 
 def bias_square(system: System, fit: Fit, values: Floats) -> Floats:

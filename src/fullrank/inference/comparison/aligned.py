@@ -14,11 +14,8 @@ from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison import inputs
 from fullrank.inference.comparison.pairing import pair
-from fullrank.inference.estimation.influence import PseudoValues
-from fullrank.inference.statistics.moments import mean_and_covariance
+from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues
 from fullrank.metrics import Metric, parse_all
-
-_FELT = 0.25  # standard errors by which a centre may differ from the estimate without a word
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,9 +28,9 @@ class Aligned:
     results : what was given, limited to the users compared
     values : for each model (n_users, n_metrics): the metric of the user, or for samples the
         estimate plus the user's influence on it
-    point : (n_models, n_metrics), what `estimate` gives; means of the values differ from it where
-        these are centred on a less smoothed fit
+    estimate : (n_models, n_metrics), what `estimate` gives, and the mean of the values
     bias_square : (n_models, n_metrics), squared smoothing bias, for the estimates' variance
+    shared_bias : the correlation of these biases; 0 where designs differ, or users
     weight : for each model, of its users
     paired : whether rows of different models are the same users
     methods : the estimator of each model; "exact" for exact ranks
@@ -45,8 +42,9 @@ class Aligned:
     metrics: tuple[str, ...]
     results: tuple[Any, ...]
     values: tuple[Floats, ...]
-    point: Floats
+    estimate: Floats
     bias_square: Floats
+    shared_bias: float
     weight: tuple[Floats, ...]
     paired: bool
     methods: tuple[str, ...]
@@ -56,6 +54,18 @@ class Aligned:
     @property
     def n_users(self) -> tuple[int, ...]:
         return tuple(weight.size for weight in self.weight)
+
+    def bias_of_difference(self, first: int, second: int) -> Floats:
+        """The squared bias of a difference of two models in each metric."""
+        a, b = self.bias_square[first], self.bias_square[second]
+        return np.asarray(a + b - 2.0 * self.shared_bias * np.sqrt(a * b))
+
+    def bias_covariance(self, metric: int) -> Floats:
+        """The biases of all models in a metric, as a covariance matrix."""
+        bias = np.sqrt(self.bias_square[:, metric])
+        alike = np.full((bias.size, bias.size), self.shared_bias)
+        np.fill_diagonal(alike, 1.0)
+        return np.asarray(alike * np.outer(bias, bias))
 
 
 def align(
@@ -91,14 +101,14 @@ def align(
         for name, weight in zip(models[1:], weights[1:], strict=True):
             if not np.allclose(weight, weights[0]):
                 raise _unlike(models[0], name)
-    notes += _centres(found)
     return Aligned(
         models=models,
         metrics=tuple(metric.name for metric in wanted),
         results=tuple(given.values()),
         values=tuple(np.asarray(one.values, dtype=np.float64) for one in found.values()),
-        point=np.array([one.estimate for one in found.values()], dtype=np.float64),
+        estimate=np.array([one.estimate for one in found.values()], dtype=np.float64),
         bias_square=np.array([inputs.bias_square(one) for one in found.values()]),
+        shared_bias=SHARED_BIAS if paired and inputs.of_one_design(given.values()) else 0.0,
         weight=tuple(weights),
         paired=paired,
         methods=tuple(one.method for one in found.values()),
@@ -167,29 +177,3 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
     return ()
 
 
-def _centres(found: Mapping[str, PseudoValues]) -> tuple[str, ...]:
-    """Say so where the values are not centred on what `estimate` gives, and if another leads."""
-    moved, centres = [], []
-    for name, one in found.items():
-        mean, covariance = mean_and_covariance(one.values, one.weight)
-        error = np.sqrt(np.diagonal(covariance))
-        rounding = 1e-9 * np.abs(mean)
-        if (np.abs(mean - one.estimate) > _FELT * error + rounding).any():
-            moved.append(name)
-        centres.append(mean)
-    if not moved:
-        return ()
-    names = tuple(found)
-    points = np.array([one.estimate for one in found.values()])
-    leaders = zip(np.argmax(centres, axis=0), np.argmax(points, axis=0), strict=True)
-    others = [
-        f"{names[point]} at {metric}"
-        for metric, (centre, point) in zip(found[names[0]].metrics, leaders, strict=True)
-        if centre != point
-    ]
-    tail = f", by which {', '.join(others)} would lead" if others else ""
-    note = (
-        f"Values of {', '.join(moved)} are from less smoothed fits, as their intervals are; "
-        f"`estimate` gives others{tail}."
-    )
-    return (note,)

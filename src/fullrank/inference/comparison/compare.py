@@ -142,7 +142,6 @@ def compare(
         estimate=checks.frozen(estimate),
         standard_error=checks.frozen(error),
         p_best=checks.frozen(p_best),
-        point_estimate=checks.frozen(aligned.point),
         differences=differences,
         test=test,
         correction=correction,
@@ -195,11 +194,10 @@ def paired_rows(
 ) -> list[_Row]:
     """One test of all columns, so that all pairs and metrics meet the same resamples."""
     columns = np.concatenate([aligned.values[i] - aligned.values[j] for i, j in pairs], axis=1)
-    bias = aligned.bias_square
     out = run_paired(
         columns,
         aligned.weight[0],
-        np.concatenate([bias[i] + bias[j] for i, j in pairs]),
+        np.concatenate([aligned.bias_of_difference(i, j) for i, j in pairs]),
         test=test,
         confidence=confidence,
         n_resamples=n_resamples,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -134,6 +134,17 @@ def kept(result: Any, keep: NDArray[np.bool_]) -> Any:
     if result.weight[~keep].any():
         estimate = np.average(values, axis=0, weights=weight)
     return replace(result, user=user, values=values, weight=weight, estimate=estimate)
+
+
+def of_one_design(results: Iterable[Any]) -> bool:
+    """Whether all samples among the results were drawn in the same way from as many items."""
+    kinds = {
+        (one.n_items, one.design.levels, one.design.replacement)
+        + (() if one.design.adaptive else tuple(np.unique(one.sample_size).tolist()))
+        for one in results
+        if isinstance(one, RankSample)
+    }
+    return len(kinds) == 1
 
 
 def is_naive(method: Any) -> bool:

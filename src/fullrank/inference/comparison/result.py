@@ -91,7 +91,6 @@ class Comparison:
     models, metrics : names
     estimate, standard_error, p_best : (n_models, n_metrics): the metric, its standard error over
         users, and the probability that the model is the best (see `winner`)
-    point_estimate : (n_models, n_metrics), what `estimate` gives, which may be smoothed more
     differences : a `Difference` for each pair of models and metric
     test, correction, confidence_level, baseline : as asked
     methods : the estimator of each model; "exact" for exact ranks
@@ -107,7 +106,6 @@ class Comparison:
     estimate: Floats
     standard_error: Floats
     p_best: Floats
-    point_estimate: Floats
     differences: tuple[Difference, ...]
     test: str
     correction: str | None
@@ -159,7 +157,6 @@ class Comparison:
                             "estimate": float(self.estimate[i, j]),
                             "standard_error": float(self.standard_error[i, j]),
                             "p_best": float(self.p_best[i, j]),
-                            "point_estimate": float(self.point_estimate[i, j]),
                         }
                         for j, metric in enumerate(self.metrics)
                     ],

@@ -108,14 +108,14 @@ def best(
     aligned: Aligned, *, how: str, n_draws: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats, Floats]:
     """Estimates, their standard errors and P(best), each (n_models, n_metrics)."""
-    n_models, n_metrics = len(aligned.models), len(aligned.metrics)
-    estimate, error, probability = (np.empty((n_models, n_metrics)) for _ in range(3))
-    for j in range(n_metrics):
+    estimate = aligned.estimate
+    error, probability = (np.empty(estimate.shape) for _ in range(2))
+    for j, mean in enumerate(estimate.T):
         columns = [values[:, j] for values in aligned.values]
-        mean, covariance = _joint(columns, aligned.weight, aligned.paired)
-        bias = aligned.bias_square[:, j]
-        covariance = covariance + np.diag(bias)
-        estimate[:, j], error[:, j] = mean, np.sqrt(np.diagonal(covariance))
+        covariance = _joint(columns, aligned.weight, aligned.paired)
+        bias = aligned.bias_covariance(j)
+        covariance = covariance + bias
+        error[:, j] = np.sqrt(np.diagonal(covariance))
         if how == "normal":
             draws = mean + _correlated(covariance, n_draws, rng)
         elif aligned.paired:
@@ -128,7 +128,7 @@ def best(
                 ]
             )
         if how == "bootstrap" and bias.any():  # users drawn again do not show it
-            draws = draws + rng.standard_normal(draws.shape) * np.sqrt(bias)
+            draws = draws + _correlated(bias, n_draws, rng)
         probability[:, j] = shares(draws, _TIE * max(float(error[:, j].max()), 1e-300))
     return estimate, error, probability
 
@@ -139,17 +139,12 @@ def shares(draws: Floats, tie: float) -> Floats:
     return np.asarray((largest / largest.sum(axis=1, keepdims=True)).mean(axis=0))
 
 
-def _joint(
-    columns: list[Floats], weights: tuple[Floats, ...], paired: bool
-) -> tuple[Floats, Floats]:
-    """Means of the models and the covariance of these means."""
+def _joint(columns: list[Floats], weights: tuple[Floats, ...], paired: bool) -> Floats:
+    """The covariance of the models' means."""
     if paired:
-        return mean_and_covariance(np.column_stack(columns), weights[0])
-    each = [mean_and_covariance(c[:, None], w) for c, w in zip(columns, weights, strict=True)]
-    return (
-        np.array([mean[0] for mean, _ in each]),
-        np.diag([variance[0, 0] for _, variance in each]),
-    )
+        return mean_and_covariance(np.column_stack(columns), weights[0])[1]
+    each = [mean_and_covariance(c[:, None], w)[1] for c, w in zip(columns, weights, strict=True)]
+    return np.diag([variance[0, 0] for variance in each])
 
 
 def _correlated(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:

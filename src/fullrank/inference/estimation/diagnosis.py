@@ -18,6 +18,7 @@ from fullrank.samples import RankDistribution, RankSample
 # where coverage was seen to fall (docs/studies/intervals.md)
 FEW = 10.0  # targets in the top K below which no interval is more than a hint
 BLIND = 4.0  # ranks that rank 1 stands for, above which an estimate leans on its uniform start
+LEANING = 2.0  # standard errors of a bias that is pointed out
 ROUGH = ("MN", "CLS")  # whose bias reaches to any K
 HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
@@ -31,8 +32,8 @@ class Diagnosis:
     blind_share : share of the targets at rank 1 of a sample that did not hold all their items
     resolution : how many ranks of the catalogue rank 1 covers, about N / n
     hits : metric name to the estimated number of targets in its top K
-    leans : metric name to the distance, in standard errors, between the estimate and the less
-        smoothed fit at the centre of the interval; 0 where they are the same
+    leans : metric name to the bound on the bias of smoothing, in standard errors; 0 where there is
+        none
     warnings : metric name to why its interval may miss more often than it says; empty if not
     notes : what else should be known, for all metrics
     blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
@@ -69,7 +70,6 @@ class Diagnosis:
 def diagnose(
     sample: RankSample,
     metrics: tuple[Metric, ...],
-    values: Mapping[str, float],
     found: Spread,
     chosen: Chosen,
     distribution: RankDistribution | None,
@@ -82,9 +82,8 @@ def diagnose(
     known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
-    estimates = np.array([values[metric.name] for metric in metrics])
-    errors = found.standard_error(target)
-    leans = np.abs(estimates - found.centre) / np.where(errors > 0.0, errors, np.inf)
+    errors = found.sampling_error(target)
+    leans = found.bias / np.where(errors > 0.0, errors, np.inf)
     name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
     warnings = {
         metric.name: tuple(
@@ -153,13 +152,13 @@ def _flat(sample: RankSample, error: float, hits: float, method: str, target: st
 
 
 def _leaning(leans: Mapping[str, float]) -> list[str]:
-    """Where smoothing has moved the estimate by more than a standard error."""
-    far = [name for name, lean in leans.items() if lean > 1.0]
+    """Where smoothing may have moved the estimate further than another sample would."""
+    far = [name for name, lean in leans.items() if lean > LEANING]
     if not far:
         return []
     says = (
-        f"Smoothing has moved {', '.join(far)} by more than a standard error; the interval, which "
-        "is that of a less smoothed fit, is the safer guide."
+        f"Smoothing may have moved {', '.join(far)} by more than {LEANING:.0f} standard errors; "
+        "the interval allows for that."
     )
     return [says]
 

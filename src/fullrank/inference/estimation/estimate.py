@@ -14,9 +14,10 @@ from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.methods import Chosen, behind_interval, choose, point
+from fullrank.estimators.methods import Chosen, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
-from fullrank.inference.estimation.exact import complete, estimate_exact
+from fullrank.inference.estimation.exact import estimate_exact
+from fullrank.inference.estimation.influence import complete
 from fullrank.inference.estimation.refits import resampled
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import (
@@ -50,7 +51,7 @@ def estimate(
     rng: RandomState = None,
     **settings: Any,
 ) -> Estimate:
-    """Estimate the metrics of the full catalogue from ranks among sampled candidates.
+    r"""Estimate the metrics of the full catalogue from ranks among sampled candidates.
 
     Parameters
     ----------
@@ -74,13 +75,11 @@ def estimate(
 
     Notes
     -----
-    "auto" takes exact ranks as they are, smooths adaptive samples and fixed ones that see at
-    least every fiftieth item, and falls back on early-stopped EM where a fixed sample sees
-    less: there smoothing wins on average but can lose by much (docs/studies/smoothing.md).
+    "auto" takes exact ranks as they are and smooths every other sample.
 
-    The interval of a smoothed estimate is that of a less smoothed fit, centre and width: smoothing
-    moves the estimate by more than its standard error shows. Where "auto" falls back on EM the
-    interval comes from such a fit too, stretched to hold the estimate. Refits repeat the smoothing
+    Value and interval come from one fit. Smoothing biases an estimate by more than its standard
+    error shows, so that the interval is wider by a bound on that bias: value ± cv(b/se)·se, with
+    cv(t) the quantile of |N(t, 1)|. `standard_error` is √(se² + b²). Refits repeat the smoothing
     and do not see its bias. Measured coverage is in docs/studies/intervals.md.
 
     Examples
@@ -120,7 +119,6 @@ def estimate(
     on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, wanted, fixed, on)
-    behind = fixed
     if level is None:
         found = _nothing(len(wanted))
     elif procedure == "bootstrap":
@@ -128,22 +126,23 @@ def estimate(
         report = reporter(progress, "refits")
         found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
     else:
-        behind = behind_interval(method, fixed, taken, on)
-        found = spread(taken, wanted, behind, on)
+        found = spread(taken, wanted, fixed, on)
     names = [metric.name for metric in wanted]
-    errors = found.standard_error(target)
+    errors, bias = found.sampling_error(target), np.broadcast_to(found.bias, len(wanted))
     # a sample without spread still leaves open what it has not seen of the population
     unseen = 1.0 / squared_weights(taken) if target == "population" else None
     ends = [
-        interval(float(centre), float(error), level or 0.95, unseen).with_(values[name])
-        for name, centre, error in zip(names, found.centre, errors, strict=True)
+        interval(values[name], error, level or 0.95, unseen, bias=wide).with_(values[name])
+        for name, error, wide in zip(names, errors.tolist(), bias.tolist(), strict=True)
     ]
     if taken.rank.size == 1 and unseen is not None:  # all alike: what errors there are is rounding
-        none = [interval(float(centre), 0.0, level or 0.95, unseen) for centre in found.centre]
+        none = [interval(values[name], 0.0, level or 0.95, unseen) for name in names]
         ends = [one.with_(low).with_(high) for one, (low, high) in zip(ends, none, strict=True)]
     return Estimate(
         values=MappingProxyType(values),
-        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
+        standard_error=MappingProxyType(
+            dict(zip(names, found.standard_error(target).tolist(), strict=True))
+        ),
         confidence_interval=MappingProxyType(dict(zip(names, ends, strict=True))),
         confidence_level=level,
         target=target,
@@ -151,9 +150,8 @@ def estimate(
         diagnosis=diagnose(
             taken,
             wanted,
-            values,
             found,
-            behind,
+            fixed,
             distribution,
             target,
             counts_smoothing=procedure == "influence",
@@ -214,7 +212,7 @@ def _refitted(
     rng: np.random.Generator,
     report: Progress | None,
 ) -> Spread:
-    """Standard errors of refits; the centre is where their mean error points to."""
+    """Standard errors of refits, and the bias that their mean error shows."""
     errors = resampled(
         sample,
         metrics,
@@ -225,14 +223,13 @@ def _refitted(
         rng=rng,
         report=report,
     )
-    values = np.array(list(point(sample, metrics, chosen, grid)[0].values()))
     error = errors.std(axis=0, ddof=1)
-    return Spread(centre=values - errors.mean(axis=0), population=error, users=error)
+    return Spread(population=error, users=error, bias=np.abs(errors.mean(axis=0)))
 
 
 def _nothing(size: int) -> Spread:
     none = np.full(size, np.nan)
-    return Spread(none, none, none)
+    return Spread(none, none)
 
 
 def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:

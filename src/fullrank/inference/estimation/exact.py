@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -26,17 +25,6 @@ from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 NAME = "exact"
 REASON = "every target was ranked among all its items"
-
-
-def complete(sample: Any, method: Any) -> ExactRanks | None:
-    """The exact ranks in what was given, where nothing else was asked of them."""
-    if str(method).lower() not in ("auto", NAME):
-        return None
-    if isinstance(sample, ExactRanks):
-        return sample
-    if isinstance(sample, RankSample) and sample.exhausted:
-        return ExactRanks.of_sample(sample)
-    return None
 
 
 def estimate_exact(

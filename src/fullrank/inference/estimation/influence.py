@@ -20,11 +20,15 @@ from fullrank._lib import checks
 from fullrank._lib.types import Array, Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.methods import Chosen, behind_interval, choose, values_of
-from fullrank.estimators.multi_target import several_targets
+from fullrank.estimators.methods import Chosen, choose, values_of
+from fullrank.estimators.multi_target import Mean, several_targets
 from fullrank.estimators.system import columns_of
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
+
+# How alike smoothing biases models of the same users and design: part of it cancels in differences.
+# Measured on the kept ranks of four data sets (benchmarks/one_value.py).
+SHARED_BIAS = 0.8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,13 +39,13 @@ class PseudoValues:
     ----------
     metrics : names
     user : ids, sorted; None where the sample does not name its users
-    values : (n_users, n_metrics); their weighted mean is the centre of the estimate's interval,
-        which for smoothed estimates is a less smoothed fit
-    estimate : of each metric
+    values : (n_users, n_metrics); their weighted mean is the estimate
+    estimate : of each metric, as `estimate` gives it
     weight : of each user
     method : the estimator; "exact" for exact ranks
     exact : whether the values are metrics of exact ranks
-    bias_square : of each metric, what smoothing adds to the squared standard error
+    bias_square : of each metric, the squared bound on the bias of smoothing, which belongs to the
+        squared standard error
     """
 
     metrics: tuple[str, ...]
@@ -79,8 +83,9 @@ def pseudo_values(
     (200, 1)
     """
     wanted = parse_all(metrics)
-    if isinstance(result, ExactRanks):
-        return _of_ranks(result, wanted)
+    ranks = complete(result, method)
+    if ranks is not None:
+        return _of_ranks(ranks, wanted)
     if not isinstance(result, RankSample):
         raise InputError(
             f"`result` must be a RankSample or ExactRanks, not {type(result).__name__}."
@@ -91,8 +96,7 @@ def pseudo_values(
     on = grid if grid is not None else RankGrid.for_metrics(int(result.pool.max()), wanted)
     rows = result.rows
     settled = chosen.settled(result, on)
-    behind = behind_interval(method, settled, result, on)
-    parts, bias_square = contributions(result, wanted, behind, on)
+    parts, bias = contributions(result, wanted, settled, on)
     each, weight = np.arange(rows.rank.size), rows.weight
     users = None
     if rows.user is not None:
@@ -101,27 +105,38 @@ def pseudo_values(
     values = np.column_stack([np.bincount(each, part, weight.size) for part in parts.T])
     share = weight[:, None] / weight.sum()
     values = np.divide(values, share, out=np.zeros_like(values), where=share > 0.0)
+    estimate = np.array(values_of(result, wanted, settled, on))
+    values += estimate - (share * values).sum(axis=0)  # but for rounding
     return PseudoValues(
         metrics=tuple(metric.name for metric in wanted),
         user=None if users is None else checks.frozen(users),
         values=checks.frozen(values),
-        estimate=checks.frozen(np.array(values_of(result, wanted, settled, on))),
+        estimate=checks.frozen(estimate),
         weight=checks.frozen(weight),
         method=chosen.name,
         exact=chosen.name == "exact",
-        bias_square=checks.frozen(bias_square),
+        bias_square=checks.frozen(bias**2),
     )
+
+
+def complete(sample: Any, method: Any = "auto") -> ExactRanks | None:
+    """The exact ranks in what was given, where nothing else was asked of them."""
+    if str(method).lower() not in ("auto", "exact"):
+        return None
+    if isinstance(sample, RankSample) and sample.exhausted:
+        return ExactRanks.of_sample(sample)
+    return sample if isinstance(sample, ExactRanks) else None
 
 
 def contributions(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> tuple[Floats, Floats]:
-    """What each row adds to each metric, and the squared bias that smoothing is to leave.
+    """What each row adds to each metric, and a bound on the bias of smoothing.
 
-    The rows sum to the centre of the interval.
+    The rows sum to the estimate.
     """
     if sample.several or needs_own_catalogue(sample, metrics, grid).any():
-        return _by_offset(sample, metrics, chosen, grid), np.zeros(len(metrics))
+        return _by_offset(sample, metrics, chosen, grid)
     rows = sample.rows
     assert rows is not None
     gains = np.column_stack([grid.averages(metric) for metric in metrics])
@@ -129,7 +144,7 @@ def contributions(
     moves = found.gradient - found.system.observed @ found.gradient
     weight = rows.weight / rows.weight.sum()
     parts = weight[:, None] * (found.centre + moves[columns_of(found.system, sample)])
-    return parts, np.broadcast_to(found.bias_square, (len(metrics),))
+    return parts, np.broadcast_to(found.bias, (len(metrics),))
 
 
 def needs_own_catalogue(
@@ -144,16 +159,18 @@ def needs_own_catalogue(
 
 def _by_offset(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
-) -> Floats:
+) -> tuple[Floats, Floats]:
     """The same where each number of other targets above (or weighting) has a fit of its own."""
 
-    def mean(key: Hashable, one: RankSample, gain: Floats) -> tuple[float, Floats]:
+    def mean(key: Hashable, one: RankSample, gain: Floats) -> Mean:
         found = chosen.sensitivity(one, gain[:, None], grid)
         moves = found.gradient[:, 0] - float(found.system.observed @ found.gradient[:, 0])
-        return float(found.centre[0]), moves[columns_of(found.system, one)]
+        bias = float(np.max(found.bias))
+        return Mean(float(found.centre[0]), moves[columns_of(found.system, one)], bias)
 
-    parts = several_targets(sample, metrics, mean, grid)
-    return np.column_stack([parts[metric.name] for metric in metrics])
+    found = several_targets(sample, metrics, mean, grid)
+    parts = [found[metric.name] for metric in metrics]
+    return np.column_stack([part.each for part in parts]), np.array([part.bias for part in parts])
 
 
 def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:

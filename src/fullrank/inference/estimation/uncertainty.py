@@ -10,6 +10,9 @@ leave open counts. A user of rank R adds φ(o) - w(R), whose variance under P̂ 
     Σ_R P̂(R) Var(φ | R)  +  Var(E[φ | R] - w(R)):
 
 the noise of the draws, and what the estimator cannot resolve however the draws come out.
+
+Neither sees the bias of smoothing. Its bound b makes the interval wider, T ± cv(b/se)·se with cv(t)
+the quantile of |N(t, 1)| (Armstrong and Kolesár 2018): the value and its interval are of one fit.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import Sensitivity
 from fullrank.inference.estimation.influence import contributions, needs_own_catalogue
 from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import biased_quantile
+from fullrank.inference.statistics.proportions import wilson
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 
@@ -45,15 +50,20 @@ _OWN = (
 
 @dataclass(frozen=True)
 class Spread:
-    """The centre of each metric's interval, and its standard error for either question."""
+    """The standard error of each metric for either question, and a bound on its bias."""
 
-    centre: Floats
     population: Floats  # standard errors; NaN where there is no argument for one
     users: Floats
+    bias: Floats | float = 0.0
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # why there is none
 
-    def standard_error(self, target: str) -> Floats:
+    def sampling_error(self, target: str) -> Floats:
+        """What another sample would change."""
         return self.population if target == "population" else self.users
+
+    def standard_error(self, target: str) -> Floats:
+        """The same with the bias, as comparisons have it."""
+        return np.hypot(self.sampling_error(target), self.bias)
 
 
 def spread(
@@ -62,7 +72,7 @@ def spread(
     """Standard errors by the influence of each outcome."""
     none = np.full(len(metrics), np.nan)
     if sample.design.shared_draws:
-        return Spread(none, none, none, {"population": (SHARED,), "users": (SHARED,)})
+        return Spread(none, none, notes={"population": (SHARED,), "users": (SHARED,)})
     if sample.several:
         return replace(_by_user(sample, metrics, chosen, grid), notes={"users": (_SEVERAL,)})
     own = needs_own_catalogue(sample, metrics, grid)
@@ -75,9 +85,9 @@ def spread(
     rest, notes = _by_user(sample, odd, chosen, grid), {"users": (names,)}
     order = np.argsort(np.argsort(own, kind="stable"), kind="stable")
     return Spread(
-        centre=np.concatenate([found.centre, rest.centre])[order],
         population=np.concatenate([found.population, rest.population])[order],
         users=np.concatenate([found.users, rest.users])[order],
+        bias=np.concatenate([_each(found), _each(rest)])[order],
         notes=notes if sample.rows is not None else notes | {"population": (names,)},
     )
 
@@ -86,16 +96,21 @@ def _by_outcome(
     sample: RankSample, metrics: list[Metric], chosen: Chosen, grid: RankGrid
 ) -> Spread:
     if not metrics:
-        return Spread(np.zeros(0), np.zeros(0), np.zeros(0))
+        return Spread(np.zeros(0), np.zeros(0))
     gains = np.column_stack([grid.averages(metric) for metric in metrics])
     found = chosen.sensitivity(sample, gains, grid)
     moves = found.gradient - found.system.observed @ found.gradient
     people = squared_weights(sample)
     return Spread(
-        centre=found.centre,
-        population=np.sqrt(found.system.observed @ moves**2 * people + found.bias_square),
-        users=np.sqrt(of_these_users(found, gains) * people + found.bias_square),
+        population=np.sqrt(found.system.observed @ moves**2 * people),
+        users=np.sqrt(of_these_users(found, gains) * people),
+        bias=found.bias,
     )
+
+
+def _each(found: Spread) -> Floats:
+    """The bias of each metric."""
+    return np.broadcast_to(found.bias, found.population.shape)
 
 
 def of_these_users(found: Sensitivity, gains: Floats) -> Floats:
@@ -115,8 +130,8 @@ def _by_user(
     none = np.full(len(metrics), np.nan)
     rows = sample.rows
     if rows is None:
-        return Spread(none, none, none)
-    parts, _ = contributions(sample, metrics, chosen, grid)
+        return Spread(none, none)
+    parts, bias = contributions(sample, metrics, chosen, grid)
     each = (
         np.arange(rows.rank.size)
         if rows.user is None
@@ -124,9 +139,8 @@ def _by_user(
     )
     sums = np.column_stack([np.bincount(each, part) for part in parts.T])
     weight = np.bincount(each, rows.weight / rows.n_targets)
-    centre = sums.sum(axis=0)
-    moves = sums - centre * weight[:, None] / weight.sum()
-    return Spread(centre=centre, population=np.sqrt((moves**2).sum(axis=0)), users=none)
+    moves = sums - sums.sum(axis=0) * weight[:, None] / weight.sum()
+    return Spread(population=np.sqrt((moves**2).sum(axis=0)), users=none, bias=bias)
 
 
 def squared_weights(sample: RankSample) -> float:
@@ -139,22 +153,28 @@ def squared_weights(sample: RankSample) -> float:
 
 
 def interval(
-    centre: float, standard_error: float, confidence_level: float, n_users: float | None = None
+    centre: float,
+    standard_error: float,
+    confidence_level: float,
+    n_users: float | None = None,
+    *,
+    bias: float = 0.0,
 ) -> Interval:
     """Normal on the logit scale, so that both ends lie where a metric can.
 
     A metric is positive, and near 0 its estimates are skewed as those of a small share are; no
-    end is further than three times as far as it would be without the scale. Where the sample
-    shows no spread at all, `n_users` leave open what Wilson's interval of a share leaves open.
+    end is further than three times as far as it would be without the scale. `bias` bounds what the
+    standard error does not hold. Where the sample shows no spread at all, `n_users` leave open what
+    Wilson's interval of a share leaves open.
     """
-    from scipy.special import ndtri
-
     if not np.isfinite(standard_error):
         return Interval(float("nan"), float("nan"))
-    z = float(ndtri(0.5 + 0.5 * confidence_level))
     if standard_error <= 1e-12 and n_users is not None:
-        return Interval(*_wilson(min(max(centre, 0.0), 1.0), n_users, z))
-    reach = z * standard_error
+        return wilson(min(max(centre, 0.0), 1.0) * n_users, n_users, confidence_level)
+    reach = bias
+    if standard_error > 0.0:
+        shift = min(bias / standard_error, 1e12)
+        reach = float(biased_quantile(confidence_level, shift)) * standard_error
     if reach == 0.0 or not 0.0 < centre < 1.0:
         return Interval(max(centre - reach, 0.0), min(centre + reach, 1.0))
     slope = centre * (1.0 - centre)
@@ -165,10 +185,3 @@ def interval(
             for move in (-reach, reach)
         )
     return Interval(max(float(low), centre - 3.0 * reach), min(float(high), centre + 3.0 * reach))
-
-
-def _wilson(share: float, n_users: float, z: float) -> tuple[float, float]:
-    shrink = 1.0 + z * z / n_users
-    middle = (share + z * z / (2.0 * n_users)) / shrink
-    half = z / shrink * np.sqrt(share * (1.0 - share) / n_users + (z / (2.0 * n_users)) ** 2)
-    return max(float(middle - half), 0.0), min(float(middle + half), 1.0)

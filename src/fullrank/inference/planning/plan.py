@@ -15,7 +15,7 @@ from fullrank.designs import Design, RankGrid
 from fullrank.designs.sizes import growing_levels
 from fullrank.errors import InputError
 from fullrank.inference.estimation.estimate import check_level, estimate
-from fullrank.inference.estimation.influence import pseudo_values
+from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
 from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
 from fullrank.inference.planning.result import Option, Plan
 from fullrank.metrics import Metric, parse
@@ -266,15 +266,15 @@ def _option(
     population: int | None,
 ) -> Option:
     """The fewest users that do it, the prediction made for about as many."""
-    predict = Predictor(candidate, truth, gain, loose=goal.two)
+    predict = Predictor(candidate, truth, gain)
     found = predict(users)
     needed = _users(found, goal, users, population)
     if needed is not None and needed < users / 2 and candidate.design is not None:
         found = predict(needed)  # fewer users are smoothed more
         needed = _users(found, goal, users, population)
     used = users if needed is None else needed
-    bias = 0.0 if goal.two else found.bias  # the biases of two models nearly cancel
-    error = np.sqrt(goal.models * found.variance(used, population))
+    bias = 0.0 if goal.two else found.bias
+    error = np.sqrt(goal.models * found.variance(used, population) + _left_of_bias(found, goal))
     return Option(
         design=str(candidate),
         n_users=needed,
@@ -296,12 +296,18 @@ def _users(found: Predicted, goal: _Goal, users: int, population: int | None) ->
     bias = 0.0 if goal.two else abs(found.bias)
     if bias >= goal.margin:
         return None
-    allowed = ((goal.margin - bias) / goal.reach) ** 2 / goal.models
+    error = ((goal.margin - bias) / goal.reach) ** 2 - _left_of_bias(found, goal)
+    allowed = error / goal.models
     if population is not None:
         allowed += (2.0 * found.shared - found.ranks) / population
     if allowed <= 0.0 or found.spread / allowed > users:
         return None
     return min(users, max(_LEAST, int(np.ceil(found.spread / allowed))))
+
+
+def _left_of_bias(found: Predicted, goal: _Goal) -> float:
+    """The variance that `compare` adds for the bias that two models do not share."""
+    return 2.0 * (1.0 - SHARED_BIAS) * found.bias_bound**2 if goal.two else 0.0
 
 
 def _why_not(

@@ -16,10 +16,8 @@ from dataclasses import dataclass, replace
 
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
-from fullrank.estimators.methods import FINE
 from fullrank.estimators.system import System, expected_system
-from fullrank.estimators.uniform import likelihood
-from fullrank.estimators.uniform.smoothed import best_fit, looser, refit
+from fullrank.estimators.uniform.smoothed import best_fit, bias_bound
 from fullrank.estimators.uniform.smoothed import gradient as smoothed_gradient
 from fullrank.samples import RankDistribution
 
@@ -52,6 +50,7 @@ class Predicted:
 
     size: float  # items scored for a user
     bias: float
+    bias_bound: float  # what intervals and comparisons allow for, who do not know the bias
     spread: float
     shared: float
     ranks: float
@@ -67,10 +66,8 @@ class Predicted:
 class Predictor:
     """A candidate before a truth; its outcomes are worked out once, for any number of users."""
 
-    def __init__(
-        self, candidate: Candidate, truth: RankDistribution, gain: Floats, *, loose: bool = False
-    ) -> None:
-        self.candidate, self.truth, self.gain, self.loose = candidate, truth, gain, loose
+    def __init__(self, candidate: Candidate, truth: RankDistribution, gain: Floats) -> None:
+        self.candidate, self.truth, self.gain = candidate, truth, gain
         self.ranks = _covariance(truth.mass, gain, gain)
         self.expected: tuple[System, float] | None = None
         if candidate.design is not None:
@@ -82,37 +79,20 @@ class Predictor:
         """What it would show with as many users, by the estimator of "auto"."""
         if self.expected is None:
             size = float(self.truth.n_items)
-            return Predicted(size, 0.0, self.ranks, self.ranks, self.ranks, "exact")
+            return Predicted(size, 0.0, 0.0, self.ranks, self.ranks, self.ranks, "exact")
         system = replace(self.expected[0], n_targets=n_users)
-        mass, gradient, method = _fitted(system, self.candidate, self.gain, self.loose)
+        fit, gain = best_fit(system), self.gain[:, None]
+        gradient = smoothed_gradient(system, fit, gain)[:, 0]
         moves = gradient - float(system.observed @ gradient)
         return Predicted(
             size=self.expected[1],
-            bias=float((mass - self.truth.mass) @ self.gain),
+            bias=float((fit.mass - self.truth.mass) @ self.gain),
+            bias_bound=float(bias_bound(system, fit, gain)[0]),
             spread=float(system.observed @ moves**2),
             shared=_covariance(self.truth.mass, system.table @ moves, self.gain),
             ranks=self.ranks,
-            method=method,
+            method="smoothed",
         )
-
-
-def _fitted(
-    system: System, candidate: Candidate, gain: Floats, loose: bool
-) -> tuple[Floats, Floats, str]:
-    """The estimate from the expected outcomes, and how it moves.
-
-    `loose`: the less smoothed fit behind intervals and comparisons, instead of the estimate.
-    """
-    assert candidate.design is not None
-    assert candidate.largest is not None
-    ranks = system.grid.n_items / candidate.largest
-    if candidate.design.adaptive or ranks <= FINE or loose:
-        fit = best_fit(system)
-        if loose:
-            fit = refit(system, fit.penalty / looser(ranks), fit)
-        return fit.mass, smoothed_gradient(system, fit, gain[:, None])[:, 0], "smoothed"
-    path = likelihood.plain_path(system, likelihood.STEPS_FIXED)
-    return path[-1], likelihood.gradient(system, path[:-1], gain[:, None])[:, 0], "MLE"
 
 
 def _covariance(mass: Floats, first: Floats, second: Floats) -> float:

@@ -37,8 +37,8 @@ def wilson(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
     centre = (share + z * z / (2.0 * n)) / (1.0 + z * z / n)
     half = z / (1.0 + z * z / n) * math.sqrt(share * (1.0 - share) / n + (z / (2.0 * n)) ** 2)
     # at either end one limit is the share itself, which rounding would miss
-    low = 0.0 if share == 0.0 else centre - half
-    return Interval(low, 1.0 if share == 1.0 else centre + half)
+    low = 0.0 if share == 0.0 else max(centre - half, 0.0)
+    return Interval(low, 1.0 if share == 1.0 else min(centre + half, 1.0))
 
 
 def wald(hits: float, n: float, confidence_level: float = 0.95) -> Interval:

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 
@@ -10,8 +11,8 @@ from fullrank import estimate
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
 from fullrank.inference.comparison.compare import compare, paired_rows, unpaired_rows
-from fullrank.inference.comparison.winner import best
-from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
+from fullrank.inference.comparison.winner import best, winner
+from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
 from fullrank.inference.statistics.multiplicity import holm
 from fullrank.inference.statistics.paired_tests import TESTS
 from fullrank.inference.statistics.proportions import two_proportions
@@ -231,7 +232,7 @@ def test_users_without_weight_count_for_nothing(kind: str) -> None:
         assert found.n_users == (500, 500, 500)
         assert found.differences == fewer.differences
         assert (found.p_best == fewer.p_best).all()
-        assert found.point_estimate == pytest.approx(fewer.point_estimate)
+        assert found.estimate == pytest.approx(fewer.estimate)
 
 
 def test_targets_of_users_without_weight_are_left_out_together() -> None:
@@ -303,6 +304,31 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
         assert probability[0, 0] < sure[0, 0]
 
 
+@pytest.mark.parametrize("how", ["normal", "bootstrap"])
+def test_models_of_one_design_share_most_of_their_bias(how: str) -> None:
+    samples = fixed()
+    kept = align(samples, "ndcg@10", method="smoothed", paired=None, settings={})
+    assert kept.shared_bias == SHARED_BIAS
+    a, b = np.sqrt(kept.bias_square[:2, 0])
+    left = a**2 + b**2 - 2.0 * SHARED_BIAS * a * b
+    assert kept.bias_of_difference(0, 1) == pytest.approx([left])
+    covariance = kept.bias_covariance(0)
+    assert covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1] == pytest.approx(left)
+    alone = replace(kept, shared_bias=0.0)
+    (_, error, sure), (_, as_large, less) = (
+        best(one, how=how, n_draws=20_000, rng=np.random.default_rng(0)) for one in (kept, alone)
+    )
+    assert error == pytest.approx(as_large)
+    assert sure.max() > less.max()
+
+
+def test_other_designs_and_users_share_no_bias() -> None:
+    mixed = {"fixed": fixed()["a"], "adaptive": adaptive()["b"]}
+    for results, paired in ((mixed, None), (fixed(), False)):
+        found = align(results, "ndcg@10", method="auto", paired=paired, settings={})
+        assert found.shared_bias == 0.0
+
+
 def test_smoothing_bias_widens_errors_between_different_users() -> None:
     aligned = align(EXACT, "ndcg@10", method="auto", paired=False, settings={})
     biased = replace(aligned, bias_square=np.array([[0.02**2], [0.03**2], [0.0]]))
@@ -345,11 +371,7 @@ def test_samples_and_exact_ranks_meet() -> None:
     results = {"exact": EXACT["a"], "fixed": fixed()["c"], "adaptive": adaptive}
     found = compare(results, ["recall@20", "ndcg@20"], rng=0)
     assert found.methods[0] == "exact"
-    assert found.notes[0] == (
-        "Values of fixed, adaptive are from less smoothed fits, as their intervals are; `estimate` "
-        "gives others."
-    )
-    assert found.notes[1].startswith("Estimated differently: exact (exact), fixed (")
+    assert found.notes[0].startswith("Estimated differently: exact (exact), fixed (")
     truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
     for one in found.differences:
         if one.metric == "recall@20":
@@ -397,35 +419,60 @@ def test_targets_of_a_user_are_sampled_and_compared_together() -> None:
         assert one.better == exact_one.better == "good"
 
 
-def test_the_point_estimates_are_those_of_estimate() -> None:
-    samples = fixed()
-    found = compare(samples, "recall@20, ndcg@20", method="smoothed", rng=0)
-    for name, row, centre in zip(samples, found.point_estimate, found.estimate, strict=True):
-        given = estimate(samples[name], method="smoothed", metrics="recall@20, ndcg@20")
-        assert row == pytest.approx([given["recall@20"], given["ndcg@20"]])
-        assert centre != pytest.approx(row, rel=1e-6)
-    by_point, by_centre = (x.argmax(axis=0) for x in (found.point_estimate, found.estimate))
-    said = [name in found.notes[0] for name in ("recall@20 would lead", "ndcg@20 would lead")]
-    assert any(said) == bool((by_point != by_centre).any())
-
-
-def test_another_leader_by_the_point_estimate_is_named() -> None:
-    values = {
-        name: PseudoValues(
-            metrics=("ndcg@10",),
-            user=None,
-            values=np.array([[mean - 0.01], [mean + 0.01]]),
-            estimate=np.array([point]),
-            weight=np.ones(2),
-            method="smoothed",
-            exact=False,
-        )
-        for name, mean, point in (("a", 0.5, 0.3), ("b", 0.4, 0.4))
+def several() -> dict[str, RankSample]:
+    random = np.random.default_rng(0)
+    items, users = random.normal(size=(150, 6)), random.normal(size=(300, 6))
+    liked = np.column_stack([np.zeros(300, np.int64), random.integers(1, 150, 300)])
+    targets = (np.repeat(np.arange(300), 2), liked.ravel())
+    return {
+        name: sample_ranks(FactorScorer(one, items), targets, sample_size=50, rng=0)
+        for name, one in (("a", users), ("b", users + random.normal(0, 0.7, users.shape)))
     }
-    assert compare(values, "ndcg@10").notes[1] == (
-        "Values of a are from less smoothed fits, as their intervals are; `estimate` gives others, "
-        "by which b at ndcg@10 would lead."
-    )
+
+
+def own_catalogues() -> dict[str, RankSample]:
+    sizes = np.where(USERS % 2 == 0, N, N // 2)
+    return {
+        name: RankSample.from_ranks(
+            np.minimum(one.rows.rank, 20),
+            sample_size=20,
+            n_items=sizes,
+            replacement=False,
+            user=USERS,
+        )
+        for name, one in fixed().items()
+    }
+
+
+def adaptive() -> dict[str, RankSample]:
+    return {
+        name: simulate(ranks, n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+        for name, ranks in RANKS.items()
+    }
+
+
+@pytest.mark.parametrize("samples", [fixed, adaptive, several, own_catalogues])
+@pytest.mark.parametrize("method", ["auto", "MLE", "CLS"])
+def test_there_is_one_value_of_a_metric(samples: Callable, method: str) -> None:
+    given, metrics = samples(), ("recall@20", "ndcg@20", "auc")
+    found = compare(given, metrics, method=method, rng=0)
+    named = winner(given, metrics, method=method, rng=0)
+    for at, one in enumerate(given.values()):
+        alone = estimate(one, metrics=metrics, method=method)
+        values = list(alone.values.values())
+        assert found.estimate[at].tolist() == named.estimate[at].tolist() == values
+        pseudo = pseudo_values(one, metrics, method=method)
+        assert pseudo.estimate.tolist() == values
+        mean = np.average(pseudo.values, axis=0, weights=pseudo.weight)
+        assert mean == pytest.approx(values, rel=1e-12)
+        # the errors of both are of users drawn again, with n - 1 and without
+        errors = list(alone.standard_error.values())
+        assert found.standard_error[at] == pytest.approx(errors, rel=5e-3)
+    for one in found.differences:
+        first, second = (found.models.index(x) for x in (one.first, one.second))
+        column = found.metrics.index(one.metric)
+        difference = found.estimate[first, column] - found.estimate[second, column]
+        assert one.estimate == pytest.approx(difference, abs=1e-12)
 
 
 def test_what_the_naive_metric_would_have_named() -> None:
