@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from fullrank import __version__
 from fullrank._lib import extras
+from fullrank.inference.estimation.result import PEOPLE
 from fullrank.reporting.escaping import script_json
 from fullrank.reporting.figures.comparison_figures import comparison_table
 from fullrank.reporting.figures.draw_plotly import spec
@@ -45,6 +46,7 @@ def render(report: Report) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined,
                                      trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["nb"] = _unbroken
+    environment.filters["code"] = lambda text: _code(text, jinja2.utils.markupsafe)
     plotly, script = offline.get_plotlyjs().replace("\r", ""), _read("report.js")
     sections: dict[str, list[Any]] = {}
     for figure in report.figures.values():
@@ -62,6 +64,7 @@ def render(report: Report) -> str:
         groups=report.groups(),
         columns=report.columns(),
         highest=_highest(report),
+        people=_people(report),
         warnings=_warnings(report),
         compared=None if report.comparison is None else comparison_table(report.comparison, names),
         papers=_papers(report),
@@ -80,6 +83,15 @@ def render(report: Report) -> str:
 def _unbroken(text: str) -> str:
     """No line ends between a number and its per cent sign."""
     return text.replace(" %", "\u00a0%")
+
+
+def _code(text: str, markupsafe: Any) -> Any:
+    """What stands between backticks as code, and everything escaped."""
+    parts = [markupsafe.escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # a single backtick is a backtick
+        return markupsafe.escape(text)
+    shown = (f"<code>{part}</code>" if at % 2 else str(part) for at, part in enumerate(parts))
+    return markupsafe.Markup("".join(shown))
 
 
 def _read(name: str) -> str:
@@ -108,6 +120,12 @@ def _highest(report: Report) -> dict[str, int]:
         values = [model.values[metric].estimate for model in report.models]
         found[metric] = values.index(max(values))
     return found
+
+
+def _people(report: Report) -> str:
+    """Whom the intervals are about."""
+    asked = {one.estimate.target: None for one in report.models if one.estimate is not None}
+    return " or ".join(PEOPLE[target] for target in asked or ("population",))
 
 
 def _warnings(report: Report) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from fullrank.samples import RankDistribution, RankSample
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
 
 
-_OF = {"population": "all users like these", "users": "these users"}
+PEOPLE = {"population": "all users like these", "users": "these users"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +40,8 @@ class Estimate(tabular.Tabular):
         the grid keeps one by one) from a sample of every item; smoothers do not
     n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
         catalogues of their own
+    sample : the sample itself
+    also : further metrics of the same fit (see `estimate`), name to value and `Interval`
     """
 
     values: Mapping[str, float]
@@ -58,6 +61,9 @@ class Estimate(tabular.Tabular):
     n_items: int | None
     average_size: float
     sample: RankSample = field(repr=False)
+    also: Mapping[str, tuple[float, Interval]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )
 
     @property
     def blind_share(self) -> float:
@@ -133,7 +139,7 @@ class Estimate(tabular.Tabular):
             "metric",
             "naive",
             "full catalogue",
-            f"{100 * self.confidence_level:g} % for {_OF[self.target]}",
+            f"{100 * self.confidence_level:g} % for {PEOPLE[self.target]}",
         ]
 
     def _rows(self) -> list[list[str]]:

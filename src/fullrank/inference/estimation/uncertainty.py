@@ -55,6 +55,15 @@ class Spread:
     def standard_error(self, target: str) -> Floats:
         return self.population if target == "population" else self.users
 
+    def first(self, number: int) -> Spread:
+        """Of the first metrics alone."""
+        return replace(
+            self,
+            centre=self.centre[:number],
+            population=self.population[:number],
+            users=self.users[:number],
+        )
+
 
 def spread(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
