@@ -136,9 +136,9 @@ def test_the_page_says_how_it_was_measured_and_how_to_cite(
 
 
 def test_words_in_backticks_are_shown_as_code_and_stay_text() -> None:
-    from fullrank.reporting.page import _code
+    from fullrank.reporting.escaping import as_code
 
     safe = pytest.importorskip("markupsafe")
-    shown = _code("The `a<b>` of 3 < 4 users", safe)
+    shown = as_code("The `a<b>` of 3 < 4 users", safe)
     assert shown == "The <code>a&lt;b&gt;</code> of 3 &lt; 4 users"
-    assert _code("one ` alone & <b>", safe) == "one ` alone &amp; &lt;b&gt;"
+    assert as_code("one ` alone & <b>", safe) == "one ` alone &amp; &lt;b&gt;"

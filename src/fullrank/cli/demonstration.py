@@ -170,7 +170,7 @@ def run(
     sizes = [sample.average_size for sample in deeper.values()]
     corrected = {
         model: estimate(
-            sample, metrics=METRICS, also=drawn_metrics(sample, METRICS), target="users"
+            sample, metrics=METRICS, also=drawn_metrics(sample, metrics=METRICS), target="users"
         )
         for model, sample in fixed.items()
     }

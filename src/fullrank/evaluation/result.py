@@ -48,12 +48,13 @@ class Evaluation(tabular.Tabular):
         """The full-catalogue metrics of every model; exact ranks give the exact values."""
         from fullrank.reporting import drawn_metrics
 
+        drawn = drawn_metrics(*self.samples.values(), metrics=self.metrics)
         return MappingProxyType(
             {
                 name: estimate(
                     sample,
                     metrics=self.metrics,
-                    also=drawn_metrics(sample, self.metrics),  # of the same fit, for the report
+                    also=drawn,  # of the same fit, for the report
                     confidence_level=self.confidence_level,
                 )
                 for name, sample in self.samples.items()

@@ -178,19 +178,20 @@ def write_report(results: Mapping[str, Result], path: PathLike, **settings: Any)
 
 
 def drawn_metrics(
-    sample: RankSample | ExactRanks, metrics: str | Metric | Iterable[str | Metric]
+    *samples: RankSample | ExactRanks, metrics: str | Metric | Iterable[str | Metric]
 ) -> tuple[Metric, ...]:
-    """The recalls that a report draws beside these metrics: `also` of an estimate made for one.
+    """The recalls that a report of samples draws: `also` of estimates that are made for one.
 
     Examples
     --------
     >>> from fullrank.samples import simulate
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
-    >>> [metric.name for metric in drawn_metrics(sample, "recall@10")][:3]
+    >>> [metric.name for metric in drawn_metrics(sample, metrics="recall@10")][:3]
     ['recall@1', 'recall@2', 'recall@3']
     """
-    curve, few = drawn_cuts(sample, _whisker_cuts([sample], parse_all(metrics)))
-    return recalls_at(sorted({*curve, *few}))
+    cuts = _whisker_cuts(samples, parse_all(metrics))
+    drawn = {k for one in samples for some in drawn_cuts(one, cuts) for k in some}
+    return recalls_at(sorted(drawn))
 
 
 def _ranks(given: Result) -> RankSample | ExactRanks:

@@ -108,7 +108,13 @@ def n_items(given: RankSample | ExactRanks) -> int:
 
 def described(given: RankSample | ExactRanks) -> str:
     """What was ranked among what, in a line."""
-    return str(given).splitlines()[0]
+    if isinstance(given, RankSample):
+        return str(given)
+    low, high = int(given.n_candidates.min()), int(given.n_candidates.max())
+    return (
+        f"exact ranks of {given.ranks.size:,} targets of {given.n_users:,} users among "
+        f"{f'{low:,}' if low == high else f'{low:,} to {high:,}'} items (ties: {given.ties})"
+    )
 
 
 def measure(
@@ -135,6 +141,7 @@ def measure(
         found = given if isinstance(given, Estimate) else estimate(
             ranks, metrics=metrics, also=recalls, method=method, confidence_level=confidence_level
         )  # fmt: skip
+        limits = limits if found.bounds is None else found.bounds
         if not ranks.exhausted:
             # the grid of the metrics asked for: one made for K near N would keep every rank
             grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
@@ -149,7 +156,7 @@ def measure(
         exact=exact,
         values={metric.name: values[metric.name] for metric in metrics},
         curve=_at(values, curve),
-        whiskers=_at(values, few),
+        whiskers=tuple(pair for pair in _at(values, few) if pair[1].least is not None),
         mapped=mapped,
         mapping=mapping,
         estimate=found,
@@ -249,7 +256,8 @@ def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
         return {**exact.values, **{name: value for name, (value, _) in exact.also.items()}}
     if isinstance(exact, ExactRanks):
         return exact.metrics(metrics)
-    return estimate(exact, metrics=metrics, confidence_level=None).values
+    found: Estimate = estimate(exact, metrics=metrics, confidence_level=None)
+    return found.values
 
 
 def _values(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fullrank import __version__
 from fullrank._lib import extras
 from fullrank.inference.estimation.result import PEOPLE
-from fullrank.reporting.escaping import script_json
+from fullrank.reporting.escaping import as_code, script_json
 from fullrank.reporting.figures.comparison_figures import comparison_table
 from fullrank.reporting.figures.draw_plotly import spec
 from fullrank.reporting.measurement import described
@@ -46,7 +46,7 @@ def render(report: Report) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined,
                                      trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["nb"] = _unbroken
-    environment.filters["code"] = lambda text: _code(text, jinja2.utils.markupsafe)
+    environment.filters["code"] = lambda text: as_code(text, jinja2.utils.markupsafe)
     plotly, script = offline.get_plotlyjs().replace("\r", ""), _read("report.js")
     sections: dict[str, list[Any]] = {}
     for figure in report.figures.values():
@@ -83,15 +83,6 @@ def render(report: Report) -> str:
 def _unbroken(text: str) -> str:
     """No line ends between a number and its per cent sign."""
     return text.replace(" %", "\u00a0%")
-
-
-def _code(text: str, markupsafe: Any) -> Any:
-    """What stands between backticks as code, and everything escaped."""
-    parts = [markupsafe.escape(part) for part in text.split("`")]
-    if len(parts) % 2 == 0:  # a single backtick is a backtick
-        return markupsafe.escape(text)
-    shown = (f"<code>{part}</code>" if at % 2 else str(part) for at, part in enumerate(parts))
-    return markupsafe.Markup("".join(shown))
 
 
 def _read(name: str) -> str:

@@ -18,6 +18,7 @@ from fullrank.estimators.methods import Chosen, behind_interval, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.refits import resampled
 from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.several_models import takes_several
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
     Spread,
@@ -34,6 +35,7 @@ PROCEDURES = ("influence", "bootstrap")
 _NONE = Interval(float("nan"), float("nan"))
 
 
+@takes_several
 def estimate(
     sample: RankSample | ArrayLike,
     *,
@@ -56,7 +58,8 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it
+    sample : a RankSample; or an array of ranks, with `n_items` and `sample_size` beside it; or a
+        mapping from names of models to such, for `Estimates` in one table
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
