@@ -77,7 +77,7 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     lines = done.out.splitlines()
     assert "800 targets ranked among 100 of 5,000 items (with replacement" in lines[0]
     assert lines[1] == "Assuming sampling with replacement."
-    assert "what the sample allows" in lines[3]
+    assert "bounds" in lines[3]
     assert lines[4].startswith("recall@10 ")
     assert lines[4].endswith("▲")
     assert lines[5].split()[1] == "–"

@@ -27,7 +27,7 @@ def test_sampled_models_with_exact_ranks_have_every_part(fixed: Report) -> None:
     assert names[1].startswith("mapped by beta@")
     assert names[2:] == ["new", "exact"]
     assert fixed.columns() == [
-        "model", "naive", "full catalogue", "95 % interval", "what the sample allows", "exact",
+        "model", "naive", "full catalogue", "95 % interval", "bounds", "exact",
     ]  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
     report = build_report({"mine": sample}, **ONE)
     assert "blind-spot" not in report.figures
-    assert "what the sample allows" not in report.columns()
+    assert "bounds" not in report.columns()
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def build_report(
     exact : name to the exact ranks of the same users, where they are known beside a sample:
         ExactRanks, or a RankSample that holds every item
     comparison : of the same models at the same metrics; made from the samples if it is left out
-    bounds : name to Bounds; or whether to compute what each sample allows without any assumption
+    bounds : name to Bounds; or whether to compute them, which takes no assumption
     metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
         Default: those of the estimates or the comparison, else recall@10, ndcg@10 and ap@10
     title : of the page

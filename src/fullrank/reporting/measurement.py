@@ -22,7 +22,7 @@ _PER_DECADE = 12  # points of a curve
 _SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fits of its own
 
 _CONTRADICTED = (
-    "No bounds on what the sample allows: no distribution of ranks gives outcomes like these, so "
+    "No bounds: no distribution of ranks gives outcomes like these, so "
     "that the candidates were not drawn as the sample says."
 )
 
@@ -221,7 +221,7 @@ def _bounds(
     if given is True:
         need = unmet(sample)
         if need is not None:
-            return None, (f"No bounds on what the sample allows: they need {need.what}.",)
+            return None, (f"No bounds: they need {need.what}.",)
         given = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
     return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 

@@ -45,7 +45,7 @@ def bounds(
     """
     from fullrank.inference import bounds as bound
     from fullrank.inference.bounding.bounds import METRICS
-    from fullrank.inference.estimation.several_models import described
+    from fullrank.inference.estimation.remarks import described
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]

@@ -1,4 +1,4 @@
-"""What is said beside the numbers of an estimate, and which naive values are worth printing."""
+"""How estimates are printed: one table for all models, and what is to be known beside it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fullrank._lib import tabular
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference.explanation.explain import MAPPED
 from fullrank.metrics import parse
@@ -16,6 +17,47 @@ if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
 
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
+
+
+def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:
+    """What was ranked, the table, and the remarks: once where they hold for all models."""
+    head, rows = table(models, aligned=True)
+    body = tabular.text(head, rows, left=(0, 1) if len(models) > 1 else (0,))
+    samples = {name: one.sample for name, one in models.items()}
+    return "\n".join([*described(samples), *assumed, "", *body, "", *_remarks(models)])
+
+
+def table(
+    models: Mapping[str, Estimate], *, aligned: bool = False
+) -> tuple[list[str], list[list[str]]]:
+    """Models by metrics; `aligned` gives marks a place of their own, so that numbers line up."""
+    several, rows, none = len(models) > 1, [], "  " if aligned else ""
+    for name, one in models.items():
+        for place, metric in enumerate(one.values):
+            *cells, last = one.cells(metric)
+            label = [name if place == 0 else ""] if several else []
+            rows.append([*label, *cells, last + (" ▲" if one.marked(metric) else none)])
+    *head, last = next(iter(models.values())).head()
+    return [*(["model"] if several else []), *head, last + none], rows
+
+
+def _remarks(models: Mapping[str, Estimate]) -> list[str]:
+    """What holds for all models, then what holds for some, with their names."""
+    lines: dict[str, list[str]] = {}
+    for name, one in models.items():
+        for line in one.remarks():
+            lines.setdefault(line, []).append(name)
+    some = {line: names for line, names in lines.items() if len(names) < len(models)}
+    every = [line for line in lines if line not in some]
+    return [*every, *(f"{', '.join(names)}: {line}" for line, names in some.items())]
+
+
+def described(samples: Mapping[str, RankSample]) -> list[str]:
+    """What was ranked among what: in a line, or in one for each model where they differ."""
+    lines = {model: str(sample) for model, sample in samples.items()}
+    if len(set(lines.values())) == 1:
+        return list(lines.values())[:1]
+    return [f"{model}: {line}" for model, line in lines.items()]
 
 
 def remarks(one: Estimate) -> Iterator[str]:

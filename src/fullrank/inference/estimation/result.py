@@ -14,7 +14,7 @@ from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.diagnosis import Diagnosis
-from fullrank.inference.estimation.remarks import is_told, remarks, stands_for
+from fullrank.inference.estimation.remarks import is_told, page, remarks, stands_for, table
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import parse_all
 from fullrank.samples import RankDistribution, RankSample
@@ -42,7 +42,7 @@ class Estimate(tabular.Tabular):
         catalogues of their own
     sample : the sample itself
     also : further metrics of the same fit (see `estimate`), name to value and `Interval`
-    bounds : what the sample allows without any assumption, once `with_bounds` has asked for it
+    bounds : `Bounds` of the same metrics, once `with_bounds` has asked for them
     """
 
     values: Mapping[str, float]
@@ -145,9 +145,7 @@ class Estimate(tabular.Tabular):
         return self.distribution.plot(ax)
 
     def __str__(self) -> str:
-        from fullrank.inference.estimation.several_models import Estimates
-
-        return str(Estimates({"": self}))  # one model is several models but for their names
+        return page({"": self})
 
     def _title(self) -> str:
         return self.method
@@ -156,18 +154,14 @@ class Estimate(tabular.Tabular):
         return [self._entry(name) for name in self.values]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        rows = []
-        for name in self.values:
-            *cells, last = self.cells(name)
-            rows.append([*cells, f"{last} ▲" if self.marked(name) else last])
-        return self.head(), rows
+        return table({"": self})
 
     def head(self) -> list[str]:
         """The names of the table's columns."""
         head = ["metric", "naive", "full catalogue"]
         if self.confidence_level is not None:
             head.append(f"{100 * self.confidence_level:g} % for {PEOPLE[self.target]}")
-        return head + (["what the sample allows"] if self.bounds is not None else [])
+        return head + (["bounds"] if self.bounds is not None else [])
 
     def cells(self, name: str) -> list[str]:
         """The row of a metric, without its mark."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
+from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
 from fullrank.samples import RankSample
 
@@ -56,7 +57,7 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
         return len(self.models)
 
     def with_bounds(self) -> Estimates:
-        """The same, each with what its sample allows without any assumption."""
+        """The same, each with its bounds."""
         models = {name: one.with_bounds() for name, one in self.models.items()}
         return replace(self, models=MappingProxyType(models))
 
@@ -71,45 +72,10 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
 
     def __str__(self) -> str:
         """The table of all models; for one model, what `print` shows of its Estimate."""
-        body = tabular.text(*self._padded(), left=(0, 1) if len(self.models) > 1 else (0,))
-        return "\n".join([*self._described(), *self.assumed, "", *body, "", *self._remarks()])
-
-    def _described(self) -> list[str]:
-        """What was ranked among what: in a line, or in one for each model where they differ."""
-        return described({name: one.sample for name, one in self.models.items()})
-
-    def _remarks(self) -> list[str]:
-        """What holds for all models, then what holds for some, with their names."""
-        lines: dict[str, list[str]] = {}
-        for name, one in self.models.items():
-            for line in one.remarks():
-                lines.setdefault(line, []).append(name)
-        every = [line for line, names in lines.items() if len(names) == len(self.models)]
-        some = [
-            f"{', '.join(names)}: {line}"
-            for line, names in lines.items()
-            if len(names) < len(self.models)
-        ]
-        return [*every, *some]
-
-    def _padded(self) -> tuple[list[str], list[list[str]]]:
-        """The table with its marks in a place of their own, so that numbers stand in line."""
-        head, rows = self._unmarked()
-        head[-1] += "  "
-        return head, [[*cells[:-1], cells[-1] + (" ▲" if mark else "  ")] for cells, mark in rows]
+        return page(self.models, self.assumed)
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        head, rows = self._unmarked()
-        return head, [[*cells[:-1], cells[-1] + (" ▲" if mark else "")] for cells, mark in rows]
-
-    def _unmarked(self) -> tuple[list[str], list[tuple[list[str], bool]]]:
-        several, rows = len(self.models) > 1, []
-        head = next(iter(self.models.values())).head()
-        for name, one in self.models.items():
-            for place, metric in enumerate(one.values):
-                label = [name if place == 0 else ""] if several else []
-                rows.append(([*label, *one.cells(metric)], one.marked(metric)))
-        return (["model"] if several else []) + head, rows
+        return table(self.models)
 
     def _title(self) -> str:
         return "estimates"
@@ -143,11 +109,3 @@ def takes_several(estimate: Callable[..., Estimate]) -> Estimating:
         return Estimates(MappingProxyType(found))
 
     return called
-
-
-def described(samples: Mapping[str, RankSample]) -> list[str]:
-    """What was ranked among what: in a line, or in one for each model where they differ."""
-    lines = {model: str(sample) for model, sample in samples.items()}
-    if len(set(lines.values())) == 1:
-        return list(lines.values())[:1]
-    return [f"{model}: {line}" for model, line in lines.items()]

@@ -56,7 +56,7 @@ class Spread:
         return self.population if target == "population" else self.users
 
     def first(self, number: int) -> Spread:
-        """Of the first metrics alone."""
+        """Keep the first metrics alone."""
         return replace(
             self,
             centre=self.centre[:number],
