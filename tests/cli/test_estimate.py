@@ -75,10 +75,9 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     done = fullrank("estimate", ranks, *SIZES, "-m", "recall@10,recall@500", "--bounds")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert lines[0].startswith("fullrank ")
     assert "800 targets ranked among 100 of 5,000 items (with replacement" in lines[0]
     assert lines[1] == "Assuming sampling with replacement."
-    assert "what the sample allows" in lines[3]
+    assert "bounds" in lines[3]
     assert lines[4].startswith("recall@10 ")
     assert lines[4].endswith("▲")
     assert lines[5].split()[1] == "–"
@@ -88,6 +87,38 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     )
     assert any(line.startswith("▲ ") and "rank 1" in line for line in lines)
     assert lines[-1].endswith(f"--users 800 --pilot {ranks} --sample-size 100 --n-items 5_000")
+
+
+def test_the_command_prints_what_python_prints(
+    fullrank: Any, ranks: Path, sample: RankSample
+) -> None:
+    """The same table, marks and lines; the command adds what it assumed and what to type next."""
+    assumed = "Assuming sampling with replacement."
+    metrics = ["recall@10", "recall@200", "ndcg"]
+    found = estimate(sample, metrics=metrics)
+    done = fullrank("estimate", ranks, *SIZES, "-m", ",".join(metrics))
+    lines = done.out.splitlines()
+    assert lines[1] == assumed
+    assert "\n".join([lines[0], *lines[2:-1]]) == str(found)
+    bounded = fullrank("estimate", ranks, *SIZES, "-m", ",".join(metrics), "--bounds")
+    assert str(found.with_bounds()).partition("\n")[2] in bounded.out
+
+
+def test_the_command_prints_several_models_as_python_does(
+    fullrank: Any, tmp_path: Path, sample: RankSample
+) -> None:
+    from fullrank.samples.read_ranks import read_ranks
+
+    path = two_models(tmp_path / "two.parquet", sample)
+    read = read_ranks(path, replacement=True)
+    found = estimate(read.samples, metrics=["recall@10", "recall@200"])
+    done = fullrank("estimate", path, "--replacement", "-m", "recall@10,recall@200")
+    assert done.out == f"{found}\n"
+    assert list(found) == ["[bold]b", "a"]
+    assert found.to_frame()["model"].tolist() == ["[bold]b"] * 2 + ["a"] * 2
+    assert found.to_latex().count("recall@10") == 2
+    content = json.loads(fullrank("estimate", path, "--replacement", "--json").out)
+    assert content == json.loads(json.dumps(estimate(read.samples).to_dict()))
 
 
 def test_the_plan_that_is_offered_can_be_run(fullrank: Any, ranks: Path) -> None:
@@ -207,11 +238,14 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     assert done.out.endswith(f"Report: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
-    assert "the command itself was asked for" not in text
-    done = fullrank("estimate", path, "-m", "recall@10", "--report", page, "--target", "users")
+    assert "for all users like these" in text
+    words = ("--target", "users", "--procedure", "bootstrap", "--resamples", 20)
+    done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err
-    said = "the command itself was asked for --target users --procedure influence"
-    assert said in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "for these users, by bootstrap" in text
+    (ends,) = re.findall(r"^a +recall@500 .* (\S+ … \S+)", done.out, re.MULTILINE)
+    assert f"<td>{ends}</td>" in text  # the interval that was printed
     assert sorted(one.name for one in tmp_path.iterdir()) == ["page.html", "two.parquet"]
 
 

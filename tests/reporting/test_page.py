@@ -133,3 +133,12 @@ def test_the_page_says_how_it_was_measured_and_how_to_cite(
     assert "On sampling top-K recommendation evaluation" in text  # the mapping is shown
     assert "Towards reliable item sampling" not in text  # nothing adaptive here
     assert "Towards reliable item sampling" in " ".join(pages["hostile"].text)
+
+
+def test_words_in_backticks_are_shown_as_code_and_stay_text() -> None:
+    from fullrank.reporting.escaping import as_code
+
+    safe = pytest.importorskip("markupsafe")
+    shown = as_code("The `a<b>` of 3 < 4 users", safe)
+    assert shown == "The <code>a&lt;b&gt;</code> of 3 &lt; 4 users"
+    assert as_code("one ` alone & <b>", safe) == "one ` alone &amp; &lt;b&gt;"

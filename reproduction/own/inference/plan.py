@@ -86,7 +86,7 @@ def _design(task: Task, *, cache: Path) -> list[dict[str, Any]]:
         option = _predicted(metric, pilot, ranks.size, n_users, task.design)
         rows.append(
             {
-                "design": option.design,
+                "design": option.name,
                 "n_users": n_users,
                 "items_per_user": round(option.items_per_user, 1),
                 "metric": metric,

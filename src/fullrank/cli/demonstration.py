@@ -23,6 +23,7 @@ from fullrank.errors import InputError
 from fullrank.inference import Estimate, Interval, bounds, estimate
 from fullrank.models import MODELS
 from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.reporting import drawn_metrics
 from fullrank.samples import ExactRanks, RankSample, expected_metric, sampled_metric_std
 from fullrank.scorers import ScoreArray
 
@@ -116,7 +117,7 @@ class Demo:
     models: tuple[Row, ...]
     draws: tuple[Draws, ...]
     seed: int
-    samples: Mapping[str, RankSample] = field(repr=False)
+    estimates: Mapping[str, Estimate] = field(repr=False)
     exact: Mapping[str, ExactRanks] = field(repr=False)
 
     def to_dict(self) -> dict[str, Any]:
@@ -161,12 +162,18 @@ def run(
     seed = checks.integer("seed", seed, low=0)
     n_draws = checks.integer("n_draws", n_draws, low=1)
     name, interactions = load_interactions()
-    split = interactions.split("leave-one-out", rng=seed)
+    split = interactions.split("leave-one-out", by="random", rng=seed)
     bench = {model: Bench(model, split) for model in SETTINGS}
     fixed = {model: one.fixed(seed) for model, one in bench.items()}
     deeper = {model: one.adaptive(seed) for model, one in bench.items()}
     exact = {model: one.exact for model, one in bench.items()}
     sizes = [sample.average_size for sample in deeper.values()]
+    corrected = {
+        model: estimate(
+            sample, metrics=METRICS, also=drawn_metrics(sample, metrics=METRICS), target="users"
+        )
+        for model, sample in fixed.items()
+    }
     return Demo(
         example=tuple(example()),
         data=name,
@@ -175,10 +182,10 @@ def run(
         n_items=interactions.n_items,
         sample_size=SAMPLE_SIZE,
         adaptive_size=sum(sizes) / len(sizes),
-        models=tuple(_rows(exact, fixed, deeper)),
+        models=tuple(_rows(exact, corrected, deeper)),
         draws=_over_draws(bench, range(seed, seed + n_draws), engine or Serial(), progress),
         seed=seed,
-        samples=MappingProxyType(fixed),
+        estimates=MappingProxyType(corrected),
         exact=MappingProxyType(exact),
     )
 
@@ -235,27 +242,27 @@ class Bench:
 
 def _rows(
     exact: Mapping[str, ExactRanks],
-    fixed: Mapping[str, RankSample],
+    corrected: Mapping[str, Estimate],
     deeper: Mapping[str, RankSample],
 ) -> Iterator[Row]:
     found: dict[str, tuple[Values, Estimate, Estimate, Any]] = {
         model: (
             exact[model].metrics(METRICS),
-            estimate(fixed[model], metrics=METRICS, target="users"),
+            corrected[model],
             estimate(deeper[model], metrics=METRICS, target="users"),
-            bounds(fixed[model], METRICS, target="users"),
+            bounds(corrected[model].sample, METRICS, target="users"),
         )
         for model in exact
     }
     for metric in METRICS:
-        for model, (true, corrected, adaptive, allowed) in found.items():
+        for model, (true, fixed, adaptive, allowed) in found.items():
             yield Row(
                 model=model,
                 metric=metric,
                 exact=true[metric],
-                naive=fixed[model].naive(metric),
-                corrected=corrected[metric],
-                corrected_interval=corrected.confidence_interval[metric],
+                naive=fixed.sample.naive(metric),
+                corrected=fixed[metric],
+                corrected_interval=fixed.confidence_interval[metric],
                 adaptive=adaptive[metric],
                 adaptive_interval=adaptive.confidence_interval[metric],
                 allowed=allowed[metric],

@@ -6,7 +6,7 @@ import functools
 import inspect
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -286,14 +286,6 @@ def _run(folder: Path) -> Ranks:
     from fullrank.samples.read_ranks import Ranks
 
     return Ranks(samples=Evaluation.read(folder).samples, notes=())
-
-
-def described(samples: Mapping[str, RankSample]) -> list[str]:
-    """What was ranked among what: in a line, or in one for each model where they differ."""
-    lines = {model: str(sample) for model, sample in samples.items()}
-    if len(set(lines.values())) == 1:
-        return list(lines.values())[:1]
-    return [f"{model}: {line}" for model, line in lines.items()]
 
 
 def stem(path: Path) -> str:

@@ -9,7 +9,6 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.errors import InputError
 from fullrank.evaluation.strategy import Strategy
 from fullrank.inference import plan
-from fullrank.inference.planning.plan import candidate_designs
 from fullrank.ranking import adaptive_ranks
 
 _PILOT = 2_000  # users
@@ -40,15 +39,14 @@ def settled_strategy(
             f"`strategy` must have a budget that pays for 30 users of some design; {items:g} items "
             "do not."
         )
-    designs = {str(one): one for one in candidate_designs(None, scorer.n_items)}
-    design, size = designs[best.design].design, designs[best.design].sample_size
+    design = best.design
     users = best.n_users if best.n_users < targets.n_users else None
     if strategy.users is not None:
         users = min(users or targets.n_users, strategy.users)
     if design is None:
         return Strategy(name="exact" if users is None else "users", users=users)
     if design.levels is None:
-        return Strategy(name="sampled", users=users, settings={"sample_size": size})
+        return Strategy(name="sampled", users=users, settings={"sample_size": best.sample_size})
     settings = {"start": design.levels[0], "limit": design.levels[-1]}
     return Strategy(name="adaptive", users=users, settings=settings)
 

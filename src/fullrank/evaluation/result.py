@@ -47,9 +47,17 @@ class Evaluation(tabular.Tabular):
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
         """The full-catalogue metrics of every model; exact ranks give the exact values."""
+        from fullrank.reporting import drawn_metrics
+
+        drawn = drawn_metrics(*self.samples.values(), metrics=self.metrics)
         return MappingProxyType(
             {
-                name: estimate(sample, metrics=self.metrics, confidence_level=self.confidence_level)
+                name: estimate(
+                    sample,
+                    metrics=self.metrics,
+                    also=drawn,  # of the same fit, for the report
+                    confidence_level=self.confidence_level,
+                )
                 for name, sample in self.samples.items()
             }
         )
@@ -95,11 +103,11 @@ class Evaluation(tabular.Tabular):
         )
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:
-        """Write the report alone, one HTML file."""
+        """Write the report alone, one HTML file: of these estimates and this comparison."""
         from fullrank.reporting import write_report
 
-        settings = {"confidence_level": self.confidence_level, "rng": 0, **settings}
-        write_report(self.samples, path, metrics=self.metrics, measured=self.measured(), **settings)
+        settings = {"comparison": self.comparison, "measured": self.measured(), **settings}
+        write_report(self.estimates, path, metrics=self.metrics, **settings)
 
     def measured(self) -> dict[str, str]:
         """How it was measured, label by label."""

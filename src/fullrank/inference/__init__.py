@@ -14,6 +14,7 @@ from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.estimation.estimate import estimate
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.user_values import user_means as user_means
 from fullrank.inference.explanation.explain import explain
 from fullrank.inference.explanation.result import Explanation
@@ -32,6 +33,7 @@ __all__ = [
     "Diagnosis",
     "Difference",
     "Estimate",
+    "Estimates",
     "Explanation",
     "Interval",
     "Option",

@@ -1,4 +1,4 @@
-"""From samples and exact ranks to a report."""
+"""From results, or the samples and exact ranks behind them, to a report."""
 
 from __future__ import annotations
 
@@ -16,17 +16,28 @@ from fullrank._lib import checks
 from fullrank._lib.files import PathLike
 from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
-from fullrank.inference import Comparison, compare
+from fullrank.inference import Bounds, Comparison, Estimate, compare
 from fullrank.inference.estimation.estimate import check_level
+from fullrank.inference.estimation.result import PEOPLE
 from fullrank.metrics import Metric, parse_all
 from fullrank.reporting.conclusions import summary
 from fullrank.reporting.escaping import clean, short
 from fullrank.reporting.figures.comparison_figures import comparison_figures
 from fullrank.reporting.figures.rank_figures import blind_figure, efficiency_figure, rank_figure
 from fullrank.reporting.figures.recall_figures import recall_figures
-from fullrank.reporting.measurement import Measurement, described, measure, n_items, unique
+from fullrank.reporting.measurement import (
+    Measurement,
+    described,
+    drawn_cuts,
+    measure,
+    n_items,
+    recalls_at,
+    unique,
+)
 from fullrank.reporting.result import Report
 from fullrank.samples import ExactRanks, RankSample
+
+Result = RankSample | ExactRanks | Estimate
 
 _LONGEST = 80  # characters of a name
 METRICS = ("recall@10", "ndcg@10", "ap@10")
@@ -34,30 +45,35 @@ _WHISKERS = 9  # cut-offs at which bounds are shown, at most, beside those asked
 
 
 def build_report(
-    samples: Mapping[str, RankSample | ExactRanks],
+    results: Mapping[str, Result],
     *,
     exact: Mapping[str, ExactRanks | RankSample] | None = None,
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    comparison: Comparison | None = None,
+    bounds: bool | Mapping[str, Bounds] = True,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     title: str | None = None,
     measured: Mapping[str, Any] | None = None,
     method: str = "auto",
-    confidence_level: float = 0.95,
-    bounds: bool = True,
+    confidence_level: float | None = None,
     rng: RandomState = None,
 ) -> Report:
-    """Everything that ranks say about one model or several, ready to be written as a page.
+    """Everything that results say about one model or several, ready to be written as a page.
+
+    What is given is shown as it is; what is missing is computed, each sample estimated once.
 
     Parameters
     ----------
-    samples : name to RankSample or ExactRanks, one model or more
+    results : name to Estimate, RankSample or ExactRanks, one model or more
     exact : name to the exact ranks of the same users, where they are known beside a sample:
         ExactRanks, or a RankSample that holds every item
-    metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of
+    comparison : of the same models at the same metrics; made from the samples if it is left out
+    bounds : name to Bounds; or whether to compute them, which takes no assumption
+    metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
+        Default: those of the estimates or the comparison, else recall@10, ndcg@10 and ap@10
     title : of the page
     measured : label to text, shown under "How it was measured": the data, the seed, the time
     method : the estimator for samples, as in `fullrank.estimate`
-    confidence_level : of the intervals and bounds
-    bounds : whether to compute what each sample allows without any assumption
+    confidence_level : of the intervals and bounds; default: that of the results, else 0.95
     rng : None, int, SeedSequence or Generator, for the probabilities of being the best
 
     Returns
@@ -87,24 +103,34 @@ def build_report(
     'Two models were measured on 800 users: each held-out item was ranked among 100 of 2,000 items, drawn at random.'
     """  # noqa: E501 (the last line of the example is one sentence)
     started = time.perf_counter()
-    known = _check(samples, exact)
-    wanted = unique(parse_all(metrics))
-    level = check_level(confidence_level)
+    known = _check(results, exact)
+    made: list[Estimate | Comparison]
+    made = [one for one in results.values() if isinstance(one, Estimate)]
+    if comparison is not None:
+        made.append(_checked(comparison, results))
+    wanted = _metrics(made, metrics)
+    level = _level(made, confidence_level)
+    limits = bounds if isinstance(bounds, Mapping) else checks.flag("bounds", bounds)
+    samples = {name: _ranks(one) for name, one in results.items()}
     cuts = _whisker_cuts(samples.values(), wanted)
     models = tuple(
         measure(
             label,
-            samples[name],
+            results[name],
             known.get(name),
             metrics=wanted,
             cuts=cuts,
             method=method,
             confidence_level=level,
-            with_bounds=checks.flag("bounds", bounds),
+            limits=limits.get(name, False) if isinstance(limits, Mapping) else limits,
         )
-        for name, label in _printable(samples).items()
+        for name, label in _printable(results).items()
     )
-    comparison, notes = _compared(samples, wanted, method, level, rng)
+    comparison, notes = (
+        _compared(samples, wanted, method, level, rng)
+        if comparison is None
+        else (comparison, comparison.notes)
+    )
     names = [model.name for model in models]
     largest = max((metric.k for metric in wanted if metric.k is not None), default=10)
     figures = [
@@ -115,8 +141,9 @@ def build_report(
         efficiency_figure(models),
     ]
     told = {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
-    made = {
+    how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),
+        **_intervals(models),
         "fullrank": __version__,
         "Python": platform.python_version(),
         "numpy": np.__version__,
@@ -131,14 +158,12 @@ def build_report(
         confidence_level=level,
         comparison=comparison,
         figures=MappingProxyType({one.name: one for one in figures if one is not None}),
-        notes=notes,
-        measured=MappingProxyType(told | {k: v for k, v in made.items() if k not in told}),
+        notes=tuple(map(clean, notes)),
+        measured=MappingProxyType(told | {k: v for k, v in how.items() if k not in told}),
     )
 
 
-def write_report(
-    samples: Mapping[str, RankSample | ExactRanks], path: PathLike, **settings: Any
-) -> Report:
+def write_report(results: Mapping[str, Result], path: PathLike, **settings: Any) -> Report:
     """Build a report and write it as one HTML file; `settings` are those of `build_report`.
 
     Examples
@@ -147,37 +172,109 @@ def write_report(
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
     >>> report = write_report({"model": sample}, "report.html")  # doctest: +SKIP
     """
-    report = build_report(samples, **settings)
+    report = build_report(results, **settings)
     report.write_html(path)
     return report
 
 
-def _check(samples: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
-    """The exact ranks by name, once both arguments are what they must be."""
-    if not isinstance(samples, Mapping) or not samples:
-        raise InputError("`samples` must map the name of a model, or of several, to its ranks.")
-    for name, given in samples.items():
-        if not isinstance(name, str):
-            raise InputError(f"`samples` must name its models by text, not {name!r}.")
-        if not isinstance(given, RankSample | ExactRanks):
+def drawn_metrics(
+    *samples: RankSample | ExactRanks, metrics: str | Metric | Iterable[str | Metric]
+) -> tuple[Metric, ...]:
+    """The recalls that a report of samples draws: `also` of estimates that are made for one.
+
+    Examples
+    --------
+    >>> from fullrank.samples import simulate
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> [metric.name for metric in drawn_metrics(sample, metrics="recall@10")][:3]
+    ['recall@1', 'recall@2', 'recall@3']
+    """
+    cuts = _whisker_cuts(samples, parse_all(metrics))
+    drawn = {k for one in samples for some in drawn_cuts(one, cuts) for k in some}
+    return recalls_at(sorted(drawn))
+
+
+def _ranks(given: Result) -> RankSample | ExactRanks:
+    return given.sample if isinstance(given, Estimate) else given
+
+
+def _metrics(made: Iterable[Estimate | Comparison], asked: Any) -> tuple[Metric, ...]:
+    """The metrics asked for, or those of what was given, which must have them all."""
+    there = [one.values if isinstance(one, Estimate) else one.metrics for one in made]
+    common = [name for name in (there[0] if there else ()) if all(name in one for one in there)]
+    if asked is None:
+        if there and not common:
+            raise InputError("`results` must have a metric in common; they have none.")
+        return unique(parse_all(common or METRICS))
+    wanted = unique(parse_all(asked))
+    for metric in wanted:
+        if there and metric.name not in common:
             raise InputError(
-                f"`samples` must hold RankSample or ExactRanks; {name} is a {type(given).__name__}."
+                f"`metrics` must be among those of `results`, {', '.join(common)}, not {metric}."
+            )
+    return wanted
+
+
+def _level(made: Iterable[Estimate | Comparison], asked: float | None) -> float:
+    """The confidence level asked for, or that of what was given."""
+    levels = {one.confidence_level for one in made if one.confidence_level is not None}
+    if asked is not None:
+        levels.add(check_level(asked))
+    if len(levels) > 1:
+        shown = ", ".join(f"{one:g}" for one in sorted(levels))
+        raise InputError(f"`confidence_level` must be one for the whole report, not {shown}.")
+    return levels.pop() if levels else 0.95
+
+
+def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
+    if not isinstance(comparison, Comparison):
+        kind = type(comparison).__name__
+        raise InputError(f"`comparison` must be a Comparison, not {kind}.")
+    if comparison.models != tuple(checks.printable(name) for name in results):
+        raise InputError(
+            f"`comparison` must be of the models of `results`, in their order: "
+            f"{', '.join(results)}; it is of {', '.join(comparison.models)}."
+        )
+    return comparison
+
+
+def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
+    """Whom the intervals are about and how they were made, where it is not the usual."""
+    kinds = {(one.estimate.target, one.estimate.procedure): None for one in models
+             if one.estimate is not None}  # fmt: skip
+    if set(kinds) <= {("population", "influence")}:
+        return {}
+    return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
+
+
+def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
+    """The exact ranks by name, once both arguments are what they must be."""
+    if not isinstance(results, Mapping) or not results:
+        raise InputError("`results` must map the name of a model, or of several, to its result.")
+    for name, given in results.items():
+        if not isinstance(name, str):
+            raise InputError(f"`results` must name its models by text, not {name!r}.")
+        if not isinstance(given, RankSample | ExactRanks | Estimate):
+            raise InputError(
+                f"`results` must hold Estimate, RankSample or ExactRanks; {name} is a "
+                f"{type(given).__name__}."
             )
     known = {} if exact is None else exact
     if not isinstance(known, Mapping):
         raise InputError("`exact` must map names of models to their exact ranks.")
     for name, ranks in known.items():
-        if name not in samples:
-            raise InputError(f"`exact` must name models of `samples`; {name!r} is none.")
+        if name not in results:
+            raise InputError(f"`exact` must name models of `results`; {name!r} is none.")
         whole = isinstance(ranks, RankSample) and ranks.exhausted
         if not (whole or isinstance(ranks, ExactRanks)):
             raise InputError(
                 f"`exact` must hold ExactRanks, or samples of every item; {name} is neither."
             )
-        if n_items(ranks) > n_items(samples[name]):  # fewer where training items are left out
+        most = n_items(_ranks(results[name]))
+        if n_items(ranks) > most:  # fewer where training items are left out
             raise InputError(
                 f"`exact` must be of the same catalogue; {name} has {n_items(ranks):,} items "
-                f"there and {n_items(samples[name]):,} in its sample."
+                f"there and {most:,} in its sample."
             )
     return known
 
@@ -219,9 +316,8 @@ def _compared(
     try:
         found = compare(samples, metrics, method=method, confidence_level=level, rng=rng)
     except InputError as error:
-        return None, (clean(f"The models were not compared: {error}".replace("`", "")),)
-    told = (note.replace("`estimate` gives", "the table of metrics gives") for note in found.notes)
-    return found, tuple(clean(note.replace("`", "")) for note in told)
+        return None, (f"The models were not compared: {error}",)
+    return found, found.notes
 
 
 def _default_title(models: tuple[Measurement, ...]) -> str:

@@ -33,6 +33,15 @@ def script_json(content: Any) -> str:
     return "".join(_IN_SCRIPT.get(character, character) for character in text)
 
 
+def as_code(text: str, markupsafe: Any) -> Any:
+    """What stands between backticks as code, and everything escaped."""
+    parts = [markupsafe.escape(part) for part in text.split("`")]
+    if len(parts) % 2 == 0:  # a single backtick is a backtick
+        return markupsafe.escape(text)
+    shown = (f"<code>{part}</code>" if at % 2 else str(part) for at, part in enumerate(parts))
+    return markupsafe.Markup("".join(shown))
+
+
 def number(value: float | None, digits: int = 4) -> str:
     """A number with that many digits after the point; a dash where there is none."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"

@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from fullrank.designs import RankGrid
-from fullrank.errors import InputError
 from fullrank.estimators.uniform.mapping import fit_beta
-from fullrank.inference import Bounds, Estimate, bounds, estimate, user_means
+from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate, user_means
+from fullrank.inference.bounding.bounds import unmet
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 Metrics = tuple[Metric, ...]
 
+_NONE = Interval(float("nan"), float("nan"))
 _PER_DECADE = 12  # points of a curve
 _SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fits of its own
 
 _CONTRADICTED = (
-    "No bounds on what the sample allows: no distribution of ranks gives outcomes like these, so "
+    "No bounds: no distribution of ranks gives outcomes like these, so "
     "that the candidates were not drawn as the sample says."
 )
 
@@ -107,61 +108,82 @@ def n_items(given: RankSample | ExactRanks) -> int:
 
 def described(given: RankSample | ExactRanks) -> str:
     """What was ranked among what, in a line."""
-    return str(given).splitlines()[0]
+    if isinstance(given, RankSample):
+        return str(given)
+    low, high = int(given.n_candidates.min()), int(given.n_candidates.max())
+    return (
+        f"exact ranks of {given.ranks.size:,} targets of {given.n_users:,} users among "
+        f"{f'{low:,}' if low == high else f'{low:,} to {high:,}'} items (ties: {given.ties})"
+    )
 
 
 def measure(
     name: str,
-    given: RankSample | ExactRanks,
+    given: RankSample | ExactRanks | Estimate,
     exact: ExactRanks | RankSample | None,
     *,
     metrics: Metrics,
     cuts: tuple[int, ...],
     method: str,
     confidence_level: float,
-    with_bounds: bool,
+    limits: Bounds | bool,
 ) -> Measurement:
-    """Everything about one model that the report shows."""
-    items = n_items(given)
-    several = isinstance(given, RankSample) and given.several
-    curve = tuple(k for k in (_SEVERAL if several else curve_cuts(items)) if k <= items)
-    few = tuple(k for k in cuts if k <= items)
-    recalls = unique(Metric("recall", k) for k in (*curve, *few))
+    """Everything about one model that the report shows: what is given, and the rest once."""
+    ranks = given.sample if isinstance(given, Estimate) else given
+    curve, few = drawn_cuts(ranks, cuts)
+    recalls = recalls_at((*curve, *few))
     found: Estimate | None = None
-    limits: Bounds | None = None
+    allowed: Bounds | None = None
     notes: tuple[str, ...] = ()
-    if isinstance(given, ExactRanks):
-        values = _of_ranks(given, metrics, confidence_level)
-        lines = _of_ranks(given, recalls, confidence_level)
+    if isinstance(ranks, ExactRanks):
+        values = _of_ranks(ranks, unique((*metrics, *recalls)), confidence_level)
     else:
-        grid = RankGrid.for_metrics(int(given.pool.max()), metrics)
-        found = estimate(
-            given, metrics=metrics, method=method, grid=grid, confidence_level=confidence_level
-        )
-        # the grid of the metrics asked for serves the whole curve: one made for K near N would
-        # keep every rank for itself. With several targets every interval costs seconds.
-        level = None if several else confidence_level
-        drawn = estimate(given, metrics=recalls, method=method, grid=grid, confidence_level=level)
-        if with_bounds and not given.exhausted:
-            asked = unique((*metrics, *(Metric("recall", k) for k in few)))
-            limits, notes = _bounds(given, asked, grid, confidence_level)
-        known = found if given.exhausted else exact
-        values = _values(found, limits, _known(known, metrics))
-        lines = _values(drawn, limits, _known(drawn if given.exhausted else exact, recalls))
-    mapped, mapping = _mapped(given)
+        found = given if isinstance(given, Estimate) else estimate(
+            ranks, metrics=metrics, also=recalls, method=method, confidence_level=confidence_level
+        )  # fmt: skip
+        limits = limits if found.bounds is None else found.bounds
+        if not ranks.exhausted:
+            # the grid of the metrics asked for: one made for K near N would keep every rank
+            grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
+            asked = unique((*metrics, *recalls_at(few)))
+            allowed, notes = _bounds(ranks, asked, grid, confidence_level, limits)
+        known = _known(found if ranks.exhausted else exact, (*metrics, *recalls))
+        values = _values(found, allowed, known, recalls)
+    mapped, mapping = _mapped(ranks)
     return Measurement(
         name=name,
-        given=given,
+        given=ranks,
         exact=exact,
-        values=values,
-        curve=tuple((k, lines[Metric("recall", k).name]) for k in curve),
-        whiskers=tuple((k, lines[Metric("recall", k).name]) for k in few),
+        values={metric.name: values[metric.name] for metric in metrics},
+        curve=_at(values, curve),
+        whiskers=tuple(pair for pair in _at(values, few) if pair[1].least is not None),
         mapped=mapped,
         mapping=mapping,
         estimate=found,
-        bounds=limits,
+        bounds=allowed,
         notes=notes,
     )
+
+
+def _at(values: Mapping[str, Value], cuts: tuple[int, ...]) -> tuple[tuple[int, Value], ...]:
+    """Recall at the cut-offs where it is known."""
+    named = ((k, Metric("recall", k).name) for k in cuts)
+    return tuple((k, values[name]) for k, name in named if name in values)
+
+
+def recalls_at(cuts: Iterable[int]) -> Metrics:
+    """Recall at each cut-off."""
+    return unique(Metric("recall", k) for k in cuts)
+
+
+def drawn_cuts(
+    given: RankSample | ExactRanks, cuts: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The cut-offs of the curve, and those of the whiskers, as far as there are items."""
+    items = n_items(given)
+    several = isinstance(given, RankSample) and given.several
+    curve = _SEVERAL if several else curve_cuts(items)
+    return tuple(k for k in curve if k <= items), tuple(k for k in cuts if k <= items)
 
 
 def curve_cuts(items: int) -> tuple[int, ...]:
@@ -187,17 +209,21 @@ def unique(metrics: Iterable[Metric]) -> Metrics:
 
 
 def _bounds(
-    sample: RankSample, metrics: Metrics, grid: RankGrid, confidence_level: float
+    sample: RankSample,
+    metrics: Metrics,
+    grid: RankGrid,
+    confidence_level: float,
+    given: Bounds | bool,
 ) -> tuple[Bounds | None, tuple[str, ...]]:
     """The bounds, or why there are none."""
-    try:
-        found = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
-    except InputError as error:  # says what the sample must have, and why
-        needs = str(error).removeprefix("`sample` must have ").split(";")[0].split(":")[0]
-        return None, (f"No bounds on what the sample allows: they need {needs.rstrip('.')}.",)
-    if found.contradicted is not None:
-        return None, (_CONTRADICTED,)
-    return found, ()
+    if given is False:
+        return None, ()
+    if given is True:
+        need = unmet(sample)
+        if need is not None:
+            return None, (f"No bounds: they need {need.what}.",)
+        given = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
+    return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 
 
 def _of_ranks(ranks: ExactRanks, metrics: Metrics, confidence_level: float) -> dict[str, Value]:
@@ -227,30 +253,45 @@ def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
     if exact is None:
         return {}
     if isinstance(exact, Estimate):
-        return exact.values
+        return {**exact.values, **{name: value for name, (value, _) in exact.also.items()}}
     if isinstance(exact, ExactRanks):
         return exact.metrics(metrics)
-    return estimate(exact, metrics=metrics, confidence_level=None).values
+    found: Estimate = estimate(exact, metrics=metrics, confidence_level=None)
+    return found.values
 
 
-def _values(found: Estimate, limits: Bounds | None, known: Mapping[str, float]) -> dict[str, Value]:
+def _values(
+    found: Estimate, limits: Bounds | None, known: Mapping[str, float], recalls: Metrics
+) -> dict[str, Value]:
+    """Of the metrics asked for, and of recalls as far as the same fit tells them."""
     none: dict[str, float] = {}
     naive = none if found.naive is None or found.sample.exhausted else found.naive
     within = {} if limits is None else limits.intervals
+    told = {
+        name: (value, found.confidence_interval[name], found.standard_error[name])
+        for name, value in found.values.items()
+    }
+    if naive:
+        naive = {**naive, **{one.name: found.sample.naive(one) for one in recalls}}
+    for metric in recalls:
+        if metric.name in found.also:
+            told.setdefault(metric.name, (*found.also[metric.name], np.nan))
+        elif found.distribution is not None:  # of the fit, but nobody asked for its interval
+            told.setdefault(metric.name, (found.distribution.metric(metric), _NONE, np.nan))
     return {
         name: Value(
             metric=name,
             estimate=value,
-            low=found.confidence_interval[name].low,
-            high=found.confidence_interval[name].high,
-            standard_error=found.standard_error[name],
+            low=ends.low,
+            high=ends.high,
+            standard_error=error,
             naive=naive.get(name),
             exact=known.get(name),
             least=within[name].low if name in within else None,
             most=within[name].high if name in within else None,
             warnings=found.diagnosis.warnings.get(name, ()),
         )
-        for name, value in found.values.items()
+        for name, (value, ends, error) in told.items()
     }
 
 

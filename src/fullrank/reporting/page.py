@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from fullrank import __version__
 from fullrank._lib import extras
-from fullrank.reporting.escaping import script_json
+from fullrank.inference.estimation.result import PEOPLE
+from fullrank.reporting.escaping import as_code, script_json
 from fullrank.reporting.figures.comparison_figures import comparison_table
 from fullrank.reporting.figures.draw_plotly import spec
 from fullrank.reporting.measurement import described
@@ -45,6 +46,7 @@ def render(report: Report) -> str:
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined,
                                      trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     environment.filters["nb"] = _unbroken
+    environment.filters["code"] = lambda text: as_code(text, jinja2.utils.markupsafe)
     plotly, script = offline.get_plotlyjs().replace("\r", ""), _read("report.js")
     sections: dict[str, list[Any]] = {}
     for figure in report.figures.values():
@@ -62,6 +64,7 @@ def render(report: Report) -> str:
         groups=report.groups(),
         columns=report.columns(),
         highest=_highest(report),
+        people=_people(report),
         warnings=_warnings(report),
         compared=None if report.comparison is None else comparison_table(report.comparison, names),
         papers=_papers(report),
@@ -108,6 +111,12 @@ def _highest(report: Report) -> dict[str, int]:
         values = [model.values[metric].estimate for model in report.models]
         found[metric] = values.index(max(values))
     return found
+
+
+def _people(report: Report) -> str:
+    """Whom the intervals are about."""
+    asked = {one.estimate.target: None for one in report.models if one.estimate is not None}
+    return " or ".join(PEOPLE[target] for target in asked or ("population",))
 
 
 def _warnings(report: Report) -> list[str]:

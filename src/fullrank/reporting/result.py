@@ -138,10 +138,10 @@ class Report(tabular.Tabular):
         """The columns of the table after the metric: those that some model has a number for."""
         values = [one for model in self.models for one in model.values.values()]
         head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % interval",
-                "what the sample allows", "exact"]  # fmt: skip
+                "bounds", "exact"]  # fmt: skip
         has = {
             "naive": any(one.naive is not None for one in values),
-            "what the sample allows": any(one.least is not None for one in values),
+            "bounds": any(one.least is not None for one in values),
             "exact": any(model.sampled and one.exact is not None
                          for model in self.models for one in model.values.values()),
         }  # fmt: skip
@@ -167,7 +167,7 @@ def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
         "model": name,
         "naive": number(one.naive, digits),
         "full catalogue": number(one.estimate, digits),
-        "what the sample allows": _ends(one.least, one.most, 3),
+        "bounds": _ends(one.least, one.most, 3),
         "exact": number(one.exact, digits),
     }
     return [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fullrank.cli import common
-from fullrank.cli.rank_options import RanksFile, Reading, described, takes_ranks
+from fullrank.cli.rank_options import RanksFile, Reading, takes_ranks
 
 PANEL = common.HAVE_RANKS
 
@@ -45,6 +45,7 @@ def bounds(
     """
     from fullrank.inference import bounds as bound
     from fullrank.inference.bounding.bounds import METRICS
+    from fullrank.inference.estimation.remarks import described
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]

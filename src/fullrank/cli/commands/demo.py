@@ -55,10 +55,9 @@ def _write(result: Demo, report: Path) -> str | None:
 
     try:
         write_report(
-            result.samples,
+            result.estimates,
             report,
             exact=result.exact,
-            metrics=[*dict.fromkeys(row.metric for row in result.models)],
             title=f"fullrank demo: {result.data}",
             measured={"Data": result.data, "Seed": str(result.seed)},
             rng=result.seed,

@@ -91,13 +91,31 @@ def load_split(
 'yelp-diffnet', not 'simulated'.
     """
     with_split = [key for key, dataset in DATASETS.items() if dataset.may_have_split]
-    dataset = DATASETS[checks.choice("name", name, with_split)]
-    source = _find(dataset, checks.flag("download", download), progress)
-    if "split" not in _columns(source):
+    checks.choice("name", name, with_split)
+    found = split_of(name, valid=valid, download=download, progress=progress, rng=rng)
+    if found is None:
         raise InputError(
             f"`name` must be a data set whose files here have a split; those of {name} have none. "
             f"Use load({name!r}).split(…)."
         )
+    return found
+
+
+def split_of(
+    name: str,
+    *,
+    valid: float = 0.0,
+    download: bool = False,
+    progress: Progress = None,
+    rng: _rng.RandomState = None,
+) -> Split | None:
+    """The split that the files of a data set here come with; None where they have none."""
+    dataset = DATASETS[name]
+    if not dataset.may_have_split:
+        return None
+    source = _find(dataset, checks.flag("download", download), progress)
+    if "split" not in _columns(source):
+        return None
     return read_split(source, item_ids=_catalogue(dataset), valid=valid, rng=rng)
 
 

@@ -127,14 +127,7 @@ def _given(
     if is_name(source):
         if columns:
             raise InputError("`columns` must be left out for a data set by name.")
-        if not DATASETS[str(source)].may_have_split:
-            return None
-        try:
-            return datasets.load_split(str(source), download=download, progress=progress)
-        except InputError as error:
-            if "have a split" in str(error):  # a form of its files that comes without one
-                return None
-            raise
+        return datasets.split_of(str(source), download=download, progress=progress)
     from fullrank.tables import columns as _tables
 
     path = _file(source)

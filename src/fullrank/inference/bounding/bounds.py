@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -158,33 +159,50 @@ def _check_shape(shape: str | None, until: int | None, target: str, n_items: int
     return None if until is None else checks.integer("until", until, low=1, high=n_items)
 
 
-def _check_sample(sample: RankSample) -> int:
-    """The size of the sample, where there is an argument for bounds."""
-    if not isinstance(sample, RankSample):
-        raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
+class Need(NamedTuple):
+    """What bounds need of a sample, and why: together the end of a sentence."""
+
+    what: str
+    why: str
+
+
+def unmet(sample: RankSample) -> Need | None:
+    """What a sample lacks for an argument for bounds; None where nothing."""
     if sample.several:
-        raise InputError(
-            "`sample` must have one target for each user: the outcomes of a user's targets are not "
-            "independent. Take one of each user's targets at random."
+        return Need(
+            "one target for each user",
+            ": the outcomes of a user's targets are not independent. Take one of each user's "
+            "targets at random.",
         )
     if sample.design.shared_draws:
-        raise InputError(
-            "`sample` must have candidates drawn for each user anew; users who share them are not "
-            "independent."
+        return Need(
+            "candidates drawn for each user anew",
+            "; users who share them are not independent.",
         )
     seen = sample.count > 0
     mean = sample.weight[seen] / sample.count[seen]
     each = mean if sample.rows is None else sample.rows.weight
     if max(np.ptp(mean), np.ptp(each)) > 1e-9 * each.max():
-        raise InputError(
-            "`sample` must have users of equal weights; with others the share of the weight at an "
-            "outcome is not the share of the users."
+        return Need(
+            "users of equal weights",
+            "; with others the share of the weight at an outcome is not the share of the users.",
         )
     size = int(sample.sample_size.max())
     most = size if sample.design.replacement else np.minimum(size, sample.pool)
     if not sample.design.adaptive and (sample.sample_size != most).any():
-        raise InputError(
-            "`sample` must have one sample size, or levels; sizes that differ between users may go "
-            "with their ranks. Take the bounds of each size by itself."
+        return Need(
+            "one sample size, or levels",
+            "; sizes that differ between users may go with their ranks. Take the bounds of each "
+            "size by itself.",
         )
-    return size
+    return None
+
+
+def _check_sample(sample: RankSample) -> int:
+    """The size of the sample, where there is an argument for bounds."""
+    if not isinstance(sample, RankSample):
+        raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
+    need = unmet(sample)
+    if need is not None:
+        raise InputError(f"`sample` must have {need.what}{need.why}")
+    return int(sample.sample_size.max())

@@ -60,6 +60,12 @@ class Bounds(tabular.Tabular):
         checks.choice("metric", parsed.name, self.intervals)
         return self.intervals[parsed.name]
 
+    @property
+    def contradiction(self) -> str | None:
+        """What the data contradict, in a sentence; None where nothing."""
+        says = {"shape": _NO_SHAPE, "design": _NO_DESIGN}
+        return None if self.contradicted is None else says[self.contradicted]
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version; None for a missing bound."""
         return {
@@ -98,8 +104,7 @@ class Bounds(tabular.Tabular):
         head, rows = self._table()
         width = max(len(row[0]) for row in (head, *rows))
         body = [f"{name:<{width}}  {low:>8}  {high:>8}" for name, low, high in (head, *rows)]
-        says = {"shape": _NO_SHAPE, "design": _NO_DESIGN}
-        tail = [says[self.contradicted]] if self.contradicted is not None else []
+        tail = [] if self.contradiction is None else [self.contradiction]
         return "\n".join([self._title(), "", *body, *tail])
 
     def _title(self) -> str:
@@ -120,13 +125,19 @@ class Bounds(tabular.Tabular):
         ]
 
     def _table(self) -> tuple[tuple[str, str, str], list[tuple[str, str, str]]]:
-        """Ends rounded outwards, so that what is printed are bounds too."""
-        rows = []
-        for name, one in self.intervals.items():
-            low, high = np.floor(one.low * 1e4) / 1e4, np.ceil(one.high * 1e4) / 1e4
-            known = self.contradicted is None
-            rows.append((name, f"{low:.4f}", f"{high:.4f}") if known else (name, "–", "–"))
+        rows = [(name, *self._rounded(name)) for name in self.intervals]
         return ("metric", "low", "high"), rows
+
+    def shown(self, metric: str) -> str:
+        """Both ends of a metric as text."""
+        return "–" if self.contradicted is not None else " … ".join(self._rounded(metric))
+
+    def _rounded(self, metric: str) -> tuple[str, str]:
+        """Ends rounded outwards, so that what is printed are bounds too."""
+        if self.contradicted is not None:
+            return "–", "–"
+        one = self.intervals[metric]
+        return f"{np.floor(one.low * 1e4) / 1e4:.4f}", f"{np.ceil(one.high * 1e4) / 1e4:.4f}"
 
 
 def _end(value: float) -> float | None:

@@ -20,6 +20,7 @@ from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
 from fullrank.inference.estimation.refits import resampled
 from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.several_models import takes_several
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
     Spread,
@@ -27,18 +28,22 @@ from fullrank.inference.estimation.uncertainty import (
     spread,
     squared_weights,
 )
+from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")
+_NONE = Interval(float("nan"), float("nan"))
 
 
+@takes_several
 def estimate(
     sample: RankSample | ExactRanks | ArrayLike,
     *,
     method: str = "auto",
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
     sample_size: int | None = None,
     replacement: bool | None = None,
@@ -56,8 +61,11 @@ def estimate(
     Parameters
     ----------
     sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size`
+        beside it; or a mapping from names of models to such, for `Estimates` in one table
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
+    also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
+        neither change the fit nor are they shown
     n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
         with replacement
     grid : rank grid; the default keeps twice the largest K one by one
@@ -102,6 +110,7 @@ def estimate(
             ranks,
             sample,  # type: ignore[arg-type]
             parse_all(metrics),
+            also=_some(also),
             level=None if confidence_level is None else check_level(confidence_level),
             target=checks.choice("target", target, TARGETS),
             procedure=checks.choice("procedure", procedure, PROCEDURES),
@@ -111,14 +120,17 @@ def estimate(
     taken = _sample(sample, n_items, sample_size, replacement)
     if grid is not None and not isinstance(grid, RankGrid):
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
-    wanted = parse_all(metrics)
+    asked = parse_all(metrics)
+    beside = tuple(one for one in _some(also) if one not in asked)
+    # with several targets for a user every interval costs seconds: a curve does without
+    wanted = asked if taken.several else (*asked, *beside)
     target = checks.choice("target", target, TARGETS)
     procedure = checks.choice("procedure", procedure, PROCEDURES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
-    on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), wanted)
+    on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), asked)
     fixed = chosen.settled(taken, on)
-    values, distribution = point(taken, wanted, fixed, on)
+    values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:
         found = _nothing(len(wanted))
     elif procedure == "bootstrap":
@@ -138,25 +150,29 @@ def estimate(
     if taken.rank.size == 1 and unseen is not None:  # all alike: what errors there are is rounding
         none = [interval(values[name], 0.0, level or 0.95, unseen) for name in names]
         ends = [one.with_(low).with_(high) for one, (low, high) in zip(ends, none, strict=True)]
+    own, known = len(asked), dict(zip(names, ends, strict=True))
     return Estimate(
-        values=MappingProxyType(values),
+        values=MappingProxyType({name: values[name] for name in names[:own]}),
         standard_error=MappingProxyType(
-            dict(zip(names, found.standard_error(target).tolist(), strict=True))
+            dict(zip(names, found.standard_error(target)[:own].tolist(), strict=False))
         ),
-        confidence_interval=MappingProxyType(dict(zip(names, ends, strict=True))),
+        confidence_interval=MappingProxyType(dict(zip(names, ends[:own], strict=False))),
+        also=MappingProxyType(
+            {one.name: (values[one.name], known.get(one.name, _NONE)) for one in beside}
+        ),
         confidence_level=level,
         target=target,
         procedure=procedure,
         diagnosis=diagnose(
             taken,
-            wanted,
-            found,
+            asked,
+            found.first(own),
             fixed,
             distribution,
             target,
             counts_smoothing=procedure == "influence",
         ),
-        naive=_naive(taken, wanted),
+        naive=_naive(taken, asked),
         method=chosen.name if distribution is None else distribution.method,
         reason=chosen.reason,
         distribution=distribution,
@@ -192,6 +208,12 @@ def _sample(
         n_items=n_items,  # type: ignore[arg-type]
         replacement=True if replacement is None else replacement,
     )
+
+
+def _some(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
+    """The metrics named, or none: `parse_all` insists on one."""
+    given = metrics if isinstance(metrics, str | Metric) else tuple(metrics)
+    return parse_all(given) if given else ()
 
 
 def check_level(level: Any) -> float:

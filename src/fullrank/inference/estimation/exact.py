@@ -32,6 +32,7 @@ def estimate_exact(
     given: RankSample | ExactRanks,
     metrics: tuple[Metric, ...],
     *,
+    also: tuple[Metric, ...] = (),
     level: float | None,
     target: str,
     procedure: str,
@@ -39,23 +40,27 @@ def estimate_exact(
     rng: Callable[[], np.random.Generator],
 ) -> Estimate:
     """The metrics of exact ranks, with intervals for the population."""
+    wanted = tuple(dict.fromkeys((*metrics, *also)))
     names = [metric.name for metric in metrics]
-    values = ranks.metrics(metrics)
-    errors, people = np.full(len(names), np.nan), None
+    values = ranks.metrics(wanted)
+    errors, people = np.full(len(wanted), np.nan), None
     notes: tuple[str, ...] = ()
     if level is not None and target == "users":
-        errors = np.zeros(len(names))  # of these very users nothing is left open
+        errors = np.zeros(len(wanted))  # of these very users nothing is left open
     elif level is not None:
-        errors, people, notes = _errors(ranks, metrics, values, procedure, n_resamples, rng)
+        errors, people, notes = _errors(ranks, wanted, values, procedure, n_resamples, rng)
     ends = {
-        name: interval(values[name], float(error), level or 0.95, people)
-        for name, error in zip(names, errors, strict=True)
+        name: interval(value, float(error), level or 0.95, people)
+        for (name, value), error in zip(values.items(), errors, strict=True)
     }
     hits = {metric.name: _hits(ranks, metric) for metric in metrics}
     return Estimate(
-        values=MappingProxyType(values),
-        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
-        confidence_interval=MappingProxyType(ends),
+        values=MappingProxyType({name: values[name] for name in names}),
+        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=False))),
+        confidence_interval=MappingProxyType({name: ends[name] for name in names}),
+        also=MappingProxyType(
+            {one.name: (values[one.name], ends[one.name]) for one in wanted[len(names) :]}
+        ),
         confidence_level=level,
         target=target,
         procedure=procedure,

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
+from fullrank.inference.bounding.bounds import bounds
+from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.diagnosis import Diagnosis
+from fullrank.inference.estimation.remarks import is_told, page, remarks, stands_for, table
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import parse_all
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
-_APPROXIMATE = "This estimator stays biased even when every item is sampled."
-
-
-_OF = {"population": "all users like these", "users": "these users"}
+PEOPLE = {"population": "all users like these", "users": "these users"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,6 +40,9 @@ class Estimate(tabular.Tabular):
         the grid keeps one by one) from a sample of every item; smoothers do not
     n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
         catalogues of their own
+    sample : the sample itself
+    also : further metrics of the same fit (see `estimate`), name to value and `Interval`
+    bounds : `Bounds` of the same metrics, once `with_bounds` has asked for them
     """
 
     values: Mapping[str, float]
@@ -58,6 +62,10 @@ class Estimate(tabular.Tabular):
     n_items: int | None
     average_size: float
     sample: RankSample | ExactRanks = field(repr=False)
+    also: Mapping[str, tuple[float, Interval]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False
+    )
+    bounds: Bounds | None = field(default=None, repr=False)
 
     @property
     def blind_share(self) -> float:
@@ -74,8 +82,23 @@ class Estimate(tabular.Tabular):
         checks.choice("metric", parsed.name, self.values)
         return self.values[parsed.name]
 
+    def with_bounds(self) -> Estimate:
+        """The same with `fullrank.bounds` of its metrics, for the same people and level."""
+        level = 0.95 if self.confidence_level is None else self.confidence_level
+        found = bounds(self.sample, list(self.values), target=self.target, confidence_level=level)
+        return replace(self, bounds=found)
+
+    def marked(self, metric: str) -> bool:
+        """Whether a metric is shown with a ▲: below what the sample shows, or with a warning."""
+        return metric in self.diagnosis.blind or bool(self.diagnosis.warnings.get(metric))
+
+    def remarks(self) -> list[str]:
+        """What to know about the numbers, the most useful first."""
+        return list(remarks(self))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
+        known = {} if self.bounds is None else {"contradicted": self.bounds.contradicted}
         return {
             "format": 1,
             "kind": "Estimate",
@@ -91,18 +114,29 @@ class Estimate(tabular.Tabular):
             "n_items": self.n_items,
             "average_size": self.average_size,
             "diagnosis": self.diagnosis.to_dict(),
+            **known,
+            "stands_for": stands_for(self.sample, self.values),
+            "design": self.sample.design.to_dict(),
         }
 
     def _entry(self, name: str) -> dict[str, Any]:
         ends = self.confidence_interval[name]
         numbers = {
-            "naive": (self.naive or {}).get(name),
+            "naive": self._naive(name),
             "estimate": self.values[name],
             "low": ends.low,
             "high": ends.high,
             "standard_error": self.standard_error[name],
         }
+        if self.bounds is not None:
+            low, high = self.bounds[name]
+            numbers |= {"bound_low": low, "bound_high": high}
         return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
+
+    def _naive(self, name: str) -> float | None:
+        """The sampled metric, where there is one that says anything."""
+        found = (self.naive or {}).get(name)
+        return found if is_told(self.sample, name) else None
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the estimated recall curve. Returns the axes."""
@@ -111,11 +145,7 @@ class Estimate(tabular.Tabular):
         return self.distribution.plot(ax)
 
     def __str__(self) -> str:
-        body = tabular.text(*self._table())
-        lines = [_described(self.sample), f"{self.method}: {self.reason}", "", *body]
-        if not self.recovers_exact:
-            lines.append(_APPROXIMATE)
-        return "\n".join([*lines, *self.diagnosis.lines()])
+        return page({"": self})
 
     def _title(self) -> str:
         return self.method
@@ -124,39 +154,25 @@ class Estimate(tabular.Tabular):
         return [self._entry(name) for name in self.values]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        return self._head(), self._rows()
+        return table({"": self})
 
-    def _head(self) -> list[str]:
-        if self.confidence_level is None:
-            return ["metric", "naive", "full catalogue"]
-        return [
-            "metric",
-            "naive",
-            "full catalogue",
-            f"{100 * self.confidence_level:g} % for {_OF[self.target]}",
-        ]
+    def head(self) -> list[str]:
+        """The names of the table's columns."""
+        head = ["metric", "naive", "full catalogue"]
+        if self.confidence_level is not None:
+            head.append(f"{100 * self.confidence_level:g} % for {PEOPLE[self.target]}")
+        return head + (["bounds"] if self.bounds is not None else [])
 
-    def _rows(self) -> list[list[str]]:
-        naive = self.naive or {}
-        rows = []
-        for name, value in self.values.items():
-            digits = _digits(self.standard_error[name])
-            row = [
-                name,
-                f"{naive[name]:.4f}" if name in naive else "–",
-                f"{value:.{digits}f}",
-            ]
-            if self.confidence_level is not None:
-                ends = self.confidence_interval[name]
-                known = np.isfinite(ends.low)
-                row.append(f"{ends.low:.{digits}f} … {ends.high:.{digits}f}" if known else "–")
-                row[-1] += " ▲" if self.diagnosis.warnings.get(name) else ""
-            rows.append(row)
-        return rows
-
-
-def _described(sample: RankSample | ExactRanks) -> str:
-    return sample.about() if isinstance(sample, ExactRanks) else str(sample)
+    def cells(self, name: str) -> list[str]:
+        """The row of a metric, without its mark."""
+        digits, naive = _digits(self.standard_error[name]), self._naive(name)
+        row = [name, "–" if naive is None else f"{naive:.4f}", f"{self.values[name]:.{digits}f}"]
+        if self.confidence_level is not None:
+            low, high = self.confidence_interval[name]
+            row.append(f"{low:.{digits}f} … {high:.{digits}f}" if np.isfinite(low) else "–")
+        if self.bounds is not None:
+            row.append(self.bounds.shown(name))
+        return row
 
 
 def _known(value: float | None) -> float | None:

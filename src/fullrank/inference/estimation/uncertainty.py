@@ -65,6 +65,13 @@ class Spread:
         """The same with the bias, as comparisons have it."""
         return np.hypot(self.sampling_error(target), self.bias)
 
+    def first(self, number: int) -> Spread:
+        """Keep the first metrics alone."""
+        bias = np.broadcast_to(self.bias, self.population.shape)[:number]
+        return replace(
+            self, population=self.population[:number], users=self.users[:number], bias=bias
+        )
+
 
 def spread(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid

@@ -82,7 +82,7 @@ def plan(
     ...     margin="10%",
     ...     designs=[100, [25, 50, 100, 200, 400, 800, 1600], "exact"],
     ... )
-    >>> found.recommended.design
+    >>> found.recommended.name
     'adaptive 25 to 1,600'
     """
     wanted = parse(metric)
@@ -217,6 +217,7 @@ def _truth(
         )
     if n_items is not None:
         raise InputError("`n_items` must not be given with a pilot, which carries it.")
+    found: RankDistribution | None
     samples: Sequence[Any] = [pilot]
     if isinstance(pilot, list | tuple) and len(pilot) == 2:
         samples = pilot
@@ -276,7 +277,8 @@ def _option(
     bias = 0.0 if goal.two else found.bias
     error = np.sqrt(goal.models * found.variance(used, population) + _left_of_bias(found, goal))
     return Option(
-        design=str(candidate),
+        design=candidate.design,
+        sample_size=candidate.sample_size,
         n_users=needed,
         items_per_user=found.size,
         scored=found.size * used if needed is not None else np.inf,

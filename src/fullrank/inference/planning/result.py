@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import extras, tabular
+from fullrank.designs import Design
+from fullrank.inference.planning.predicted import Candidate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +18,8 @@ class Option:
 
     Attributes
     ----------
-    design : "exact", "fixed 100", "adaptive 25 to 3,200", …
+    design : a `Design` that can be drawn from as it is; None for exact ranks
+    sample_size : of a fixed design; None for levels and for exact ranks
     n_users : users to rank; None where no number of them is enough
     items_per_user, scored : items scored for a user, and in all
     standard_error, bias : predicted, of the metric (or of the difference of two models)
@@ -25,7 +28,8 @@ class Option:
     note : why it cannot reach the goal, or nothing
     """
 
-    design: str
+    design: Design | None
+    sample_size: int | None = None
     n_users: int | None
     items_per_user: float
     scored: float
@@ -35,10 +39,17 @@ class Option:
     method: str
     note: str = ""
 
+    @property
+    def name(self) -> str:
+        """As it is printed: "exact", "fixed 100", "adaptive 25 to 3,200", …."""
+        return str(Candidate(self.design, self.sample_size))
+
     def to_dict(self) -> dict[str, Any]:
-        return {
+        """Plain numbers, with the design by its name."""
+        plain = {k: v for k, v in vars(self).items() if k not in ("design", "sample_size")}
+        return {"design": self.name} | {
             name: None if isinstance(value, float) and not np.isfinite(value) else value
-            for name, value in vars(self).items()
+            for name, value in plain.items()
         }
 
 
@@ -92,7 +103,7 @@ class Plan(tabular.Tabular):
         reached = [option for option in self.options if option.n_users is not None]
         ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
         for option in reached:
-            ax.annotate(option.design, (option.scored, 100 * option.error), fontsize="small")
+            ax.annotate(option.name, (option.scored, 100 * option.error), fontsize="small")
         ax.set(xscale="log", xlabel="items scored", ylabel="predicted error of " + self.metric)
         return ax
 
@@ -116,7 +127,7 @@ class Plan(tabular.Tabular):
             mark = "◀ recommended" if reached and place == 0 else option.note
             rows.append(
                 [
-                    option.design,
+                    option.name,
                     f"{option.n_users:,}" if reached else "–",
                     f"{option.items_per_user:,.0f}",
                     f"{option.scored:.2g}" if reached else "–",

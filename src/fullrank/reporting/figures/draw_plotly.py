@@ -112,7 +112,7 @@ def _tails(one: Series) -> list[str]:
     sides = zip(one.low, one.high, strict=True)
     if one.kind == "interval":
         return [f" ({_signed(low)} to {_signed(high)})" for low, high in sides]
-    label = "<br>the sample allows " if one.kind == "whisker" else "<br>interval "
+    label = "<br>bounds " if one.kind == "whisker" else "<br>interval "
     return ["" if low is None or high is None else f"{label}{low:.4f} to {high:.4f}"
             for low, high in sides]  # fmt: skip
 

@@ -64,7 +64,7 @@ def rank_figure(models: Sequence[Measurement]) -> Figure | None:
 
 def blind_figure(models: Sequence[Measurement]) -> Figure | None:
     """Bounds on recall at some K, over the stretch of ranks that the sample cannot tell apart."""
-    bounded = [(place, model) for place, model in enumerate(models) if model.bounds is not None]
+    bounded = [(place, model) for place, model in enumerate(models) if model.whiskers]
     if not bounded:
         return None
     series, black, rows = [], [], []

@@ -23,6 +23,9 @@ _NEAR = 10  # the curves are compared up to this many times the largest K asked 
 
 def recall_figures(models: Sequence[Measurement], largest: int) -> list[Figure]:
     """One figure of all models, then one for each that has more than one curve."""
+    models = [model for model in models if model.curve]
+    if not models:
+        return []
     if len(models) == 1:
         return [_alone(models[0], 0, "recall", f"Recall of {models[0].name}")]
     detailed = [

@@ -145,9 +145,9 @@ def test_two_models_are_told_apart_by_their_difference() -> None:
         difference=0.2,
         designs=["exact", LEVELS],
     )
-    by = {option.design: option.n_users for option in found.options}
+    by = {option.name: option.n_users for option in found.options}
     for option in larger.options:
-        assert option.n_users < by[option.design] or by[option.design] == 30
+        assert option.n_users < by[option.name] or by[option.name] == 30
     alike = plan(
         "recall@20", pilot=PILOT, n_users=10**6, difference=0.01, correlation=0.9, designs=["exact"]
     )
@@ -225,7 +225,7 @@ def test_pilots_are_checked() -> None:
 def test_what_a_plan_gives_out(need) -> None:
     need("matplotlib")
     found = plan("recall@20", pilot=PILOT, n_users=3000, margin="20%", designs=["exact", LEVELS])
-    assert found.to_dict()["options"][0]["design"] == found.options[0].design
+    assert found.to_dict()["options"][0]["design"] == found.options[0].name
     assert found.to_arrow().num_rows == 2
     assert found.to_markdown().splitlines()[0].startswith("| design | users |")
     assert r"\begin{tabular}" in found.to_latex()
@@ -236,7 +236,7 @@ def test_what_a_plan_gives_out(need) -> None:
 @pytest.mark.slow
 def test_every_kind_of_design_is_compared_by_default() -> None:
     found = plan("recall@20", pilot=PILOT, n_users=3000, margin="20%")
-    kinds = {option.design.split()[0] for option in found.options}
+    kinds = {option.name.split()[0] for option in found.options}
     assert kinds == {"exact", "fixed", "adaptive"}
     assert len(found.options) > 8
 
@@ -270,5 +270,5 @@ def test_telling_models_apart_takes_no_fewer_users_than_with_exact_ranks() -> No
     found = plan(
         "recall@20", pilot=[PILOT, OTHER], n_users=10**6, difference=0.02, designs=["exact", LEVELS]
     )
-    by = {option.design: option.n_users for option in found.options}
+    by = {option.name: option.n_users for option in found.options}
     assert by["adaptive 25 to 400"] > by["exact"]

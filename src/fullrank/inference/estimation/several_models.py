@@ -1,0 +1,111 @@
+"""Estimates of several models side by side: one table, and what is to be known of each."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any, Protocol, overload
+
+from numpy.typing import ArrayLike
+
+from fullrank._lib import checks, tabular
+from fullrank.errors import InputError
+from fullrank.inference.estimation.remarks import page, table
+from fullrank.inference.estimation.result import Estimate
+from fullrank.samples import RankSample
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates(tabular.Tabular, Mapping[str, Estimate]):
+    """Name to Estimate, for one model or several; what `estimate` gives for a mapping.
+
+    Attributes
+    ----------
+    models : name to Estimate
+    assumed : what a reader of files took for granted, a sentence each
+
+    Examples
+    --------
+    >>> from fullrank.inference import estimate
+    >>> from fullrank.samples import simulate
+    >>> samples = {
+    ...     name: simulate([1 + u % top for u in range(600)], n_items=900, sample_size=300, rng=0)
+    ...     for name, top in (("old", 300), ("new", 200))
+    ... }
+    >>> found = estimate(samples, metrics="recall@100")
+    >>> round(found["new"]["recall@100"], 1)
+    0.5
+    >>> print(found.to_markdown())
+    | model | metric | naive | full catalogue | 95 % for all users like these |
+    | --- | --- | --- | --- | --- |
+    | old | recall@100 | 1.0000 | 0.334 | 0.297 … 0.372 |
+    | new | recall@100 | 1.0000 | 0.500 | 0.461 … 0.540 |
+    """
+
+    models: Mapping[str, Estimate]
+    assumed: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Estimate:
+        return self.models[checks.choice("model", name, tuple(self.models))]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.models)
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def with_bounds(self) -> Estimates:
+        """The same, each with its bounds."""
+        models = {name: one.with_bounds() for name, one in self.models.items()}
+        return replace(self, models=MappingProxyType(models))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, with a format version: of one model, or of each under "models"."""
+        models = []
+        for name, one in self.models.items():
+            content = {k: v for k, v in one.to_dict().items() if k not in ("format", "kind")}
+            models.append({"metrics": content.pop("metrics"), "model": name, **content})
+        found = models[0] if len(models) == 1 else {"models": models}
+        return {"format": 1, **found, "assumed": list(self.assumed)}
+
+    def __str__(self) -> str:
+        """The table of all models; for one model, what `print` shows of its Estimate."""
+        return page(self.models, self.assumed)
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return table(self.models)
+
+    def _title(self) -> str:
+        return "estimates"
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [
+            {"model": name} | record for name, one in self.models.items()
+            for record in one._records()
+        ]  # fmt: skip
+
+
+class Estimating(Protocol):
+    """One sample to an Estimate, several by name to Estimates."""
+
+    @overload
+    def __call__(self, sample: RankSample | ArrayLike, **settings: Any) -> Estimate: ...
+    @overload
+    def __call__(self, sample: Mapping[str, Any], **settings: Any) -> Estimates: ...
+
+
+def takes_several(estimate: Callable[..., Estimate]) -> Estimating:
+    """Let an estimate of one sample take several by name, each with the same settings."""
+
+    @functools.wraps(estimate)
+    def called(sample: Any, **settings: Any) -> Any:
+        if not isinstance(sample, Mapping):
+            return estimate(sample, **settings)
+        if not sample or not all(isinstance(name, str) for name in sample):
+            raise InputError("`sample` must map the names of models, as text, to their samples.")
+        found = {name: estimate(one, **settings) for name, one in sample.items()}
+        return Estimates(MappingProxyType(found))
+
+    return called
