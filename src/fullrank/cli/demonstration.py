@@ -240,6 +240,11 @@ class Bench:
         )
 
 
+def _sample_of(found: Estimate) -> RankSample:
+    assert isinstance(found.sample, RankSample)
+    return found.sample
+
+
 def _rows(
     exact: Mapping[str, ExactRanks],
     corrected: Mapping[str, Estimate],
@@ -250,7 +255,7 @@ def _rows(
             exact[model].metrics(METRICS),
             corrected[model],
             estimate(deeper[model], metrics=METRICS, target="users"),
-            bounds(corrected[model].sample, METRICS, target="users"),
+            bounds(_sample_of(corrected[model]), METRICS, target="users"),
         )
         for model in exact
     }
@@ -260,7 +265,7 @@ def _rows(
                 model=model,
                 metric=metric,
                 exact=true[metric],
-                naive=fixed.sample.naive(metric),
+                naive=_sample_of(fixed).naive(metric),
                 corrected=fixed[metric],
                 corrected_interval=fixed.confidence_interval[metric],
                 adaptive=adaptive[metric],

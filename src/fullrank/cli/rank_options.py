@@ -16,7 +16,7 @@ import typer
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
-    from fullrank.samples import RankSample
+    from fullrank.samples import ExactRanks, RankSample
     from fullrank.samples.read_ranks import Ranks
 
 _PANEL = "How the ranks were made"
@@ -225,11 +225,16 @@ class Reading:
                 columns[role] = text
         return sizes, columns
 
-    def _check_against(self, own: RankSample, source: Path) -> None:
+    def _check_against(self, own: RankSample | ExactRanks, source: Path) -> None:
         """A file of ours carries its design: what is said of it again must agree."""
-        size = int(own.sample_size.max())
-        carried = {"n_items": own.n_items, "replacement": own.design.replacement}
-        carried |= {"sample_size": None if (own.sample_size != size).any() else size}
+        from fullrank.samples import RankSample
+
+        carried: dict[str, Any] = {"n_items": own.n_items, "sample_size": own.n_items}
+        shown = repr(own)
+        if isinstance(own, RankSample):
+            size, shown = int(own.sample_size.max()), str(own)
+            carried["replacement"] = own.design.replacement
+            carried["sample_size"] = None if (own.sample_size != size).any() else size
         for one in fields(self):
             said = getattr(self, one.name)
             if said in (one.default, None):
@@ -238,7 +243,7 @@ class Reading:
             if one.name not in carried or said is None or said != carried[one.name]:
                 raise InputError(
                     f"`--{one.name.replace('_', '-')}` must not be given, or agree: {source} was "
-                    f"written by fullrank and carries its design, {own}."
+                    f"written by fullrank and carries its design, {shown}."
                 )
 
 

@@ -55,7 +55,7 @@ class Evaluation(tabular.Tabular):
                 name: estimate(
                     sample,
                     metrics=self.metrics,
-                    also=drawn,  # of the same fit, for the report
+                    also=() if isinstance(sample, ExactRanks) else drawn,  # of the same fit
                     confidence_level=self.confidence_level,
                 )
                 for name, sample in self.samples.items()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from fullrank.designs import RankGrid
 from fullrank.estimators.uniform.mapping import fit_beta
-from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate, user_means
+from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate
 from fullrank.inference.bounding.bounds import unmet
+from fullrank.inference.estimation.exact import exact_values
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
@@ -108,13 +110,7 @@ def n_items(given: RankSample | ExactRanks) -> int:
 
 def described(given: RankSample | ExactRanks) -> str:
     """What was ranked among what, in a line."""
-    if isinstance(given, RankSample):
-        return str(given)
-    low, high = int(given.n_candidates.min()), int(given.n_candidates.max())
-    return (
-        f"exact ranks of {given.ranks.size:,} targets of {given.n_users:,} users among "
-        f"{f'{low:,}' if low == high else f'{low:,} to {high:,}'} items (ties: {given.ties})"
-    )
+    return str(given) if isinstance(given, RankSample) else given.about()
 
 
 def measure(
@@ -132,23 +128,24 @@ def measure(
     ranks = given.sample if isinstance(given, Estimate) else given
     curve, few = drawn_cuts(ranks, cuts)
     recalls = recalls_at((*curve, *few))
-    found: Estimate | None = None
     allowed: Bounds | None = None
     notes: tuple[str, ...] = ()
-    if isinstance(ranks, ExactRanks):
-        values = _of_ranks(ranks, unique((*metrics, *recalls)), confidence_level)
+    found = given if isinstance(given, Estimate) else estimate(
+        ranks, metrics=metrics, also=recalls, method=method, confidence_level=confidence_level
+    )  # fmt: skip
+    limits = limits if found.bounds is None else found.bounds
+    if isinstance(ranks, RankSample) and not ranks.exhausted:
+        # the grid of the metrics asked for: one made for K near N would keep every rank
+        grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
+        asked = unique((*metrics, *recalls_at(few)))
+        allowed, notes = _bounds(ranks, asked, grid, confidence_level, limits)
+        known = _known(exact, (*metrics, *recalls))
     else:
-        found = given if isinstance(given, Estimate) else estimate(
-            ranks, metrics=metrics, also=recalls, method=method, confidence_level=confidence_level
-        )  # fmt: skip
-        limits = limits if found.bounds is None else found.bounds
-        if not ranks.exhausted:
-            # the grid of the metrics asked for: one made for K near N would keep every rank
-            grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
-            asked = unique((*metrics, *recalls_at(few)))
-            allowed, notes = _bounds(ranks, asked, grid, confidence_level, limits)
-        known = _known(found if ranks.exhausted else exact, (*metrics, *recalls))
-        values = _values(found, allowed, known, recalls)
+        whole = ranks if isinstance(ranks, ExactRanks) else ExactRanks.of_sample(ranks)
+        curve_values = exact_values(whole, recalls, confidence_level)
+        found = replace(found, also=MappingProxyType({**curve_values, **found.also}))
+        known = _known(found, (*metrics, *recalls))
+    values = _values(found, allowed, known, recalls)
     mapped, mapping = _mapped(ranks)
     return Measurement(
         name=name,
@@ -226,28 +223,6 @@ def _bounds(
     return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 
 
-def _of_ranks(ranks: ExactRanks, metrics: Metrics, confidence_level: float) -> dict[str, Value]:
-    exact = ranks.metrics(metrics)
-    if ranks.n_users < 2:
-        return {
-            name: Value(metric=name, estimate=value, low=np.nan, high=np.nan,
-                        standard_error=np.nan, exact=value)
-            for name, value in exact.items()
-        }  # fmt: skip
-    means = user_means(ranks, metrics, confidence_level=confidence_level).means
-    return {
-        name: Value(
-            metric=name,
-            estimate=exact[name],
-            low=max(mean.confidence_interval.low, 0.0),
-            high=min(mean.confidence_interval.high, 1.0),
-            standard_error=mean.standard_error,
-            exact=exact[name],
-        )
-        for name, mean in means.items()
-    }
-
-
 def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
     """Exact values where there are exact ranks."""
     if exact is None:
@@ -271,7 +246,7 @@ def _values(
         name: (value, found.confidence_interval[name], found.standard_error[name])
         for name, value in found.values.items()
     }
-    if naive:
+    if naive and isinstance(found.sample, RankSample):
         naive = {**naive, **{one.name: found.sample.naive(one) for one in recalls}}
     for metric in recalls:
         if metric.name in found.also:

@@ -135,6 +135,8 @@ class ExactRanks:
     @cached_property
     def n_users(self) -> int:
         """How many users the targets belong to."""
+        if not self.several:
+            return self.total_targets
         if self.user is not None:
             return int(np.unique(self.user).size)
         each = np.ones(self.above.size) if self.count is None else self.count
@@ -296,15 +298,15 @@ class ExactRanks:
         checks.reject("offset", others, (others >= n) | (above < 0), "leave room above the target")
         checks.reject("rank", ranks, above + equal > items - n, "be at most `n_items`")
         weights = np.ones(ranks.size) if weight is None else weight
-        names = {"user": user, "item": item}
+        names: dict[str, Any] = {"user": user, "item": item}
         return cls(
             above=checks.frozen(above), equal=checks.frozen(equal), candidates=checks.frozen(items),
             n_targets=checks.frozen(n), offset=checks.frozen(others),
             weight=checks.frozen(checks.reals("weight", weights, size=ranks.size, low=0.0)),
             ties="mean", pool=checks.choice("pool", pool, ("all", "unseen")),
             time=None if time is None else checks.integers("time", time, size=ranks.size),
-            **{name: None if ids is None else checks.labels(name, ids, ranks.size, "rank")
-               for name, ids in names.items()},
+            **{name: checks.labels(name, ids, ranks.size, "rank")
+               for name, ids in names.items() if ids is not None},
         )  # fmt: skip
 
     @classmethod

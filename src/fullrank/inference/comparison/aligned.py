@@ -175,5 +175,3 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
             )
             return (note,)
     return ()
-
-

@@ -110,7 +110,6 @@ def estimate(
             ranks,
             sample,  # type: ignore[arg-type]
             parse_all(metrics),
-            also=_some(also),
             level=None if confidence_level is None else check_level(confidence_level),
             target=checks.choice("target", target, TARGETS),
             procedure=checks.choice("procedure", procedure, PROCEDURES),

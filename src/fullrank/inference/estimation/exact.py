@@ -19,6 +19,7 @@ from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, reasons
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import interval
+from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
@@ -32,7 +33,6 @@ def estimate_exact(
     given: RankSample | ExactRanks,
     metrics: tuple[Metric, ...],
     *,
-    also: tuple[Metric, ...] = (),
     level: float | None,
     target: str,
     procedure: str,
@@ -40,27 +40,25 @@ def estimate_exact(
     rng: Callable[[], np.random.Generator],
 ) -> Estimate:
     """The metrics of exact ranks, with intervals for the population."""
-    wanted = tuple(dict.fromkeys((*metrics, *also)))
     names = [metric.name for metric in metrics]
-    values = ranks.metrics(wanted)
-    errors, people = np.full(len(wanted), np.nan), None
+    values = ranks.metrics(metrics)
+    errors, people = np.full(len(metrics), np.nan), None
     notes: tuple[str, ...] = ()
     if level is not None and target == "users":
-        errors = np.zeros(len(wanted))  # of these very users nothing is left open
+        errors = np.zeros(len(metrics))  # of these very users nothing is left open
+    elif level is not None and procedure == "bootstrap":
+        errors, people = _resampled(ranks, metrics, n_resamples, rng())
     elif level is not None:
-        errors, people, notes = _errors(ranks, wanted, values, procedure, n_resamples, rng)
+        errors, people, notes = _errors(ranks, metrics, values)
     ends = {
         name: interval(value, float(error), level or 0.95, people)
         for (name, value), error in zip(values.items(), errors, strict=True)
     }
     hits = {metric.name: _hits(ranks, metric) for metric in metrics}
     return Estimate(
-        values=MappingProxyType({name: values[name] for name in names}),
-        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=False))),
-        confidence_interval=MappingProxyType({name: ends[name] for name in names}),
-        also=MappingProxyType(
-            {one.name: (values[one.name], ends[one.name]) for one in wanted[len(names) :]}
-        ),
+        values=MappingProxyType(values),
+        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
+        confidence_interval=MappingProxyType(ends),
         confidence_level=level,
         target=target,
         procedure=procedure,
@@ -90,47 +88,55 @@ def estimate_exact(
     )
 
 
+def exact_values(
+    ranks: ExactRanks, metrics: tuple[Metric, ...], level: float
+) -> dict[str, tuple[float, Interval]]:
+    """Each metric with its interval for the population, as `estimate` gives them."""
+    values = ranks.metrics(metrics)
+    errors, people, _ = _errors(ranks, metrics, values)
+    return {
+        name: (value, interval(value, float(error), level, people))
+        for (name, value), error in zip(values.items(), errors, strict=True)
+    }
+
+
 def _errors(
-    ranks: ExactRanks,
-    metrics: tuple[Metric, ...],
-    values: dict[str, float],
-    procedure: str,
-    n_resamples: int,
-    rng: Callable[[], np.random.Generator],
+    ranks: ExactRanks, metrics: tuple[Metric, ...], values: dict[str, float]
 ) -> tuple[Floats, float | None, tuple[str, ...]]:
     """Standard errors, how many users these are worth, and why there are none."""
+    if ranks.several and ranks.user is None:
+        why = "No intervals: counts alone do not tell which targets belong to one user."
+        return np.full(len(metrics), np.nan), None, (why,)
+    each, weight = None, ranks.weight
+    # targets with the same outcome weigh alike: a row of c targets is c users of weight w/c
+    squares = weight**2 if ranks.count is None else weight**2 / ranks.count
+    if ranks.several and ranks.user is not None:
+        _, first, each = np.unique(ranks.user, return_index=True, return_inverse=True)
+        weight, squares = weight[first], squares[first]
+    total = float(weight.sum())
+    errors = []
+    for metric in metrics:  # one at a time: users may be millions
+        gains = ranks.gains(metric)
+        users = gains if each is None else np.bincount(each, gains, weight.size)
+        errors.append(np.sqrt(squares @ (users - values[metric.name]) ** 2) / total)
+    return np.array(errors), total**2 / float(squares.sum()), ()
+
+
+def _resampled(
+    ranks: ExactRanks,
+    metrics: tuple[Metric, ...],
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> tuple[Floats, float]:
+    """Standard errors of users drawn again."""
     if ranks.count is not None:
-        return _of_counts(ranks, metrics, values, procedure)
-    each = pseudo_values(ranks, metrics)
-    people = float(each.weight.sum()) ** 2 / float((each.weight**2).sum())
-    if procedure == "bootstrap":
-        means = bootstrap_means(each.values, each.weight, n_resamples, rng())
-        return means.std(axis=0, ddof=1), people, ()
-    return _standard_error(each.values - each.estimate, each.weight), people, ()
-
-
-def _of_counts(
-    ranks: ExactRanks, metrics: tuple[Metric, ...], values: dict[str, float], procedure: str
-) -> tuple[Floats, float | None, tuple[str, ...]]:
-    if procedure == "bootstrap":
         raise InputError(
             '`procedure` must not be "bootstrap" where only counts are kept: users are not there '
             "to be drawn again."
         )
-    none = np.full(len(metrics), np.nan)
-    if ranks.several:
-        why = "No intervals: counts alone do not tell which targets belong to one user."
-        return none, None, (why,)
-    assert ranks.count is not None
-    # targets with the same outcome weigh alike: a row of c targets is c users of weight w/c
-    moves = np.column_stack([ranks.gains(metric) - values[metric.name] for metric in metrics])
-    total = float(ranks.weight.sum())
-    squares = ranks.weight**2 / ranks.count
-    return np.sqrt(squares @ moves**2) / total, total**2 / float(squares.sum()), ()
-
-
-def _standard_error(moves: Floats, weight: Floats) -> Floats:
-    return np.asarray(np.sqrt(weight**2 @ moves**2) / weight.sum())
+    each = pseudo_values(ranks, metrics)
+    means = bootstrap_means(each.values, each.weight, n_resamples, rng)
+    return means.std(axis=0, ddof=1), float(each.weight.sum()) ** 2 / float((each.weight**2).sum())
 
 
 def _hits(ranks: ExactRanks, metric: Metric) -> float:

@@ -178,7 +178,10 @@ def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
         raise InputError("`result` must have its rows; counts alone do not tell users apart.")
     users, weight = None, ranks.weight
     values = np.column_stack([ranks.gains(metric) for metric in metrics])
-    if ranks.user is not None:
+    if ranks.user is not None and not ranks.several:  # by user, as others are
+        order = np.argsort(ranks.user, kind="stable")
+        users, weight, values = ranks.user[order], weight[order], values[order]
+    elif ranks.user is not None:
         users, first, each = np.unique(ranks.user, return_index=True, return_inverse=True)
         weight = weight[first]
         values = np.column_stack([np.bincount(each, one, users.size) for one in values.T])

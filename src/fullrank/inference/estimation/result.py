@@ -84,6 +84,8 @@ class Estimate(tabular.Tabular):
 
     def with_bounds(self) -> Estimate:
         """The same with `fullrank.bounds` of its metrics, for the same people and level."""
+        if isinstance(self.sample, ExactRanks):
+            raise InputError("`bounds` must be asked of a sample; exact ranks leave nothing open.")
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(self.sample, list(self.values), target=self.target, confidence_level=level)
         return replace(self, bounds=found)
@@ -116,8 +118,14 @@ class Estimate(tabular.Tabular):
             "diagnosis": self.diagnosis.to_dict(),
             **known,
             "stands_for": stands_for(self.sample, self.values),
-            "design": self.sample.design.to_dict(),
+            "design": self._design(),
         }
+
+    def _design(self) -> dict[str, Any]:
+        """How the candidates were drawn, or that all of them were ranked."""
+        if isinstance(self.sample, ExactRanks):
+            return {"kind": "exact", **self.sample.settings()}
+        return self.sample.design.to_dict()
 
     def _entry(self, name: str) -> dict[str, Any]:
         ends = self.confidence_interval[name]

@@ -14,7 +14,7 @@ from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,9 @@ class Estimating(Protocol):
     """One sample to an Estimate, several by name to Estimates."""
 
     @overload
-    def __call__(self, sample: RankSample | ArrayLike, **settings: Any) -> Estimate: ...
+    def __call__(
+        self, sample: RankSample | ExactRanks | ArrayLike, **settings: Any
+    ) -> Estimate: ...
     @overload
     def __call__(self, sample: Mapping[str, Any], **settings: Any) -> Estimates: ...
 
