@@ -194,7 +194,7 @@ def test_tiny_samples_make_a_report(kit: Any) -> None:
     json.dumps(report.to_dict(), allow_nan=False)
     single = build_report({"mine": kit.exact_ranks(np.array([7]))}, **ALL)
     assert single.models[0].values["recall@10"].estimate == 1.0
-    assert np.isnan(single.models[0].values["recall@10"].low)
+    assert single.models[0].values["recall@10"].low < 0.5  # one user tells little of others
 
 
 def test_the_text_is_the_summary_and_the_table(fixed: Report) -> None:

@@ -31,8 +31,8 @@ class Seen(NamedTuple):
 class ShardedTargets:
     """Targets by user, users rising: those of users[g] are items[starts[g]:starts[g + 1]].
 
-    `user_ids` and `item_ids` name the rows, and None stands for their numbers; `times` are those
-    of the targets.
+    `user_ids` and `item_ids` name the rows, which have no names but their numbers where these are
+    None; `times` are those of the targets.
     """
 
     users: Ints

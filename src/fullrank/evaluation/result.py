@@ -208,7 +208,7 @@ def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample | ExactRanks:
         )
     found = read_own(path)
     if found is None:
-        raise InputError(f"`folder` must be as evaluate wrote it; {path} holds no ranks of ours.")
+        raise InputError(f"`folder` must be as evaluate wrote it; {path} holds no ranks.")
     return found
 
 

@@ -56,7 +56,7 @@ class ExactRanks:
     offset : other targets of the same user that rank above
     before : with ties="random", how many of `equal` are placed above; None otherwise
     weight : of the target's user
-    count : targets that a row stands for; None where each row is one target
+    count : how many targets a row holds; None where each row is one target
     ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
     pool : "all", or "unseen" where items were excluded
     n_undecided : on a GPU, how many comparisons of a factor model's scores were closer than the
@@ -112,8 +112,8 @@ class ExactRanks:
             )
         if self.ties == "random" and self.several:
             raise InputError(
-                '`ties` must stay "random" where users have several targets: tied targets of a '
-                "user were put in a random order as well."
+                '`ties` must stay "random" where users have more than one target: tied targets '
+                "of a user were put in a random order as well."
             )
         return replace(self, ties=policy, before=None, seed=None)
 
@@ -255,7 +255,7 @@ class ExactRanks:
         }
         if self.count is not None:
             if self.several:
-                raise InputError("`ranks` must have rows where users have several targets.")
+                raise InputError("`ranks` must have rows where users have more than one target.")
             return RankSample.from_counts(whole, self.count, **common)
         return RankSample.from_ranks(
             whole,
@@ -298,15 +298,18 @@ class ExactRanks:
         checks.reject("offset", others, (others >= n) | (above < 0), "leave room above the target")
         checks.reject("rank", ranks, above + equal > items - n, "be at most `n_items`")
         weights = np.ones(ranks.size) if weight is None else weight
-        names: dict[str, Any] = {"user": user, "item": item}
+        named = {"user": user, "item": item}
+        names: dict[str, Any] = {
+            name: checks.labels(name, ids, ranks.size, "rank")
+            for name, ids in named.items() if ids is not None
+        }  # fmt: skip
         return cls(
             above=checks.frozen(above), equal=checks.frozen(equal), candidates=checks.frozen(items),
             n_targets=checks.frozen(n), offset=checks.frozen(others),
             weight=checks.frozen(checks.reals("weight", weights, size=ranks.size, low=0.0)),
             ties="mean", pool=checks.choice("pool", pool, ("all", "unseen")),
             time=None if time is None else checks.integers("time", time, size=ranks.size),
-            **{name: checks.labels(name, ids, ranks.size, "rank")
-               for name, ids in names.items() if ids is not None},
+            **names,
         )  # fmt: skip
 
     @classmethod
@@ -319,7 +322,9 @@ class ExactRanks:
         if rows is None:
             ones, zeros = np.ones_like(sample.rank), np.zeros_like(sample.rank)
             if sample.several:
-                raise InputError("`sample` must have its rows where users have several targets.")
+                raise InputError(
+                    "`sample` must have its rows where users have more than one target."
+                )
             return cls(
                 above=sample.rank - 1, equal=zeros, candidates=sample.pool, n_targets=ones,
                 offset=zeros, weight=sample.weight, count=sample.count, **common,

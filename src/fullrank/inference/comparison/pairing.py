@@ -101,7 +101,7 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
         why = "ranks must name their users to be paired" if not plain else f"{shown} users"
         raise InputError(
             f"`paired` must not be True where users are not named: {why}. Name them by `user=`, "
-            "or by a column `user` in a file."
+            "or in a file with a column `user`."
         )
     note = (
         f"The users are not named, so the models are compared as measured on different users "

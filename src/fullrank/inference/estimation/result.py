@@ -85,7 +85,9 @@ class Estimate(tabular.Tabular):
     def with_bounds(self) -> Estimate:
         """The same with `fullrank.bounds` of its metrics, for the same people and level."""
         if isinstance(self.sample, ExactRanks):
-            raise InputError("`bounds` must be asked of a sample; exact ranks leave nothing open.")
+            raise InputError(
+                "`bounds` must not be given for exact ranks, which leave nothing open."
+            )
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(self.sample, list(self.values), target=self.target, confidence_level=level)
         return replace(self, bounds=found)
