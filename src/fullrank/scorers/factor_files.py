@@ -316,17 +316,20 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
     """Ids under a name that nobody gave would be taken for a factor."""
     import pyarrow as pa
 
-    floats = [pa.types.is_floating(column.type) for column in schema]
-    for column in schema:
-        if not pa.types.is_floating(column.type) and (
-            any(floats) or not pa.types.is_integer(column.type)
-        ):
-            role = _SIDES[side]
-            raise InputError(
-                f"`factors` must be numbers with a fraction beside one column of ids; {path} has "
-                f"{column.type} in {column.name!r}: name the column of ids, as --column "
-                f"{role}={column.name}."
-            )
+    kinds = {column.name: column.type for column in schema}
+    lists = [name for name, kind in kinds.items() if pa.types.is_nested(kind)]
+    if lists:
+        strange = [name for name in kinds if name not in lists] or lists
+    elif any(pa.types.is_floating(kind) for kind in kinds.values()):
+        strange = [name for name, kind in kinds.items() if not pa.types.is_floating(kind)]
+    else:
+        strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
+    if strange:
+        raise InputError(
+            f"`factors` must be columns of numbers with a fraction, or one of lists, beside the "
+            f"ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: where it holds ids, say so as "
+            f"--column {_SIDES[side]}={strange[0]}."
+        )
 
 
 def _offsets(lists: Any, width: int) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -228,12 +229,20 @@ def test_parquet_with_ids_in_any_order(tmp_path: Path, user: str, item: str) -> 
 
 
 @pytest.mark.parametrize("ids", [[*"abcd"], [4, 5, 6, 7]])
-def test_ids_under_a_name_that_nobody_gave_are_no_factor(tmp_path: Path, ids: list[Any]) -> None:
+@pytest.mark.parametrize("wide", [True, False])
+def test_ids_under_a_name_that_nobody_gave_are_no_factor(
+    tmp_path: Path, ids: list[Any], wide: bool
+) -> None:
     columns = {f"f{at}": column for at, column in enumerate(USERS.T)}
+    columns = columns if wide else {"v": pa.array(USERS.tolist(), pa.list_(pa.float32()))}
     pq.write_table(pa.table({"kdnr": ids, **columns}), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
     with pytest.raises(InputError, match=r"`factors`.*'kdnr'.*--column user=kdnr"):
         files.scorer()
+    told = replace(files, columns={"user": "kdnr"}).scorer()
+    assert told.user_ids is not None
+    assert told.user_ids.tolist() == ids
+    assert np.array_equal(told.user_factors, USERS)
 
 
 def test_ids_that_come_twice(tmp_path: Path) -> None:
