@@ -173,14 +173,8 @@ def _matrix(path: Path, side: str, column: str | None) -> Side:
             f"{array.dtype} of shape {array.shape}."
         )
     _reject_wild(path, array)
-    return Side(array, None if given is None else _unique(path, side, given))
-
-
-def _unique(path: Path, side: str, given: Any) -> Ids:
-    try:
-        return _ids.unique(f"{_SIDES[side]}_ids", given)
-    except InputError as error:
-        raise InputError(f"{str(error).rstrip('.')} ({path}).") from error
+    name = f"{_SIDES[side]}_ids of {checks.printable(path)}"
+    return Side(array, None if given is None else _ids.unique(name, given))
 
 
 @contextlib.contextmanager
@@ -248,7 +242,7 @@ def _listed(path: Path, name: str, text: str) -> Any:
         found = None
     if not isinstance(found, list):
         raise InputError(f"`{name}` must be a JSON list in the metadata of {path}.")
-    return _ids.unique(name, found)
+    return _ids.unique(f"{name} of {checks.printable(path)}", found)
 
 
 def _member(path: Path, side: str, names: list[str]) -> str:

@@ -124,8 +124,8 @@ def test_files_of_ids(tmp_path: Path, suffix: str, ids: list[Any]) -> None:
     [
         ("a\nb\nc\n", r"`user_ids`.*4 rows of .*u\.npy; .*ids\.txt has 3"),
         ("a\n\nc\nd\n", r"`user_ids`.*line 2 of .*ids\.txt is empty"),
-        ("a\nb\na\nd\n", r"`user_ids`.*once; 1 of 4.*\ba\b.*ids\.txt"),
-        ("-1\n2\n3\n4\n", r"`user_ids`.*at least 0.*ids\.txt"),
+        ("a\nb\na\nd\n", r"`user_ids of .*ids\.txt`.*once; 1 of 4.*\ba\b"),
+        ("-1\n2\n3\n4\n", r"`user_ids of .*ids\.txt`.*at least 0"),
         ("\udcff\n", r"`user_ids`.*UTF-8.*ids\.txt"),
         ("", r"`user_ids`.*line 1 of .*ids\.txt is empty"),
     ],
@@ -249,7 +249,7 @@ def test_ids_that_come_twice(tmp_path: Path) -> None:
     table = {"user": [*"abcdb"], "v": [*USERS.tolist(), [9.0] * 3]}
     pq.write_table(pa.table(table), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=r"`user_ids`.*once; 1 of 5.*\bb\b.*u\.parquet"):
+    with pytest.raises(InputError, match=r"`user_ids of .*u\.parquet`.*once; 1 of 5.*\bb\b"):
         files.scorer()
 
 
