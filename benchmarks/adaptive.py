@@ -102,7 +102,8 @@ def memory() -> float:
         "split = b.data()\n"
         "matrix = np.random.default_rng(0).standard_normal((9_916, 9_916), np.float32)\n"
         "scorer = ItemItemScorer(split.train, matrix)\n"
-        "b.adaptive_ranks(scorer, ([0], [0]), limit=3200, rng=1)"
+        "one = split.test.select(np.arange(split.test.n_interactions) == 0)\n"
+        "b.adaptive_ranks(scorer, one, limit=3200, rng=1)"
     )
     return peak_megabytes(setup, "b.adaptive_ranks(scorer, split.test, limit=3200, rng=1)")
 

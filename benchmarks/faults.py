@@ -94,8 +94,9 @@ def _world() -> dict[str, Any]:
     split = data.split("leave-one-out", rng=0)
     normal = np.random.default_rng(0).normal
     users, items = (normal(size=(n, 16)).astype(np.float32) for n in (USERS, ITEMS))
+    factors = FactorScorer(users, items, user_ids=data.user_ids, item_ids=data.item_ids)
     return {
-        "models": {"factors": FactorScorer(users, items), "ease": EASE(regularization=50)},
+        "models": {"factors": factors, "ease": EASE(regularization=50)},
         "split": split,
     }
 

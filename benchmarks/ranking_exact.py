@@ -126,16 +126,16 @@ def trained(rounds: int) -> dict[str, Any]:
     users = np.ascontiguousarray(model.user_factors)
     items = np.ascontiguousarray(model.item_factors)
     scorer = FactorScorer(users, items)
-    at = test.pairs()
+    at, seen = test.pairs(), train.matrix()
     shuffle = np.random.default_rng(0).permutation(at[0].size)
     first = shuffle[np.unique(at[0][shuffle], return_index=True)[1]]
     one = at[0][first], at[1][first]
     works: Work = {
         "bare product": lambda: bare_product(users[one[0]], items, 512, 512),
         "one target each": lambda: rank(scorer, one),
-        "one target each, training items excluded": lambda: rank(scorer, one, exclude=train),
+        "one target each, training items excluded": lambda: rank(scorer, one, exclude=seen),
         "all targets": lambda: rank(scorer, at),
-        "all targets, training items excluded": lambda: rank(scorer, at, exclude=train),
+        "all targets, training items excluded": lambda: rank(scorer, at, exclude=seen),
     }
     return summary(in_turn(works, rounds), "bare product", "one target each")
 

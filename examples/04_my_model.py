@@ -14,13 +14,12 @@ split = datasets.load("simulated").split("leave-one-out", rng=0)
 # Factors from anywhere: here the singular vectors of the training matrix.
 matrix = split.train.matrix().toarray()
 left, size, right = np.linalg.svd(matrix, full_matrices=False)
-factors = fullrank.FactorScorer(left[:, :20] * size[:20], right[:20].T)
+ids = {"user_ids": split.train.user_ids, "item_ids": split.train.item_ids}  # of their rows
+factors = fullrank.FactorScorer(left[:, :20] * size[:20], right[:20].T, **ids)
 
 # Anything that can be called: here the items that most users have.
 counts = split.train.item_counts().astype(float)
-popular = CallableScorer(
-    lambda users: np.tile(counts, (len(users), 1)), n_users=matrix.shape[0], n_items=counts.size
-)
+popular = CallableScorer(lambda users: np.tile(counts, (len(users), 1)), **ids)
 
 ranks = {
     name: fullrank.rank(scorer, split.test, exclude=split.train)

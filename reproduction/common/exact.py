@@ -62,7 +62,10 @@ def truncated_svd(train: Interactions) -> FactorScorer:
     start = np.random.default_rng(0).random(min(matrix.shape))
     left, values, right = svds(matrix, k=min(N_FACTORS, min(matrix.shape) - 1), v0=start)
     return FactorScorer(
-        (left * values).astype(np.float32), np.ascontiguousarray(right.T.astype(np.float32))
+        (left * values).astype(np.float32),
+        np.ascontiguousarray(right.T.astype(np.float32)),
+        user_ids=train.user_ids,
+        item_ids=train.item_ids,
     )
 
 

@@ -36,7 +36,12 @@ class Rescaled:
     def scorer(self, history: Interactions) -> FactorScorer:
         users = (history.matrix(np.float64) * self.head[None, :]).tocsr() @ self.vectors
         items = self.vectors * self.tail[:, None]
-        return FactorScorer((users * self.gains).astype(np.float32), items.astype(np.float32))
+        return FactorScorer(
+            (users * self.gains).astype(np.float32),
+            items.astype(np.float32),
+            user_ids=history.user_ids,
+            item_ids=history.item_ids,
+        )
 
 
 def rescaled(

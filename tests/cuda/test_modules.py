@@ -18,7 +18,7 @@ from fullrank.ranking.count import count_any  # noqa: E402
 from fullrank.ranking.cuda import block_counts, modules  # noqa: E402
 from fullrank.ranking.cuda.modules import count_module  # noqa: E402
 from fullrank.ranking.job import Job  # noqa: E402
-from fullrank.scorers import TorchScorer  # noqa: E402
+from fullrank.scorers import TorchScorer, aligned  # noqa: E402
 
 NAMES = ("greater", "equal", "before", "mark")
 DEVICE = torch.device("cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda:0")
@@ -183,3 +183,27 @@ def test_many_scores_on_a_gpu():
     for name in NAMES:
         np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
     assert found.before.sum() > 0
+
+
+def test_rows_in_another_order():
+    """A module whose rows were aligned with the data is still called where it is."""
+    random = np.random.default_rng(0)
+    module = Table(torch.from_numpy(random.normal(size=(6, 20)).astype(np.float32)))
+    users, items = (np.array([f"{c}{at}" for at in range(n)]) for c, n in (("u", 6), ("i", 20)))
+    scorer = TorchScorer(module, user_ids=users, item_ids=items)
+    by_user, by_item = random.permutation(6), random.permutation(20)
+    found = aligned(scorer, user_ids=users[by_user], item_ids=items[by_item])
+    targets = clean_targets(made_targets(random, 6, 20, 2), n_users=6, n_items=20)
+    job = Job(
+        scorer=found, targets=targets, catalogue=None, exclusion=None, random=False, key=0,
+        fast=False, n_jobs=1, batch_size=None, progress=None,
+    )  # fmt: skip
+    there = count_module(job, found, torch, DEVICE)
+    module.calls.clear()
+    here = count_any(job)
+    for name in ("greater", "equal"):
+        assert np.array_equal(getattr(there, name), getattr(here, name))
+    scores = module.scores.detach().cpu().numpy()[np.ix_(by_user, by_item)]
+    rows, columns = targets.user_rows[targets.order], targets.item_rows[targets.order]
+    above = [(scores[u] > scores[u, i]).sum() for u, i in zip(rows, columns, strict=True)]
+    assert there.greater.tolist() == above

@@ -215,12 +215,16 @@ class Bench:
         scorer = MODELS[model](**SETTINGS[model]).fit(split.train).scorer()
         self.split = split
         self.exact = rank(scorer, split.test, exclude=split.train)
-        self.scores = scorer.scores(np.arange(split.train.n_users))
+        self.scores = ScoreArray(
+            scorer.scores(np.arange(split.train.n_users)),
+            user_ids=scorer.user_ids,
+            item_ids=scorer.item_ids,
+        )
 
     def fixed(self, seed: int, n_jobs: int | None = None) -> RankSample:
         """Among 100 candidates that the user has not seen, as it is usually done."""
         return sample_ranks(
-            ScoreArray(self.scores),
+            self.scores,
             self.split.test,
             exclude=self.split.train,
             sample_size=SAMPLE_SIZE,
@@ -232,7 +236,7 @@ class Bench:
     def adaptive(self, seed: int, n_jobs: int | None = None) -> RankSample:
         """Among 25, and twice as many while the target is on top."""
         return adaptive_ranks(
-            ScoreArray(self.scores),
+            self.scores,
             self.split.test,
             exclude=self.split.train,
             n_jobs=n_jobs,

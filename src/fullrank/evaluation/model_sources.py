@@ -180,6 +180,8 @@ def _with_history(model: Any, split: Split | None) -> Any:
         for part in ("user_ids", "item_ids", "indptr", "indices")
     ):
         return model.scorer()
+    if (learned.item_ids.dtype.kind == "U") != (history.item_ids.dtype.kind == "U"):
+        return model.scorer()  # nothing is known of these items: `aligned` says so
     return model.scorer(_over_items(history, learned.item_ids))
 
 

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
-from fullrank.scorers.carried_ids import same_ids
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.reordered import Reordered
@@ -51,7 +50,7 @@ def aligned(
         The data's ids. User row u of the answer is user u of the data. Its items are those of
         the data, in the data's order, and then the scorer's further items by ascending id: the
         catalogue is what the scorer can score.
-    users : rows of the data's users who are asked about, all by default
+    users : rows of the data's users who have targets, all by default
         These must be known to the scorer.
 
     Returns
@@ -106,7 +105,7 @@ def _user_order(
     if has is None or wanted is None:
         _check_numbered("user", has, wanted, n_rows)
         return None
-    if same_ids(has, wanted):
+    if _ids.same(has, wanted):
         return None
     rows = _found("user", wanted, has)
     asked = np.arange(rows.size) if users is None else np.unique(np.asarray(users, np.int64))
@@ -119,7 +118,7 @@ def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int) -> Order | Non
     if has is None or wanted is None:
         _check_numbered("item", has, wanted, n_rows)
         return None
-    if same_ids(has, wanted):
+    if _ids.same(has, wanted):
         return None
     rows = _found("item", wanted, has)
     _check_known("item", wanted, rows)
@@ -157,7 +156,7 @@ def _check_known(side: str, wanted: Ids, rows: Ints) -> None:
 def _check_numbered(side: str, has: Ids | None, wanted: Ids | None, n_rows: int | None) -> None:
     """Where one side has no ids, those of the other are the row numbers, or nothing is known."""
     if wanted is not None:
-        if not _is_numbered(wanted):
+        if not _ids.are_rows(wanted):
             raise MissingIdsError(
                 f"`scorer` must carry {side}_ids, for the {side}s of the data are not numbered "
                 f"0 … {wanted.size - 1}: FactorScorer(…, {side}_ids=…).",
@@ -168,15 +167,8 @@ def _check_numbered(side: str, has: Ids | None, wanted: Ids | None, n_rows: int 
                 f"`scorer` must have a row for each of the {wanted.size:,} {side}s of the data; it "
                 f"has {n_rows:,}."
             )
-    elif has is not None and not _is_numbered(has):
+    elif has is not None and not _ids.are_rows(has):
         raise InputError(
             f"`targets` must have {side} ids, as Interactions have, for the {side}_ids of the "
             f"scorer are not 0 … {has.size - 1}."
         )
-
-
-def _is_numbered(ids: Ids) -> bool:
-    """Whether the ids are 0 … n−1 in that order."""
-    if ids.dtype.kind == "U" or (ids.size and (ids[0] != 0 or ids[-1] != ids.size - 1)):
-        return False
-    return bool((np.diff(ids) == 1).all())

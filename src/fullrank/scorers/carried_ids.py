@@ -55,20 +55,15 @@ def agreed(name: str, has: Ids | None, given: Ids | None, holder: str) -> Ids | 
     """The ids that are given, which must not contradict those that are there."""
     if has is None or given is None:
         return given if has is None else has
-    if has is not given and not same_ids(has, given):
+    if not _ids.same(has, given):
         raise InputError(
             f"`{name}` must be left out or be the ids of {holder}, in their order; "
-            f"{differing(has, given)}."
+            f"{_differing(has, given)}."
         )
     return has
 
 
-def same_ids(a: Ids, b: Ids) -> bool:
-    """Whether two arrays hold the same ids in the same order."""
-    return a is b or ((a.dtype.kind == "U") == (b.dtype.kind == "U") and np.array_equal(a, b))
-
-
-def differing(has: Ids, given: Ids) -> str:
+def _differing(has: Ids, given: Ids) -> str:
     """Where two arrays of ids differ, in words."""
     if has.size != given.size:
         return f"there are {has.size:,}, not {given.size:,}"

@@ -173,14 +173,8 @@ def _matrix(path: Path, side: str, column: str | None) -> Side:
             f"{array.dtype} of shape {array.shape}."
         )
     _reject_wild(path, array)
-    return Side(array, None if given is None else _unique(path, side, given))
-
-
-def _unique(path: Path, side: str, given: Any) -> Ids:
-    try:
-        return _ids.unique(f"{_SIDES[side]}_ids", given)
-    except InputError as error:
-        raise InputError(f"{str(error).rstrip('.')} ({path}).") from error
+    name = f"{_SIDES[side]}_ids of {checks.printable(path)}"
+    return Side(array, None if given is None else _ids.unique(name, given))
 
 
 @contextlib.contextmanager
@@ -248,7 +242,7 @@ def _listed(path: Path, name: str, text: str) -> Any:
         found = None
     if not isinstance(found, list):
         raise InputError(f"`{name}` must be a JSON list in the metadata of {path}.")
-    return _ids.unique(name, found)
+    return _ids.unique(f"{name} of {checks.printable(path)}", found)
 
 
 def _member(path: Path, side: str, names: list[str]) -> str:
@@ -316,17 +310,20 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
     """Ids under a name that nobody gave would be taken for a factor."""
     import pyarrow as pa
 
-    floats = [pa.types.is_floating(column.type) for column in schema]
-    for column in schema:
-        if not pa.types.is_floating(column.type) and (
-            any(floats) or not pa.types.is_integer(column.type)
-        ):
-            role = _SIDES[side]
-            raise InputError(
-                f"`factors` must be numbers with a fraction beside one column of ids; {path} has "
-                f"{column.type} in {column.name!r}: name the column of ids, as --column "
-                f"{role}={column.name}."
-            )
+    kinds = {column.name: column.type for column in schema}
+    lists = [name for name, kind in kinds.items() if pa.types.is_nested(kind)]
+    if lists:
+        strange = [name for name in kinds if name not in lists] or lists
+    elif any(pa.types.is_floating(kind) for kind in kinds.values()):
+        strange = [name for name, kind in kinds.items() if not pa.types.is_floating(kind)]
+    else:
+        strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
+    if strange:
+        raise InputError(
+            f"`factors` must be columns of numbers with a fraction, or one of lists, beside the "
+            f"ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: where it holds ids, say so as "
+            f"--column {_SIDES[side]}={strange[0]}."
+        )
 
 
 def _offsets(lists: Any, width: int) -> Array:

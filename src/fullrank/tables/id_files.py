@@ -42,13 +42,8 @@ def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> I
             f"`{role}_ids` must be a file that ends in {', '.join(SUFFIXES)}; "
             f"{checks.printable(source)} does not."
         )
-    try:
-        return _ids.unique(f"{role}_ids", _read(source, name, role, column))
-    except InputError as error:
-        where = checks.printable(source)
-        if where in str(error):
-            raise
-        raise InputError(f"{str(error).rstrip('.')} ({where}).") from error
+    found = _read(source, name, role, column)
+    return _ids.unique(f"{role}_ids of {checks.printable(source)}", found)
 
 
 def id_column(found: Sequence[str], role: str, column: str | None) -> str | None:

@@ -19,6 +19,7 @@ from fullrank.models import MODELS, Model, load
 def check_model(make: Callable[[], Model]) -> None:
     """Run a model through the contract: fit, score, repeat, and leave its input alone.
 
+    A scorer that carries ids must carry those of the interactions, and those of this library do.
     A model whose `scorer` takes a `history` must give users the scores that their items give
     them, whoever else is there; one of this library must come out of a file as it went in.
 
@@ -71,6 +72,7 @@ def _check_unfitted(model: Model) -> None:
 def _check_scores(model: Model, train: Interactions) -> np.ndarray:
     scorer = model.scorer()
     _expect(scorer.n_items == train.n_items, "the scorer must have all items of the training data")
+    _check_ids(model, scorer, train)
     users = np.arange(train.n_users)
     scores = np.asarray(scorer.scores(users))
     shape = (train.n_users, train.n_items)
@@ -84,6 +86,14 @@ def _check_scores(model: Model, train: Interactions) -> np.ndarray:
     return scores
 
 
+def _check_ids(model: Any, scorer: Any, data: Interactions) -> None:
+    needed = type(model) in MODELS.values()
+    for side in ("user_ids", "item_ids"):
+        carried, own = getattr(scorer, side, None), getattr(data, side)
+        right = not needed if carried is None else np.array_equal(carried, own)
+        _expect(right, f"the scorer must carry the {side} of the interactions that it scores")
+
+
 def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     """Some of the users, in another order and under other names, as if they were new."""
     chosen = np.array([17, 3, 3, 59, 20])
@@ -92,7 +102,9 @@ def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     history = Interactions.from_arrays(
         *np.array(rows).T, user_ids=np.arange(chosen.size), item_ids=train.item_ids
     )
-    found = np.asarray(model.scorer(history).scores(np.arange(chosen.size)))
+    scorer = model.scorer(history)
+    _check_ids(model, scorer, history)
+    found = np.asarray(scorer.scores(np.arange(chosen.size)))
     tolerance = 1e-5 * float(np.abs(scores).max())
     _expect(
         np.allclose(found, scores[chosen], rtol=1e-4, atol=tolerance),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -123,8 +124,8 @@ def test_files_of_ids(tmp_path: Path, suffix: str, ids: list[Any]) -> None:
     [
         ("a\nb\nc\n", r"`user_ids`.*4 rows of .*u\.npy; .*ids\.txt has 3"),
         ("a\n\nc\nd\n", r"`user_ids`.*line 2 of .*ids\.txt is empty"),
-        ("a\nb\na\nd\n", r"`user_ids`.*once; 1 of 4.*\ba\b.*ids\.txt"),
-        ("-1\n2\n3\n4\n", r"`user_ids`.*at least 0.*ids\.txt"),
+        ("a\nb\na\nd\n", r"`user_ids of .*ids\.txt`.*once; 1 of 4.*\ba\b"),
+        ("-1\n2\n3\n4\n", r"`user_ids of .*ids\.txt`.*at least 0"),
         ("\udcff\n", r"`user_ids`.*UTF-8.*ids\.txt"),
         ("", r"`user_ids`.*line 1 of .*ids\.txt is empty"),
     ],
@@ -228,19 +229,27 @@ def test_parquet_with_ids_in_any_order(tmp_path: Path, user: str, item: str) -> 
 
 
 @pytest.mark.parametrize("ids", [[*"abcd"], [4, 5, 6, 7]])
-def test_ids_under_a_name_that_nobody_gave_are_no_factor(tmp_path: Path, ids: list[Any]) -> None:
+@pytest.mark.parametrize("wide", [True, False])
+def test_ids_under_a_name_that_nobody_gave_are_no_factor(
+    tmp_path: Path, ids: list[Any], wide: bool
+) -> None:
     columns = {f"f{at}": column for at, column in enumerate(USERS.T)}
+    columns = columns if wide else {"v": pa.array(USERS.tolist(), pa.list_(pa.float32()))}
     pq.write_table(pa.table({"kdnr": ids, **columns}), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
     with pytest.raises(InputError, match=r"`factors`.*'kdnr'.*--column user=kdnr"):
         files.scorer()
+    told = replace(files, columns={"user": "kdnr"}).scorer()
+    assert told.user_ids is not None
+    assert told.user_ids.tolist() == ids
+    assert np.array_equal(told.user_factors, USERS)
 
 
 def test_ids_that_come_twice(tmp_path: Path) -> None:
     table = {"user": [*"abcdb"], "v": [*USERS.tolist(), [9.0] * 3]}
     pq.write_table(pa.table(table), tmp_path / "u.parquet")
     files = FactorFiles(users=tmp_path / "u.parquet", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=r"`user_ids`.*once; 1 of 5.*\bb\b.*u\.parquet"):
+    with pytest.raises(InputError, match=r"`user_ids of .*u\.parquet`.*once; 1 of 5.*\bb\b"):
         files.scorer()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -63,7 +64,11 @@ def evaluate(
     ] = None,
     item_ids: Annotated[
         list[str] | None,
-        typer.Option("--item-ids", help="The same for the items' factors.", metavar="[NAME=]FILE"),
+        typer.Option(
+            "--item-ids",
+            help="The id of each row of the items' factors, likewise.",
+            metavar="[NAME=]FILE",
+        ),
     ] = None,
     strategy: Annotated[
         str,
@@ -124,7 +129,7 @@ def evaluate(
         loaded = evaluation.load_split(
             data,
             split=split,
-            columns=columns,
+            columns=_of_data(data, columns, factors),
             download=download,
             progress=show,
             rng=seed,
@@ -158,3 +163,12 @@ def evaluate(
     common.say(str(found))
     if out is not None:
         common.say(f"Written to {out}.")
+
+
+def _of_data(data: str, columns: Mapping[str, str], factors: list[str] | None) -> dict[str, str]:
+    """The names that are meant for the data: those of ids may be for files of factors alone."""
+    from fullrank.data.sets.sources import is_name
+
+    if not factors or not is_name(data):
+        return dict(columns)
+    return {role: name for role, name in columns.items() if role not in ("user", "item")}
