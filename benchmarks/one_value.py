@@ -1,6 +1,6 @@
 """One value and its interval: where the value lies, how often the interval holds the truth.
 
-    python benchmarks/one_value.py [repeats] [--jobs 2] [--out FILE] [--before FILE]
+    python benchmarks/one_value.py [repeats] [--design NAME] [--jobs 2] [--out FILE] [--before FILE]
 
 Samples are simulated from the kept exact ranks of five models on five data sets, training items
 among the candidates or not. Users are drawn from those of the data set, then candidates for them. A
@@ -48,10 +48,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("repeats", nargs="?", type=int, default=20, help="of a cell and model")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--design", action="append", choices=list(DESIGNS), help="default: all")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--before", type=Path)
     asked = parser.parse_args()
-    tasks = [(d, s, p, m) for d in DESIGNS for s in DATA for p in PROTOCOLS for m in MODELS]
+    designs = asked.design or list(DESIGNS)
+    tasks = [(d, s, p, m) for d in designs for s in DATA for p in PROTOCOLS for m in MODELS]
     with get_context("spawn").Pool(asked.jobs) as pool:
         runs = pool.map(partial(_runs, repeats=asked.repeats), tasks, chunksize=1)
     cells = _cells([run for some in runs for run in some])
@@ -183,7 +185,7 @@ def _summary(cells: list[dict[str, Any]], before: list[dict[str, Any]] | None) -
     for key in ("design", "protocol"):
         for one in dict.fromkeys(cell[key] for cell in rows):
             groups[one] = [cell for cell in rows if cell[key] == one]
-    for design in DESIGNS:
+    for design in dict.fromkeys(cell["design"] for cell in cells):
         for one in PROTOCOLS:
             groups[f"{design}, {one}"] = [
                 cell for cell in rows if cell["design"] == design and cell["protocol"] == one
