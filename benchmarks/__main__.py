@@ -33,6 +33,7 @@ QUICK = {
     "intervals": ["1"],
     "kernels": ["1"],
     "models": ["1", "item-knn"],
+    "one_value": ["1", "--design", "adaptive"],
     "ranking_exact": ["1", "factors"],
     "ranking_sampled": ["1"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],

@@ -18,7 +18,6 @@ from jinja2 import Environment, StrictUndefined
 from mkdocs.structure.files import File
 
 from fullrank import __version__
-from fullrank.estimators.methods import FINE
 from fullrank.models import MODELS
 
 # {# is how a heading names itself, so that Jinja's comments must begin otherwise
@@ -28,9 +27,7 @@ _JINJA = Environment(
     comment_end_string="##}",
     autoescape=False,
 )
-_JINJA.globals.update(
-    study_tables.FUNCTIONS, fineness=f"{FINE:.0f}", models=MODELS, version=__version__
-)
+_JINJA.globals.update(study_tables.FUNCTIONS, models=MODELS, version=__version__)
 _AS_THEY_ARE = ("changelog", "reference/")
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr):<code>(~?)([\w.]+)</code>")
 

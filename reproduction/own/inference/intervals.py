@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.designs import RankGrid
-from fullrank.estimators.methods import behind_interval, choose, point
+from fullrank.estimators.methods import choose, point
 from fullrank.inference.estimation.diagnosis import reasons
 from fullrank.inference.estimation.uncertainty import interval, spread
 from fullrank.metrics import Metric, parse_all
@@ -115,19 +115,17 @@ def _one(sample: RankSample, method: str, here: list[float]) -> np.ndarray:
     grid = RankGrid.for_metrics(int(sample.pool.max()), metrics)
     chosen = chosen.settled(sample, grid)
     values, distribution = point(sample, metrics, chosen, grid)
-    behind = behind_interval(method, chosen, sample, grid)
-    found = spread(sample, metrics, behind, grid)
+    found = spread(sample, metrics, chosen, grid)
     recalls = [distribution.metric(Metric("recall", metric.k)) for metric in metrics]
     return np.array(
         [
             list(values.values()),
-            found.centre,
             found.population,
             found.users,
+            np.broadcast_to(found.bias, len(metrics)),
             here,
             np.array(recalls) * sample.n_targets,
             np.full(len(metrics), chosen.name == "smoothed"),
-            np.full(len(metrics), behind.name == "smoothed"),
         ]
     )
 
@@ -150,30 +148,26 @@ def _cell(
     kind: tuple[str, str, tuple[str, ...], int], target: str, metric: Metric, runs: np.ndarray
 ) -> dict[str, Any]:
     shape = shapes()[kind[0]]
-    values, centre, population, users, here, hits, smooth, behind = runs
+    values, population, users, bias, here, hits, smooth = runs
     deviation = population if target == "population" else users
     truth = np.full(here.size, shape.metric(metric)) if target == "population" else here
-    ends = [
-        interval(c, d, 0.95).with_(v) for c, d, v in zip(centre, deviation, values, strict=True)
-    ]
+    ends = [interval(v, d, 0.95, bias=b) for v, d, b in zip(values, deviation, bias, strict=True)]
     held = [end.low <= true <= end.high for end, true in zip(ends, truth, strict=True)]
     method = "smoothed" if smooth.all() else "MLE"
-    interval_by = "smoothed" if behind.all() else "MLE"
     size = DESIGNS[kind[1]].get("sample_size", LEVELS[-1])
-    fired = [
-        bool(reasons(metric, method=interval_by, ranks=shape.n_items / size, hits=h)) for h in hits
-    ]
+    fired = [bool(reasons(metric, method=method, ranks=shape.n_items / size, hits=h)) for h in hits]
     return {
         "shape": kind[0],
         "design": kind[1],
         "method": method,
-        "interval_by": interval_by,
         "n_users": kind[3],
         "target": target,
         "metric": metric.name,
         "coverage": round(float(np.mean(held)), 4),
         "fired": round(float(np.mean(fired)), 4),
         "bias_over_error": round(float((values - truth).mean() / deviation.mean()), 3),
+        "bound_over_error": round(float(bias.mean() / deviation.mean()), 3),
+        "width": round(float(np.mean([end.high - end.low for end in ends])), 6),
         "hits": round(float(hits.mean()), 1),
     }
 
@@ -191,6 +185,7 @@ def _summary(cells: list[dict[str, Any]]) -> dict[str, Any]:
     missed = [cell for cell in cells if cell["coverage"] < LOW]
     covered = [cell for cell in cells if cell["coverage"] >= LOW]
     return {
+        "pooled": round(float(np.mean([cell["coverage"] for cell in held])), 4),
         "held_to": len(held),
         "inside": int(np.sum(inside)),
         "least": min(cell["coverage"] for cell in held),

@@ -81,7 +81,9 @@ def compare(
     An estimate from a sample is not a mean, but nearly the mean of the estimate plus each user's
     influence on it. These take the place of the users' values, so that the same tests serve both,
     and the interval is for the metric over users like these, from which items were drawn as well.
-    No test sees the bias of an estimator; where samples are coarse read its diagnosis first.
+    The variance of a difference holds the bound on the smoothing bias that the two models do not
+    share (models of the same users and design share most of it). No test sees the bias of other
+    estimators; where samples are coarse read their diagnosis first.
 
     Sampled metrics themselves need not order models as exact ones do (Rendle 2019). If one
     model's recall on the full catalogue is the higher at every K, they do (Li et al. 2020,

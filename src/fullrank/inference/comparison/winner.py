@@ -62,7 +62,8 @@ def winner(
     average where these are spread over several standard errors, and overconfident among models that
     are nearly the same, where a lead is often luck: with three models and 300 users, spreads
     of 10, 3, 1 and 0.3 standard errors, the named model was given 95, 86, 71 and 65 % and was the
-    best in 96, 82, 62 and 42 %. Nor does it see the bias of an estimator.
+    best in 96, 82, 62 and 42 %. It allows for the bias of smoothing, and not for that of other
+    estimators.
 
     Examples
     --------
