@@ -152,7 +152,8 @@ class Evaluation(tabular.Tabular):
             found = [self.comparison.between(best, name, self.metrics[0]) for name in others]
             width = max(len(one.pair) for one in found)
             lines += ["", *(f"{one.pair:<{width}}  {one.metric}  {one.tail}" for one in found)]
-            lines += self.comparison.notes
+            unnamed = self.comparison.leader(self.metrics[0]).says
+            lines += [*([] if unnamed is None else [unnamed]), *self.comparison.notes]
         several = len(self.samples) > 1
         notes = [
             f"{name}: {note}" if several else note
@@ -179,7 +180,7 @@ class Evaluation(tabular.Tabular):
             for metric in self.metrics:
                 digits = decimals(one.standard_error[metric])
                 ends = one.confidence_interval[metric]
-                mark = " ▲" if one.diagnosis.warnings.get(metric) else ""
+                mark = " ▲" if one.marked(metric) else ""
                 between = ""
                 if math.isfinite(ends.low):
                     between = f" [{ends.low:.{digits}f}, {ends.high:.{digits}f}]"
