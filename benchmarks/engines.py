@@ -72,7 +72,7 @@ def main() -> None:
 
 def scaling(asked: argparse.Namespace) -> dict[str, Any]:
     if asked.small:
-        split = simulate(n_users=2000, n_items=3000).split("leave-one-out", rng=0)
+        split = simulate(n_users=2000, n_items=3000).split("leave-one-out", by="random", rng=0)
     else:
         split = datasets.load_split("gowalla")
     scorer = PureSVD(n_factors=64).fit(split.train).scorer()

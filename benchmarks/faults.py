@@ -91,7 +91,7 @@ _EXPECTED = {"ranks", "factors.parquet", "ease.parquet", "results.json", "run.js
 
 def _world() -> dict[str, Any]:
     data = simulate(n_users=USERS, n_items=ITEMS, mean_interactions=20, rng=0)
-    split = data.split("leave-one-out", rng=0)
+    split = data.split("leave-one-out", by="random", rng=0)
     normal = np.random.default_rng(0).normal
     users, items = (normal(size=(n, 16)).astype(np.float32) for n in (USERS, ITEMS))
     factors = FactorScorer(users, items, user_ids=data.user_ids, item_ids=data.item_ids)

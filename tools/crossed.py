@@ -78,7 +78,7 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
     csv = folder / "ranks.csv"
     rows = [f"{user},{rank},50" for user, rank in enumerate(samples["a"].rank)]
     csv.write_text("user,rank,sample_size\n" + "\n".join(rows) + "\n", "utf-8")
-    split = _interactions(fr, rng).split("leave-one-out", rng=0)
+    split = _interactions(fr, rng).split("leave-one-out", by="random", rng=0)
     again = iter(range(10))
 
     return {

@@ -45,12 +45,12 @@ def _held_out(name: str, **settings: Any) -> Callable[[], Split]:
 SOURCES = {
     "ml-1m": Source(_given("ml-1m"), 1500.0),
     "pinterest-20-part": Source(_given("pinterest-20-part"), 1500.0),
-    "citeulike-a": Source(_held_out("citeulike-a", rng=0), 200.0),
+    "citeulike-a": Source(_held_out("citeulike-a", by="random", rng=0), 200.0),
     # its only order is the position within a user, which is read as the time
     "amazon-video-games": Source(
         _held_out("amazon-video-games", by="last", min_interactions=3), 500.0
     ),
-    QUICK: Source(_held_out(QUICK, rng=0), 100.0),
+    QUICK: Source(_held_out(QUICK, by="random", rng=0), 100.0),
 }
 
 

@@ -31,7 +31,7 @@ def books(cache: Path, *, epochs: int = EPOCHS) -> Ranks | None:
         except InputError:
             return None
         data = data.k_core(items_per_user=BOOKS_OF_USER, users_per_item=USERS_OF_BOOK)
-        split = data.split("leave-one-out", rng=0)
+        split = data.split("leave-one-out", by="random", rng=0)
         model = NeuMF(epochs=epochs, batch_size=4096, seed=0).fit(split.train)
         found = fullrank.rank(model, split.test, ties="random", rng=0)
         keep(Ranks(found.ranks, data.n_items), path)

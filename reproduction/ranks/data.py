@@ -45,14 +45,14 @@ def _held_out(name: str, items_per_user: int = 1, users_per_item: int = 1) -> Wo
     data = datasets.load(name)
     if items_per_user > 1:
         data = data.k_core(items_per_user=items_per_user, users_per_item=users_per_item)
-    split = leave_one_out(data, rng=0)
-    inner = leave_one_out(split.train, rng=1)
+    split = leave_one_out(data, by="random", rng=0)
+    inner = leave_one_out(split.train, by="random", rng=1)
     return World(inner.train, inner.test, split.train, split.test)
 
 
 def _given(name: str) -> World:
     split = datasets.load_split(name)
-    inner = leave_one_out(split.train, rng=1)
+    inner = leave_one_out(split.train, by="random", rng=1)
     return World(inner.train, inner.test, split.train, split.test)
 
 
@@ -70,7 +70,7 @@ def _ml_20m() -> World:
 def _yelp() -> World:
     split = datasets.load_split("yelp-diffnet")
     whole = split.train if split.valid is None else split.train.union(split.valid)
-    inner = leave_one_out(whole, rng=1)
+    inner = leave_one_out(whole, by="random", rng=1)
     return World(inner.train, inner.test, whole, one_of_each(split.test, seed=0))
 
 

@@ -87,10 +87,87 @@ def test_bad_runs(fullrank: Any, tmp_path: Path, content: str | None) -> None:
 def test_models_of_one_name(fullrank: Any, run: Path) -> None:
     done = fullrank("compare", run, run)
     assert done.code == 2
-    assert re.search(r"`FILES`.*'ease'", done.err)
+    assert re.search(r"`FILES`.*'ease \(run\)'.*twice", done.err)
 
 
 def test_one_model_is_not_enough(fullrank: Any, tmp_path: Path) -> None:
     done = fullrank("compare", table(tmp_path / "a.csv", SAMPLES["ease"]), *SIZES)
     assert done.code == 2
     assert re.search(r"`FILES`.*'a'", done.err)
+
+
+def runs(tmp_path: Path, run: Path, *names: str) -> list[Path]:
+    """The same run under several folders of one folder."""
+    import shutil
+
+    (tmp_path / "runs").mkdir(exist_ok=True)
+    return [Path(shutil.copytree(run, tmp_path / "runs" / name)) for name in names]
+
+
+def models_of(done: Any) -> list[str]:
+    assert done.code == 0, done.err
+    return [one["model"] for one in json.loads(done.out)["models"]]
+
+
+def test_a_model_of_the_same_name_in_two_runs(fullrank: Any, tmp_path: Path, run: Path) -> None:
+    last, now = runs(tmp_path, run, "60", "61")
+    words = ("-m", "recall@50", "--json")
+    assert models_of(fullrank("compare", last, now, *words)) == [
+        "ease (60)", "ials (60)", "ease (61)", "ials (61)",
+    ]  # fmt: skip
+    assert models_of(fullrank("compare", f"last={last}", f"now={now}", *words)) == [
+        "last/ease", "last/ials", "now/ease", "now/ials",
+    ]  # fmt: skip
+    again = fullrank("compare", last, last, *words)
+    assert again.code == 2
+    assert re.search(r"`FILES`.*'ease \(60\)'.*twice.*NAME=", again.err)
+
+
+def test_files_are_named(fullrank: Any, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("old", "new")]
+    files = []
+    for folder, sample in zip(folders, SAMPLES.values(), strict=True):
+        folder.mkdir()
+        files.append(table(folder / "prod.csv", sample))
+    words = (*SIZES, "-m", "recall@50", "--json")
+    assert models_of(fullrank("compare", *files, *words)) == ["prod (old)", "prod (new)"]
+    named = fullrank("compare", f"a={files[0]}", f"b={files[1]}", *words)
+    assert models_of(named) == ["a", "b"]
+    twice = fullrank("compare", f"a={files[0]}", f"a={files[1]}", *words)
+    assert models_of(twice) == ["a (old)", "a (new)"]
+
+
+def test_a_path_that_exists_is_a_path(fullrank: Any, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "a=b.csv", SAMPLES["ease"])
+    done = fullrank("estimate", "a=b.csv", *SIZES, "--json")
+    assert json.loads(done.out)["model"] == "a=b"
+    missing = fullrank("estimate", "a=c.csv", *SIZES)
+    assert missing.code == 2
+    assert "c.csv" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("command", "key"), [("estimate", "model"), ("bounds", "model"), ("explain", "model")]
+)
+def test_every_command_takes_a_name(fullrank: Any, tmp_path: Path, command: str, key: str) -> None:
+    path = table(tmp_path / "ranks.csv", SAMPLES["ease"])
+    words = ["--ranks"] if command == "explain" else []
+    done = fullrank(command, *words, f"mine={path}", *SIZES, "-m", "recall@50", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)[key] == "mine"
+
+
+def test_a_plan_and_a_report_take_names(
+    fullrank: Any, tmp_path: Path, run: Path, need: Any
+) -> None:
+    path = table(tmp_path / "ranks.csv", SAMPLES["ease"])
+    how = (*SIZES, "-m", "recall@50", "--margin", "20%", "--try", "exact")
+    named = fullrank("plan", "--pilot", f"mine={path}", *how)
+    assert named.code == 0, named.err
+    assert named.out == fullrank("plan", "--pilot", path, *how).out
+    need("plotly")
+    last, now = runs(tmp_path, run, "60", "61")
+    page = tmp_path / "page.html"
+    done = fullrank("report", f"last={last}", f"now={now}", "--out", page, "--json")
+    assert [one["model"] for one in json.loads(done.out)["models"]][:1] == ["last/ease"]

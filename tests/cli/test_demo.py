@@ -94,7 +94,7 @@ def test_bounds_hold_the_exact_values(few: demonstration.Demo) -> None:
 def test_what_is_counted_over_the_draws(few: demonstration.Demo) -> None:
     """Against the same draws made one by one."""
     names = list(demonstration.SETTINGS)
-    split = demonstration.load_interactions()[1].split("leave-one-out", rng=0)
+    split = demonstration.load_interactions()[1].split("leave-one-out", by="random", rng=0)
     bench = {name: demonstration.Bench(name, split) for name in names}
     values = np.array(
         [[bench[name].fixed(seed).naive("ndcg@10") for name in names] for seed in range(3)]

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.evaluation import Evaluation
+
 Run = Callable[..., Any]
 CSV = "user,item\n" + "\n".join(f"{u},{(u * 7 + i) % 23}" for u in range(40) for i in range(6))
 
@@ -30,14 +32,18 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
     done = fullrank(*command)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[2].split() == ["model", "recall@5", "ndcg@5", "P(best)"]
+    assert lines[1] == "Split: leave-one-out, random item (the data have no times), seed 0"
+    assert lines[3].split() == ["model", "recall@5", "ndcg@5", "P(best)"]
     assert lines[-1] == f"Written to {out}."
     assert sorted(path.name for path in out.iterdir()) == ["ranks", "results.json", "run.json"]
     head = json.loads((out / "run.json").read_text("utf-8"))
     assert head["models"][1]["settings"] == {"regularization": 5.0}
+    page = Evaluation.read(out).to_markdown()
+    assert page.endswith(f"\n\n{lines[1]}")
     results = json.loads((out / "results.json").read_text("utf-8"))
     again = fullrank(*command, "--json")
     assert json.loads(again.out) == results
+    assert f"Split: {results['split']}" == lines[1]
     refused = fullrank(*command, "--seed", 1)
     assert refused.code == 2
     assert re.search(r"`out`.*seed", refused.err)

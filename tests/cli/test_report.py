@@ -51,7 +51,7 @@ def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
         ([tmp_path, "--out", out], r"`folder`.*evaluate"),
         ([run, "--out", tmp_path], r"`--out`.*folder"),
         ([run, "--out", tmp_path / "no" / "x.html"], r"`--out`.*folder.*no"),
-        ([run, run, "--out", out], r"`FILES`.*once"),
+        ([run, run, "--out", out], r"`FILES`.*twice"),
         ([run, "--out", out, "-m", "ndgc"], r"`metric`.*recall.*'ndgc'"),
     ):
         done = fullrank("report", *arguments)

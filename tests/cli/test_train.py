@@ -20,12 +20,14 @@ def test_trained_and_evaluated(fullrank: Run, tmp_path: Path) -> None:
     assert done.code == 0, done.err
     content = json.loads(done.out)
     assert content["format"] == 1
-    assert content["metrics"] == {"recall@10": 0.059}
+    assert content["metrics"] == {"recall@10": 0.041}
     shown = fullrank(*command)
-    assert "recall@10 on the test part: 0.0590" in shown.out
+    assert "\nSplit: leave-one-out, last item by time\n" in shown.out
+    assert content["split"] == "leave-one-out, last item by time"
+    assert "recall@10 on the test part: 0.0410" in shown.out
     judged = fullrank("evaluate", "simulated", "--model", f"p={out}", "-m", "recall@10", "--json")
     assert judged.err == ""
-    assert json.loads(judged.out)["models"][0]["metrics"][0]["estimate"] == pytest.approx(0.059)
+    assert json.loads(judged.out)["models"][0]["metrics"][0]["estimate"] == pytest.approx(0.041)
 
 
 @pytest.mark.parametrize(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import pytest
 
+import fullrank as fr
 from fullrank.reporting import Report, build_report
 from fullrank.samples import simulate
 
@@ -142,3 +145,58 @@ def test_words_in_backticks_are_shown_as_code_and_stay_text() -> None:
     shown = as_code("The `a<b>` of 3 < 4 users", safe)
     assert shown == "The <code>a&lt;b&gt;</code> of 3 &lt; 4 users"
     assert as_code("one ` alone & <b>", safe) == "one ` alone &amp; &lt;b&gt;"
+
+
+def _compared(values: list[float], chances: list[float]) -> Any:
+    """Three models at the first metric: their values, and their chances of being the best."""
+    random = np.random.default_rng(0)
+    ranks = {name: random.integers(1, 200, 300) for name in "abc"}
+    given = {name: {"recall@10": (one <= 10).astype(float)} for name, one in ranks.items()}
+    found = fr.compare(given, "recall@10", rng=0)
+    return replace(found, estimate=np.array([values]).T, p_best=np.array([chances]).T)
+
+
+@pytest.mark.parametrize(
+    ("values", "chances", "named", "says"),
+    [
+        ([0.1, 0.3, 0.2], [0.0, 0.9, 0.1], "b", None),
+        ([0.1, 0.3, 0.2], [0.3, 0.4, 0.3], None, "b has the highest value, but only a 40 %"),
+        ([0.1, 0.3, 0.2], [0.0, 0.4, 0.6], None, "b has the highest value, c the highest P(best)"),
+        ([0.3, 0.3, 0.3], [1 / 3, 1 / 3, 1 / 3], None, "a has the highest value, but only a 33 %"),
+    ],
+)
+def test_bold_summary_and_p_best_agree(
+    kit: Any, values: list[float], chances: list[float], named: str | None, says: str | None
+) -> None:
+    """By one rule: where it names a model all three do, and where it does not none does."""
+    compared = _compared(values, chances)
+    report = build_report(
+        {
+            name: _with_value(kit, value)
+            for name, value in zip("abc", values, strict=True)
+        },
+        comparison=compared,
+        bounds=False,
+    )  # fmt: skip
+    page = report.to_html()
+    bold = re.findall(
+        r'<tr>\s*<th scope="row">(\w+)</th>(?:<td>[^<]*</td>)*<td class="best">', page
+    )
+    assert bold == ([] if named is None else [named])
+    assert page.count('class="best"') == len(bold)
+    told = " ".join(report.summary)
+    assert compared.leader("recall@10").named == named
+    if named is None:
+        assert says is not None
+        assert f"No model can be named best by recall@10: {says}" in told
+        assert f"No model can be named best by recall@10: {says}" in str(compared)
+        assert "most likely the best" not in told
+    else:
+        assert f"{named} is most likely the best by recall@10" in told
+        assert "No model can be named" not in told + str(compared)
+
+
+def _with_value(kit: Any, value: float) -> Any:
+    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, sample_size=200, rng=0)
+    found = fr.estimate(sample, metrics="recall@10")
+    return replace(found, values={"recall@10": value})

@@ -36,7 +36,7 @@ def _ranks(name: str, asked: argparse.Namespace) -> Ranks:
     path = asked.cache / "gowalla-one-svd-64-excluded.npz"
     if not path.is_file():
         split = datasets.load_split("gowalla")
-        one = split.test.split("leave-one-out", rng=0).test
+        one = split.test.split("leave-one-out", by="random", rng=0).test
         found = fullrank.rank(
             truncated_svd(split.train), one, exclude=split.train, ties="random", rng=0
         )

@@ -36,8 +36,8 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
 
 def study(asked: argparse.Namespace) -> dict[str, Any]:
     name = QUICK if asked.quick else "ml-latest-small"
-    train = datasets.load(name).split("leave-one-out", rng=0).train
-    inner = train.split("leave-one-out", rng=1)
+    train = datasets.load(name).split("leave-one-out", by="random", rng=0).train
+    inner = train.split("leave-one-out", by="random", rng=1)
     models = []
     for label, whole in GRIDS.items():
         grid = {key: values[:2] if asked.quick else values for key, values in whole.items()}

@@ -35,8 +35,8 @@ SETTINGS = {"epochs": 6}
 def world(quick: bool) -> tuple[str, Split, Split]:
     """The data's name, its split, and the split of its training part."""
     if quick:
-        split = datasets.load(QUICK).split("leave-one-out", rng=0)
-        return QUICK, split, leave_one_out(split.train, rng=1)
+        split = datasets.load(QUICK).split("leave-one-out", by="random", rng=0)
+        return QUICK, split, leave_one_out(split.train, by="random", rng=1)
     split = datasets.load_split("ml-1m")
     return "ml-1m", split, leave_one_out(split.train, by="last", min_interactions=3)
 

@@ -7,7 +7,7 @@ import inspect
 import os
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,7 +31,7 @@ RanksFile = Annotated[
     Path,
     typer.Argument(
         help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
-        metavar="RANKS",
+        metavar="[NAME=]RANKS",
         readable=False,  # said in our own words
         show_default=False,
     ),
@@ -137,7 +137,16 @@ class Reading:
     ] = None
 
     def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:
-        """The samples in a file by model, and what was assumed; unnamed ones take its name."""
+        """The samples in a file by model, and what was assumed; unnamed ones take its name.
+
+        As ``NAME=PATH`` the file has that name, and of several models each ``NAME/model``.
+        """
+        given = Source.of(path)
+        if given.path.is_dir():
+            return given.named(_run(given.path))
+        return given.named(self._read_file(given.path, rows=rows, seed=seed))
+
+    def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
         from fullrank._lib import checks
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
@@ -266,23 +275,75 @@ def takes_ranks(command: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
+@dataclass(frozen=True)
+class Source:
+    """A file or the folder of a run, and the name it was given on the command line."""
+
+    name: str | None
+    path: Path
+
+    @classmethod
+    def of(cls, typed: Path) -> Source:
+        """``last=runs/60`` as a name and a path; what exists as it was typed is a path."""
+        name, equals, rest = str(typed).partition("=")
+        if typed.exists() or not (equals and name and rest) or os.sep in name:
+            return cls(None, typed)
+        return cls(name, Path(rest))
+
+    def named(self, found: Ranks) -> Ranks:
+        """The models under the name that was given."""
+        from fullrank._lib.text import printable
+
+        if self.name is None:
+            return found
+        name, several = printable(self.name), len(found.samples) > 1
+        samples = {
+            f"{name}/{model}" if several else name: one for model, one in found.samples.items()
+        }
+        return replace(found, samples=samples)
+
+
 def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
-    """Every model in files and in folders that `fullrank evaluate` wrote, with its rows."""
+    """Every model in files and in folders that `fullrank evaluate` wrote, with its rows.
+
+    One model in two runs is the usual case: the parts in which their paths differ tell them apart.
+    """
     from fullrank.samples.read_ranks import Ranks
 
+    read = [(path, reading.read(path, rows=True, seed=seed)) for path in paths]
+    where: dict[str, list[Path]] = {}
+    for path, one in read:
+        for name in one.samples:
+            where.setdefault(name, []).append(path)
     found: dict[str, RankSample] = {}
-    notes: dict[str, None] = {}
-    for path in paths:
-        one = _run(path) if path.is_dir() else reading.read(path, rows=True, seed=seed)
+    for path, one in read:
         for name, sample in one.samples.items():
-            if name in found:
+            label = name if len(where[name]) == 1 else f"{name} ({_tag(path, where[name])})"
+            if label in found:
                 raise InputError(
-                    f"`FILES` must name each model once; {name!r} is in {path} and before it. "
-                    "Files without a column model lend their own names."
+                    f"`FILES` must tell models apart; {label!r} is there twice. Name a file as "
+                    f"NAME={path}."
                 )
-            found[name] = sample
-        notes |= dict.fromkeys(one.notes)
+            found[label] = sample
+    notes = dict.fromkeys(note for _, one in read for note in one.notes)
     return Ranks(samples=found, notes=tuple(notes))
+
+
+def _tag(path: Path, others: list[Path]) -> str:
+    """The parts of a path that are not the same in all of them."""
+    every = [_parts(one) for one in others]
+    own, shortest = _parts(path), min(map(len, every))
+    same = [len({parts[at] for parts in every}) == 1 for at in range(shortest)]
+    behind = [len({parts[-1 - at] for parts in every}) == 1 for at in range(shortest)]
+    start = same.index(False) if False in same else shortest
+    end = behind.index(False) if False in behind else 0
+    return "/".join(own[start : len(own) - end] or own[-1:])
+
+
+def _parts(path: Path) -> tuple[str, ...]:
+    source = Source.of(path)
+    whole = source.path.absolute()
+    return (*whole.parts[:-1], whole.name if whole.is_dir() else stem(whole))
 
 
 def _run(folder: Path) -> Ranks:

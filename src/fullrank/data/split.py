@@ -62,6 +62,16 @@ class Split:
         """What is known of the users in `valid`: `valid_fold_in`, or else `train`."""
         return self.train if self.valid_fold_in is None else self.valid_fold_in
 
+    @property
+    def described(self) -> str:
+        """How the parts were separated, in a line that is printed with every result.
+
+        >>> data = Interactions.from_arrays(["a", "a"], [1, 2])
+        >>> data.split(rng=0).described
+        'leave-one-out, random item (the data have no times), seed 0'
+        """
+        return describe_split(self.kind, self.settings)
+
     def parts(self) -> dict[str, Interactions]:
         """The parts that there are, by name."""
         found = {name: getattr(self, name) for name in PARTS}
@@ -116,3 +126,37 @@ class Split:
         if self.n_dropped:
             lines.append(f"{self.n_dropped:,} interactions dropped with items not in train")
         return "\n".join(lines)
+
+
+def describe_split(kind: str, settings: Mapping[str, Any]) -> str:
+    """A split in a line, from its kind and what made it.
+
+    Examples
+    --------
+    >>> describe_split("ratio", {"test": 0.2, "by": "random", "per": "user", "rng": 0})
+    'ratio, 20 % of each user at random, seed 0'
+    """
+    parts = [kind, *_how(kind, settings)]
+    if settings.get("valid"):
+        parts.append(f"validation part {settings['valid']:g}")
+    drawn = settings.get("by") != "last" or 0 < settings.get("valid", 0) < 1
+    if settings.get("rng") is not None and drawn:
+        parts.append(f"seed {settings['rng']}")
+    return ", ".join(parts)
+
+
+def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
+    last = settings.get("by") == "last"
+    if kind == "leave-one-out":
+        why = " (the data have no times)" if settings.get("without_times") else ""
+        return ["last item by time" if last else f"random item{why}"]
+    share = _share(settings.get("test", 0.0))
+    if kind == "ratio":
+        whole = "each user" if settings.get("per", "user") == "user" else "all interactions"
+        return [f"the last {share} of {whole} by time" if last else f"{share} of {whole} at random"]
+    return [f"{share} of the users held out"] if kind == "strong" else ["as the data come"]
+
+
+def _share(held: float) -> str:
+    """A share, or a number of users."""
+    return f"{100 * held:g} %" if isinstance(held, float) else f"{held:,}"

@@ -19,7 +19,7 @@ from fullrank.errors import InputError
 def leave_one_out(
     interactions: Interactions,
     *,
-    by: str = "random",
+    by: str = "auto",
     min_interactions: int = 2,
     valid: float = 0.0,
     rng: _rng.RandomState = None,
@@ -33,9 +33,10 @@ def leave_one_out(
     Parameters
     ----------
     interactions : Interactions
-    by : {"random", "last"}
-        Any of the user's items with equal chance, or the one with the latest timestamp (of
-        equal times the one with the greatest item row, which by default is the greatest id).
+    by : {"auto", "last", "random"}
+        The item with the latest timestamp (of equal times the one with the greatest item row,
+        which by default is the greatest id), or any of the user's items with equal chance. "auto"
+        is "last" where the interactions have times, and else "random".
     min_interactions : int
         At least 2, so that something is left to learn from.
     valid : float
@@ -43,7 +44,7 @@ def leave_one_out(
         left, goes to the validation part: 1 for all of them. Who would have nothing left to
         learn from gives none.
     rng : None, int, SeedSequence or Generator
-        For `by="random"`, and for who takes part in the validation. The test items are the same
+        For a random item, and for who takes part in the validation. The test items are the same
         with and without a validation part.
 
     Examples
@@ -55,7 +56,8 @@ def leave_one_out(
     >>> split.test.pairs(), split.n_skipped
     ((array([0, 2], dtype=int32), array([1, 0], dtype=int32)), 1)
     """
-    pick = _PICKS[checks.choice("by", by, _PICKS)]
+    chosen_by = _auto(interactions) if checks.choice("by", by, ("auto", *_PICKS)) == "auto" else by
+    pick = _PICKS[chosen_by]
     least = checks.integer("min_interactions", min_interactions, low=2)
     share = checks.real("valid", valid, low=0, high=1)
     generator = _rng.generator(rng)
@@ -82,7 +84,13 @@ def leave_one_out(
         test=interactions.select(in_test),
         valid=held,
         kind="leave-one-out",
-        settings=settings_of(by=by, min_interactions=least, valid=share, rng=rng),
+        settings=settings_of(
+            by=chosen_by,
+            min_interactions=least,
+            valid=share,
+            rng=rng,
+            **({"without_times": True} if by == "auto" and chosen_by == "random" else {}),
+        ),
         n_skipped=int(np.count_nonzero(~enough)),
     )
 
@@ -151,6 +159,12 @@ def ratio(
         settings=settings_of(test=shares[0], valid=shares[1], by=by, per=per, rng=rng),
         n_skipped=int(np.count_nonzero(held.user_counts() == 0)),
     )
+
+
+def _auto(interactions: Interactions) -> str:
+    """By time where there are times: of a constant, the last is the greatest item row."""
+    times = interactions.timestamps
+    return "random" if times is None or not np.ptp(times) else "last"
 
 
 def _cut_users(

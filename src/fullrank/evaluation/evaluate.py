@@ -94,12 +94,13 @@ def evaluate(
     >>> found = evaluate(["popularity", "ease:regularization=100"], split, metrics="recall@10")
     >>> print(found)
     ranks · exact ranks of 1,000 targets of 1,000 users among 3,000 items
+    Split: leave-one-out, last item by time
     <BLANKLINE>
     model                                  recall@10  P(best)
-    popularity               0.0590 [0.0460, 0.0754]     0.00
-    ease:regularization=100  0.1840 [0.1612, 0.2092]     1.00
+    popularity               0.0410 [0.0303, 0.0552]     0.00
+    ease:regularization=100  0.1220 [0.1031, 0.1438]     1.00
     <BLANKLINE>
-    ease:regularization=100 − popularity  recall@10  +0.1250 [+0.0980, +0.1520]  p < 0.001
+    ease:regularization=100 − popularity  recall@10  +0.0810 [+0.0581, +0.1039]  p < 0.001
     """
     engine = Serial() if engine is None else engine
     if on_gpu(device) and isinstance(engine, Serial | Processes):

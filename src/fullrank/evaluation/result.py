@@ -13,6 +13,7 @@ from typing import Any
 from fullrank._lib import extras, tabular
 from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
+from fullrank.data.split import describe_split
 from fullrank.errors import InputError
 from fullrank.evaluation.manifest import (
     FORMAT,
@@ -79,6 +80,16 @@ class Evaluation(tabular.Tabular):
         """Whether every target was ranked among all items."""
         return all(isinstance(one, ExactRanks) or one.exhausted for one in self.samples.values())
 
+    @property
+    def split(self) -> str | None:
+        """How the test items were held out, in a line; None where the data were no split."""
+        return _split(self.about)
+
+    def to_markdown(self) -> str:
+        """A Markdown table, and the split below it."""
+        split = "" if self.split is None else f"\n\nSplit: {self.split}"
+        return super().to_markdown() + split
+
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
 
@@ -125,6 +136,7 @@ class Evaluation(tabular.Tabular):
                 "format": FORMAT,
                 "kind": KIND,
                 "exact": self.exact,
+                "split": self.split,
                 "metrics": list(self.metrics),
                 "models": models,
                 "comparison": None if self.comparison is None else self.comparison.to_dict(),
@@ -146,14 +158,16 @@ class Evaluation(tabular.Tabular):
         return ax
 
     def __str__(self) -> str:
-        lines = [self._title(), "", *tabular.text(*self._table())]
+        split = [] if self.split is None else [f"Split: {self.split}"]
+        lines = [self._title(), *split, "", *tabular.text(*self._table())]
         if self.comparison is not None:
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]
             found = [self.comparison.between(best, name, self.metrics[0]) for name in others]
             width = max(len(one.pair) for one in found)
             lines += ["", *(f"{one.pair:<{width}}  {one.metric}  {one.tail}" for one in found)]
-            lines += self.comparison.notes
+            unnamed = self.comparison.leader(self.metrics[0]).says
+            lines += [*([] if unnamed is None else [unnamed]), *self.comparison.notes]
         several = len(self.samples) > 1
         notes = [
             f"{name}: {note}" if several else note
@@ -178,7 +192,7 @@ class Evaluation(tabular.Tabular):
             for metric in self.metrics:
                 digits = decimals(one.standard_error[metric])
                 ends = one.confidence_interval[metric]
-                mark = " ▲" if one.diagnosis.warnings.get(metric) else ""
+                mark = " ▲" if one.marked(metric) else ""
                 between = ""
                 if math.isfinite(ends.low):
                     between = f" [{ends.low:.{digits}f}, {ends.high:.{digits}f}]"
@@ -233,7 +247,10 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
             f"{about.get('name') or 'as given'}: {data.get('n_users')} evaluated users, "
             f"{'their' if targets is None else targets} targets{_of_items(data)}"
         )
-    labels = {"split": "split", "strategy": "strategy", "settled": "resolved strategy"}
+    split = _split(about)
+    if split is not None:
+        told["split"] = split
+    labels = {"strategy": "strategy", "settled": "resolved strategy"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
     labels |= {"fullrank": "fullrank"}
     for key, label in labels.items():
@@ -242,6 +259,11 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     if about.get("seconds") is not None:
         told["time"] = f"{about['seconds']} s"
     return told
+
+
+def _split(about: Mapping[str, Any]) -> str | None:
+    settings = dict(about.get("split") or {})
+    return describe_split(settings.pop("name"), settings) if settings else None
 
 
 def _of_items(data: Mapping[str, Any]) -> str:

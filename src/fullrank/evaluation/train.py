@@ -29,6 +29,7 @@ class Training:
     ----------
     model : text of the model and its settings
     path : the file it was written to
+    split : how the training part was separated, in a line; None for all data
     n_users, n_items, n_interactions : what it was trained on
     seconds : of the fit
     part : where it was measured, "valid" or "test"; None if it was not
@@ -37,6 +38,7 @@ class Training:
 
     model: str
     path: Path
+    split: str | None
     n_users: int
     n_items: int
     n_interactions: int
@@ -53,6 +55,8 @@ class Training:
         lines = [
             f"{self.model} trained on {sizes} with {self.n_items:,} items in {self.seconds:.1f} s"
         ]
+        if self.split is not None:
+            lines.append(f"Split: {self.split}")
         if self.part is not None:
             where = "validation" if self.part == "valid" else self.part
             lines += [f"{name} on the {where} part: {v:.4f}" for name, v in self.metrics.items()]
@@ -92,7 +96,7 @@ def train_model(
     ...     path = pathlib.Path(folder, "popular.safetensors")
     ...     found = train_model("simulated", "popularity", path, metrics="recall@10")
     >>> found.metrics
-    {'recall@10': 0.059}
+    {'recall@10': 0.041}
     """
     fitted = make_model(model)
     wanted = parse_all(metrics) if metrics else ()
@@ -122,6 +126,7 @@ def train_model(
     return Training(
         model=model,
         path=Path(out),
+        split=None if parts is None else parts.described,
         n_users=learn.n_users,
         n_items=learn.n_items,
         n_interactions=learn.n_interactions,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from fullrank.inference import Comparison
 from fullrank.metrics import Metric, parse
 from fullrank.reporting.escaping import among, digits_for, number, percent
-from fullrank.reporting.figures.comparison_figures import leader
+from fullrank.reporting.figures.comparison_figures import first_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
 
@@ -20,20 +21,34 @@ def summary(
     models: Sequence[Measurement], comparison: Comparison | None, metric: str, level: float
 ) -> tuple[str, ...]:
     """Two sentences or a few more, for a reader who reads nothing else."""
-    best = _best(models, comparison, metric)
-    sentences = [_measured(models), _winner(models, comparison, metric, level, best)]
-    sentences += _unseen(models, models[best], metric)
+    named = leading(models, comparison, metric)
+    best = _first(models, comparison, metric) if named is None else named
+    sentences = [_measured(models), _winner(models, comparison, metric, level, best, named)]
+    whose = "its" if len(models) == 1 or best == named else f"{models[best].name}'s"
+    sentences += _unseen(models, models[best], metric, whose)
     if comparison is not None and metric in comparison.naive_best:
-        named = comparison.models.index(comparison.naive_best[metric])
-        if named != best:
-            sentences.append(f"The naive sampled {metric} would have picked {models[named].name}.")
-    sentences += _checked(models, metric, best)
+        naive = comparison.models.index(comparison.naive_best[metric])
+        if naive != named:
+            sentences.append(f"The naive sampled {metric} would have picked {models[naive].name}.")
+    sentences += _checked(models, metric, best, whose)
     return tuple(sentences)
 
 
-def _best(models: Sequence[Measurement], comparison: Comparison | None, metric: str) -> int:
+def leading(
+    models: Sequence[Measurement], comparison: Comparison | None, metric: str
+) -> int | None:
+    """The row of the model that may be named the best at a metric: bold, and in the summary."""
+    if comparison is None or metric not in comparison.metrics:
+        return None
+    name = comparison.leader(metric).named
+    named = None if name is None else comparison.models.index(name)
+    highest = int(np.argmax([model.values[metric].estimate for model in models]))
+    return named if named == highest else None
+
+
+def _first(models: Sequence[Measurement], comparison: Comparison | None, metric: str) -> int:
     if comparison is not None:
-        return leader(comparison, comparison.metrics.index(metric))
+        return first_of(comparison, metric)
     return int(np.argmax([model.values[metric].estimate for model in models]))
 
 
@@ -85,6 +100,7 @@ def _winner(
     metric: str,
     level: float,
     best: int,
+    named: int | None,
 ) -> str:
     value = models[best].values[metric]
     digits = digits_for(value.standard_error)
@@ -101,6 +117,17 @@ def _winner(
             "cannot be tested."
         )
     column = comparison.metrics.index(metric)
+    if named is None:
+        # the names as they are printed here
+        label = dict(zip(comparison.models, (model.name for model in models), strict=True))
+        one = comparison.leader(metric)
+        told = replace(one, highest=label[one.highest], likeliest=label[one.likeliest])
+        if told.says is not None:
+            return told.says
+        return (  # only where a comparison was given that is not of these estimates
+            f"No model can be named best by {metric}: {told.highest} leads in the comparison but "
+            "has not the highest value."
+        )
     chance = percent(float(comparison.p_best[best, column]))
     first = comparison.models[best]
     order = np.argsort(-comparison.estimate[:, column], kind="stable")
@@ -113,7 +140,9 @@ def _winner(
     )
 
 
-def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> list[str]:
+def _unseen(
+    models: Sequence[Measurement], model: Measurement, metric: str, whose: str
+) -> list[str]:
     """What the sample could not tell, of the model named."""
     if model.estimate is None or not model.sampled:
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
@@ -122,8 +151,8 @@ def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> l
     value, found = model.values[metric], []
     if value.naive is not None:
         found.append(
-            f"Among the sampled candidates its {metric} reads {number(value.naive, 3)}, which is "
-            "not its value over the catalogue."
+            f"Among the sampled candidates {whose} {metric} reads {number(value.naive, 3)}, which "
+            "is not the value over the catalogue."
         )
     allowed = ""
     if value.least is not None and value.most is not None:
@@ -148,7 +177,7 @@ def _seen(ranks: float, metric: Metric) -> str:
     return f"Rank 1 of the sample covers about {ranks:,.0f} ranks, fewer than the cut-off."
 
 
-def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]:
+def _checked(models: Sequence[Measurement], metric: str, best: int, whose: str) -> list[str]:
     """How the estimates did, where exact ranks are known beside them."""
     known = {
         place: model.values[metric]
@@ -162,11 +191,14 @@ def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]
     if value is not None and value.exact is not None:
         where = "inside" if value.low <= value.exact <= value.high else "outside"
         digits = digits_for(value.standard_error)
-        parts.append(f"give it {number(value.exact, digits)}, {where} the interval")
+        it = "it" if whose == "its" else models[best].name
+        parts.append(f"give {it} {number(value.exact, digits)}, {where} the interval")
     if len(models) > 1 and len(known) == len(models):
         top = max(known, key=lambda place: known[place].exact or 0.0)
         parts.append(
-            "name the same model" if top == best else f"name {models[top].name} as the best"
+            "name the same model"
+            if top == best and whose == "its"
+            else f"name {models[top].name} as the best"
         )
     if not parts:
         return []

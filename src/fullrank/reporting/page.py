@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fullrank import __version__
 from fullrank._lib import extras
 from fullrank.inference.estimation.result import PEOPLE
+from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import as_code, script_json
 from fullrank.reporting.figures.comparison_figures import comparison_table
 from fullrank.reporting.figures.draw_plotly import spec
@@ -63,7 +64,7 @@ def render(report: Report) -> str:
         figures=sections,
         groups=report.groups(),
         columns=report.columns(),
-        highest=_highest(report),
+        named=_named(report),
         people=_people(report),
         warnings=_warnings(report),
         compared=None if report.comparison is None else comparison_table(report.comparison, names),
@@ -102,15 +103,10 @@ def _policy(*scripts: str) -> str:
     )
 
 
-def _highest(report: Report) -> dict[str, int]:
-    """For each metric the row of the highest estimate, where there is more than one."""
-    if len(report.models) < 2:
-        return {}
-    found = {}
-    for metric in report.metrics:
-        values = [model.values[metric].estimate for model in report.models]
-        found[metric] = values.index(max(values))
-    return found
+def _named(report: Report) -> dict[str, int]:
+    """For each metric the row of the model that may be named the best, where one may."""
+    rows = {one: leading(report.models, report.comparison, one) for one in report.metrics}
+    return {metric: row for metric, row in rows.items() if row is not None}
 
 
 def _people(report: Report) -> str:

@@ -62,7 +62,7 @@ def test_min_interactions(data: Interactions) -> None:
 
 def test_the_same_seed_gives_the_same_split(data: Interactions) -> None:
     whole = simulate(n_users=200, n_items=60, mean_interactions=15)
-    first, second, other = (whole.split(rng=seed).test.indices for seed in (1, 1, 2))
+    first, second, other = (whole.split(by="random", rng=seed).test.indices for seed in (1, 1, 2))
     np.testing.assert_array_equal(first, second)
     assert (first != other).mean() > 0.5
 
@@ -70,7 +70,7 @@ def test_the_same_seed_gives_the_same_split(data: Interactions) -> None:
 def test_random_takes_every_item_equally_often() -> None:
     """4,000 users of five items: each place is expected 800 times, sd 25."""
     data = Interactions.from_arrays(np.repeat(np.arange(4000), 5), np.tile(np.arange(5), 4000))
-    counts = data.split(rng=0).test.item_counts()
+    counts = data.split(by="random", rng=0).test.item_counts()
     assert np.abs(counts - 800).max() < 4 * np.sqrt(4000 * 0.2 * 0.8)
 
 

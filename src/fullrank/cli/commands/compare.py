@@ -20,7 +20,7 @@ def compare(
         list[Path],
         typer.Argument(
             help="Files of ranks, and folders that `fullrank evaluate` wrote.",
-            metavar="FILES...",
+            metavar="[NAME=]FILES...",
             readable=False,  # said in our own words
             show_default=False,
         ),
@@ -56,6 +56,8 @@ def compare(
     user pairs them; without one, row i is taken for the same user.
 
     Example: fullrank compare runs/ease runs/ials -m ndcg@10 -m recall@20
+
+    One model, two runs: fullrank compare last=runs/60 now=runs/61
 
     Or: fullrank compare ease.csv ials.csv --sample-size 100 --n-items 26744
     """

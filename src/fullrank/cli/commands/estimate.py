@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fullrank.cli import common
-from fullrank.cli.rank_options import RanksFile, Reading, takes_ranks
+from fullrank.cli.rank_options import RanksFile, Reading, Source, takes_ranks
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ def estimate(
     A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
     """
     common.writable(report, "--report")
-    if report is not None and report.exists() and ranks.exists() and report.samefile(ranks):
-        raise InputError(f"`--report` must not take the place of the ranks in {ranks}.")
+    path = Source.of(ranks).path
+    if report is not None and report.exists() and path.exists() and report.samefile(path):
+        raise InputError(f"`--report` must not take the place of the ranks in {path}.")
     from fullrank.inference import estimate as fit
     from fullrank.inference.estimation.estimate import METRICS
     from fullrank.metrics import parse_all
@@ -90,7 +91,7 @@ def estimate(
     if report is not None:
         from fullrank.reporting import write_report
 
-        measured = {"ranks": ranks.name, "seed": str(seed)}
+        measured = {"ranks": path.name, "seed": str(seed)}
         measured |= {"assumed": " ".join(read.notes)} if read.notes else {}
         write_report(found, report, measured=measured, method=method, rng=seed)
     if as_json:

@@ -23,8 +23,8 @@ Columns = Annotated[
 Split = Annotated[
     str,
     typer.Option(
-        help="auto (the data's own, else leave-one-out), given, leave-one-out:by=last, "
-        "ratio:test=0.2, strong:test=0.1, …"
+        help="auto (the data's own, else leave-one-out: the last item where there are times), "
+        "given, leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …"
     ),
 ]
 Download = Annotated[

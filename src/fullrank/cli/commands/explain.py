@@ -23,7 +23,7 @@ def explain(
         typer.Option(
             "--ranks",
             help="Ranks to fit the mapping function to.",
-            metavar="FILE",
+            metavar="[NAME=]FILE",
             readable=False,  # said in our own words
         ),
     ] = None,

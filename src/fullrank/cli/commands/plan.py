@@ -52,7 +52,7 @@ def plan(
         typer.Option(
             "--pilot",
             help="Ranks to plan from; two models plan for their difference.",
-            metavar="FILE",
+            metavar="[NAME=]FILE",
             readable=False,  # said in our own words
         ),
     ] = None,

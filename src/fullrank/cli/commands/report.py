@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from fullrank.cli import common
-from fullrank.cli.rank_options import Reading, read_models, takes_ranks
+from fullrank.cli.rank_options import Reading, Source, read_models, takes_ranks
 
 PANEL = common.HAVE_RANKS
 
@@ -19,7 +19,8 @@ def report(
         list[Path],
         typer.Argument(
             help="Folders that `fullrank evaluate` wrote, and files of ranks.",
-            metavar="FILES...",
+            metavar="[NAME=]FILES...",
+            readable=False,  # said in our own words
             show_default=False,
         ),
     ],
@@ -34,13 +35,15 @@ def report(
     """Write a report of one run or several, or of ranks from anywhere: one file, no network.
 
     Example: fullrank report run --out report.html
+
+    Named: fullrank report last=runs/60 now=runs/61 --out report.html
     """
     from fullrank.evaluation.result import told_by
     from fullrank.reporting import write_report
 
     common.writable(out, "--out")
     found = read_models(reading, files, seed=seed)
-    measured, metrics = told_by(files)
+    measured, metrics = told_by([Source.of(one).path for one in files])
     wanted = metric or metrics
     settings: dict[str, Any] = {"metrics": wanted} if wanted else {}
     made = write_report(

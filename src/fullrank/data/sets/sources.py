@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,13 @@ from fullrank._lib.progress import Progress
 from fullrank._lib.specs import parse_spec
 from fullrank.data import DATASETS, SPLITS, Interactions, Split, read_split
 from fullrank.data.sets import datasets
-from fullrank.errors import InputError
+from fullrank.errors import DataWarning, InputError
 
 _AUTO, _GIVEN = "auto", "given"
 _SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.bz2")
+_MARKS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev"}
+_LEARNED = {"train", "training"}
+_LOOK = 1_000_000  # rows to look for marks in
 _ROLES = ("user", "item", "value", "timestamp", "split")
 
 
@@ -34,8 +39,8 @@ def load_split(
     ----------
     source : name of a data set, or path of a Parquet or CSV file of interactions
     split : "auto" takes the split that the data come with and else holds out one item of each
-        user; "given" insists on the former; or the name of a split with settings, as
-        "leave-one-out:by=last", "ratio:test=0.2", "strong:test=0.1"
+        user, the last where there are times; "given" insists on the former; or the name of a
+        split with settings, as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
         the usual names are found without
     download : whether to fetch a data set that is not here
@@ -61,6 +66,8 @@ def load_split(
     if spec.name == _GIVEN:
         raise InputError(f"`split` must not be 'given' for {source}, which comes with no split.")
     data = load_interactions(source, columns=columns, download=download, progress=progress)
+    if not is_name(source):
+        _warn_of_marks(_file(source), columns or {})
     return data.split("leave-one-out", rng=rng)
 
 
@@ -135,6 +142,68 @@ def _given(
     if "split" not in asked and _tables.GUESSES["split"][0] not in _names(path):
         return None
     return read_split(path, **asked)
+
+
+def _warn_of_marks(path: Path, columns: Mapping[str, str]) -> None:
+    """Say so where a column that nobody asked for marks rows as train and test."""
+    used = {name for role, name in columns.items() if role != "split"}
+    for name, values in _texts(path).items():
+        marks = sorted(values)
+        if name not in used and _is_split(values):
+            warnings.warn(
+                f"The column {name!r} of {path} holds {', '.join(marks)} and was not used: one "
+                f"item of each user is held out instead. Read it by --column split={name}, or "
+                f"columns={{'split': {name!r}}}.",
+                DataWarning,
+                stacklevel=4,
+            )
+
+
+def _texts(path: Path) -> dict[str, set[str]]:
+    """The first values of every column of text, in small letters."""
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    if ".csv" in path.suffixes[-2:]:
+        with pa.csv.open_csv(path) as stream:
+            batches: Any = stream
+            return _first_texts(batches)
+    file = pq.ParquetFile(path)
+    names = [field.name for field in file.schema_arrow if _is_text(field.type)]
+    return _first_texts(file.iter_batches(columns=names)) if names else {}
+
+
+def _first_texts(batches: Iterable[Any]) -> dict[str, set[str]]:
+    import pyarrow as pa
+
+    found: dict[str, set[str]] = {}
+    rows = 0
+    try:
+        for batch in batches:
+            for name, column in zip(batch.schema.names, batch.columns, strict=True):
+                kept = found.get(name, set())
+                if _is_text(column.type) and len(kept) <= len(_MARKS):
+                    values = (str(one).strip().lower() for one in column.unique().to_pylist())
+                    found[name] = kept | set(islice(values, len(_MARKS) + 2))
+            rows += batch.num_rows
+            if rows >= _LOOK:
+                break
+    except pa.ArrowException:  # a column that changes its kind further down, and is not read
+        return found
+    return found
+
+
+def _is_split(values: set[str]) -> bool:
+    """Whether the values are the parts of a split, in the words people use."""
+    return values <= _MARKS and bool(values & _LEARNED) and bool(values - _LEARNED)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(plain) or pa.types.is_large_string(plain))
 
 
 def _names(path: Path) -> set[str]:

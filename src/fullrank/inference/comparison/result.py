@@ -13,6 +13,7 @@ from fullrank._lib import checks, extras, tabular
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
+from fullrank.inference.comparison.leader import Leader, leader
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 
@@ -131,10 +132,14 @@ class Comparison:
         )
 
     def best(self, metric: str | Metric) -> str:
-        """The model with the highest estimate; of equal ones the first."""
+        """The model with the highest estimate; of equal ones the first. See `leader`."""
+        return self.leader(metric).highest
+
+    def leader(self, metric: str | Metric) -> Leader:
+        """Who leads at a metric, and whether that model may be named the best."""
         (parsed,) = parse_all(metric)
         column = self.metrics.index(checks.choice("metric", parsed.name, self.metrics))
-        return self.models[int(np.argmax(self.estimate[:, column]))]
+        return leader(parsed.name, self.models, self.estimate[:, column], self.p_best[:, column])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -207,7 +212,8 @@ class Comparison:
         return ax
 
     def __str__(self) -> str:
-        lines = [self._title(), "", *self._block(), "", *self._lines(), *self.notes]
+        unnamed = [says for one in self.metrics if (says := self.leader(one).says) is not None]
+        lines = [self._title(), "", *self._block(), "", *self._lines(), *unnamed, *self.notes]
         return "\n".join(lines)
 
     def _title(self) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.types import Floats
+from fullrank.inference.comparison.leader import Leader, leader
 from fullrank.metrics import Metric, parse_all
 
 
@@ -44,8 +45,13 @@ class Winner(tabular.Tabular):
         return dict(zip(self.models, self.probability[:, column].tolist(), strict=True))
 
     def best(self, metric: str | Metric) -> str:
-        """The model with the highest estimate; of equal ones the first."""
-        return self.models[int(np.argmax(self.estimate[:, self._at(metric)]))]
+        """The model with the highest estimate; of equal ones the first. See `leader`."""
+        return self.leader(metric).highest
+
+    def leader(self, metric: str | Metric) -> Leader:
+        """Who leads at a metric, and whether that model may be named the best."""
+        at = self._at(metric)
+        return leader(self.metrics[at], self.models, self.estimate[:, at], self.probability[:, at])
 
     def _at(self, metric: str | Metric) -> int:
         (parsed,) = parse_all(metric)
@@ -86,6 +92,7 @@ class Winner(tabular.Tabular):
         lines = [f"{'P(best)':<{max(width, 7)}}" + "".join(f"  {m:>12}" for m in head[1:])]
         lines += [f"{name:<{max(width, 7)}}" + "".join(f"  {c:>12}" for c in cells)
                   for name, *cells in rows]  # fmt: skip
+        lines += [says for one in self.metrics if (says := self.leader(one).says) is not None]
         return "\n".join([*lines, *self.notes])
 
     def _table(self) -> tuple[list[str], list[list[str]]]:

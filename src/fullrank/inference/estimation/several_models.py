@@ -37,11 +37,8 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
     >>> found = estimate(samples, metrics="recall@100")
     >>> round(found["new"]["recall@100"], 1)
     0.5
-    >>> print(found.to_markdown())
-    | model | metric | naive | full catalogue | 95 % for all users like these |
-    | --- | --- | --- | --- | --- |
-    | old | recall@100 | 1.0000 | 0.334 | 0.297 … 0.372 |
-    | new | recall@100 | 1.0000 | 0.500 | 0.461 … 0.540 |
+    >>> found.to_frame()[["model", "metric"]].to_dict("list")
+    {'model': ['old', 'new'], 'metric': ['recall@100', 'recall@100']}
     """
 
     models: Mapping[str, Estimate]

@@ -10,10 +10,9 @@ from fullrank.reporting.escaping import among, percent, short
 from fullrank.reporting.figures.figure import Axis, Figure, Series, numbers
 
 
-def leader(comparison: Comparison, column: int) -> int:
-    """The model most likely to be the best at a metric; of equals the higher, then the first."""
-    chances, values = comparison.p_best[:, column], comparison.estimate[:, column]
-    return max(range(len(values)), key=lambda i: (chances[i], values[i], -i))
+def first_of(comparison: Comparison, metric: str) -> int:
+    """The model that the others are set against: the one with the highest value."""
+    return comparison.models.index(comparison.leader(metric).highest)
 
 
 def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
@@ -24,14 +23,14 @@ def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Fig
 def comparison_table(
     comparison: Comparison, names: Sequence[str]
 ) -> tuple[tuple[str, ...], list[tuple[str, list[tuple[str, ...]]]]]:
-    """For each metric its models, best first: value, P(best), lead of the best and its p value."""
+    """For each metric its models, best first: value, P(best), lead of the first and its p value."""
     level = f"{100 * comparison.confidence_level:g} % interval"
     p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
-    head = ("model", "value ± standard error", "P(best)", "behind the best by", level, p)
+    head = ("model", "value ± standard error", "P(best)", "behind the first by", level, p)
     groups = []
     for column, metric in enumerate(comparison.metrics):
         digits = decimals(float(comparison.standard_error[:, column].max()))
-        first = leader(comparison, column)
+        first = first_of(comparison, metric)
         rows = []
         for i in sorted(
             range(len(names)),
@@ -53,7 +52,7 @@ def comparison_table(
 
 
 def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
-    metric, first = comparison.metrics[0], leader(comparison, 0)
+    metric, first = comparison.metrics[0], first_of(comparison, comparison.metrics[0])
     others = sorted((i for i in range(len(names)) if i != first),
                     key=lambda i: comparison.estimate[i, 0])  # fmt: skip
     series, rows = [], []
@@ -98,9 +97,9 @@ def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
     order = sorted(range(len(names)), key=lambda i: -comparison.estimate[i, 0])
     at = [comparison.metrics.index(metric) for metric in metrics]
     best = [
-        f"{metric}: {names[j]} {percent(float(comparison.p_best[j, i]))}"
-        for i, metric in enumerate(comparison.metrics)
-        for j in [leader(comparison, i)]
+        f"{metric}: {names[comparison.models.index(one.likeliest)]} {percent(one.probability)}"
+        for metric in comparison.metrics
+        for one in [comparison.leader(metric)]
     ]
     return Figure(
         name="winner",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import pytest
 
 from fullrank.data.sets.listing import details, every, no_download
-from fullrank.errors import InputError
+from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation import load_interactions, load_split
 from fullrank.evaluation.train import train_model
 
@@ -127,3 +128,72 @@ def test_training(path: Path, tmp_path: Path) -> None:
     assert "recall@3 on the validation part: " in str(with_valid)
     with pytest.raises(InputError, match=r"`metrics`.*split"):
         train_model(path, "popularity", out, split="none", metrics="auc")
+
+
+TIMES = "user,item,timestamp\n" + "".join(
+    f"{u},{i},{(i * 7 + u) % 11}\n" for u in range(6) for i in range(u, u + 4)
+)
+
+
+def test_the_last_item_is_held_out_where_there_are_times(tmp_path: Path) -> None:
+    file = tmp_path / "timed.csv"
+    file.write_text(TIMES)
+    split = load_split(file)
+    last = load_split(file, split="leave-one-out:by=last")
+    assert split.test.indices.tolist() == last.test.indices.tolist()
+    assert split.settings["by"] == "last"
+    assert split.described == "leave-one-out, last item by time"
+    other = load_split(file, split="leave-one-out:by=random", rng=3)
+    assert other.described == "leave-one-out, random item, seed 3"
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("auto", "leave-one-out, random item (the data have no times), seed 0"),
+        ("leave-one-out:valid=1", "leave-one-out, random item (the data have no times), "
+         "validation part 1, seed 0"),
+        ("ratio:test=0.5", "ratio, 50 % of each user at random, seed 0"),
+        ("ratio:test=0.5,per=all", "ratio, 50 % of all interactions at random, seed 0"),
+        ("strong:test=0.5,min_interactions=2,fold_in=0.5", "strong, 50 % of the users held out, seed 0"),
+    ],
+)  # fmt: skip
+def test_a_split_says_how_it_was_made(path: Path, how: str, said: str) -> None:
+    assert load_split(path, split=how).described == said
+
+
+def test_equal_times_are_no_times(tmp_path: Path) -> None:
+    file = tmp_path / "flat.csv"
+    file.write_text("user,item,timestamp\na,1,0\na,2,0\na,3,0\nb,1,0\nb,2,0\n")
+    assert load_split(file).settings["by"] == "random"
+
+
+@pytest.mark.parametrize("marks", [("train", "test"), ("Training", "Validation")])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_a_column_of_marks_is_not_ignored_in_silence(
+    tmp_path: Path, marks: tuple[str, str], kind: str
+) -> None:
+    file = tmp_path / f"marked.{kind}"
+    rows = [(u, i, marks[i == u]) for u in range(6) for i in range(u, u + 4)]
+    if kind == "csv":
+        file.write_text("user,item,part\n" + "".join(f"{u},{i},{m}\n" for u, i, m in rows))
+    else:
+        pa = pytest.importorskip("pyarrow")
+        pq = pytest.importorskip("pyarrow.parquet")
+        users, items, parts = zip(*rows, strict=True)
+        pq.write_table(pa.table({"user": users, "item": items, "part": parts}), file)
+    with pytest.warns(DataWarning, match=r"'part'.*not used.*--column split=part") as caught:
+        load_split(file)
+    assert len(caught) == 1
+    if marks[0] == "train":
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert load_split(file, columns={"split": "part"}).kind == "given"
+
+
+def test_other_texts_are_no_marks(tmp_path: Path) -> None:
+    file = tmp_path / "notes.csv"
+    file.write_text("user,item,mood,only\na,1,train,test\na,2,bus,test\nb,1,test,test\nb,2,,test\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_split(file)
