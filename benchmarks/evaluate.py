@@ -89,9 +89,7 @@ def counted() -> dict[str, int]:
         mock.patch("fullrank.reporting.build.compare", wraps=result.compare) as again,
         mock.patch("fullrank.reporting.measurement.estimate", wraps=result.estimate) as more,
     ):
-        evaluate(
-            {"a": scorer, "b": other}, split, strategy="sampled:100", out=Path(folder, "run")
-        )
+        evaluate({"a": scorer, "b": other}, split, strategy="sampled:100", out=Path(folder, "run"))
     return {
         "estimates": estimates.call_count + more.call_count,
         "comparisons": comparisons.call_count + again.call_count,
@@ -108,8 +106,7 @@ def some_split(n_users: int, n_items: int, per_user: int = 30) -> Split:
     keep = part | (flat != np.repeat(items[:, 0], per_user))
     whole = {"user_ids": np.arange(n_users), "item_ids": np.arange(n_items), "repeats": "sum"}
     train, test = (
-        Interactions.from_arrays(users[rows], flat[rows], **whole)
-        for rows in (keep & ~part, part)
+        Interactions.from_arrays(users[rows], flat[rows], **whole) for rows in (keep & ~part, part)
     )
     return Split(train=train, test=test)
 

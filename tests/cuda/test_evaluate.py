@@ -50,5 +50,5 @@ def test_a_run_begun_on_a_device_goes_on_without_one(tmp_path):
 
 
 def test_a_gpu_gets_larger_shards():
-    assert (usual_size(10**6), usual_size(10**6, "cuda")) == (15_625, 125_000)
-    assert usual_size(10, "cuda") == 512
+    assert (usual_size(10**6, 1e6), usual_size(10**6, 1e6, "cuda")) == (15_625, 125_000)
+    assert usual_size(10, 1e6, "cuda") == 512

@@ -111,6 +111,7 @@ def evaluate(
         strategy=Strategy.of(strategy),
         metrics=tuple(metric.name for metric in parse_all(metrics)),
         exclude=exclude,
+        marked=out is not None,
         seed=rng,
         name=name,
         engine=engine,

@@ -70,8 +70,11 @@ def make_model(text: str) -> Any:
     return kind(**spec.settings)
 
 
-def make_entries(given: Any, split: Split | None) -> list[Entry]:
-    """An entry for each model: a mapping from names, or specifications that name themselves."""
+def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> list[Entry]:
+    """An entry for each model: a mapping from names, or specifications that name themselves.
+
+    Without `marked`, scorers get no fingerprint, which reads all that they hold.
+    """
     if isinstance(given, str):
         given = [given]
     if not isinstance(given, Mapping):
@@ -81,7 +84,7 @@ def make_entries(given: Any, split: Split | None) -> list[Entry]:
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
             raise InputError(f"`models` must be named by printable text, not {name!r}.")
-    return [_entry(name, thing, split) for name, thing in given.items()]
+    return [_entry(name, thing, split, marked) for name, thing in given.items()]
 
 
 def named(given: Any) -> dict[str, Any]:
@@ -104,7 +107,7 @@ def named(given: Any) -> dict[str, Any]:
     return found
 
 
-def _entry(name: str, thing: Any, split: Split | None) -> Entry:
+def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
     if isinstance(thing, str) and thing.lower().endswith(_SAVED):
         thing = Path(thing)
     if isinstance(thing, Path) and thing.suffix.lower() == _SAVED:
@@ -121,10 +124,13 @@ def _entry(name: str, thing: Any, split: Split | None) -> Entry:
         return _fitted(name, thing, _needed(name, split))
     if isinstance(thing, UserFactors):
         about = {"kind": "user factors", "column": thing.column}
-        about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
+        if marked:
+            about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
         return Entry(name=name, about=about, scorer=lambda _: thing)
     scorer = as_scorer(_with_history(thing, split) if isinstance(thing, Saved) else thing)
-    about = {"kind": "scorer", "about": repr(scorer), "fingerprint": fingerprint(scorer)}
+    about = {"kind": "scorer", "about": repr(scorer)}
+    if marked:
+        about["fingerprint"] = fingerprint(scorer)
     return Entry(name=name, about=about, scorer=lambda _: scorer)
 
 

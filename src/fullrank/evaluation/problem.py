@@ -22,6 +22,8 @@ Ranks = RankSample | ExactRanks
 _SHARDS = 64  # as many as this, where the sizes below allow it
 _GPU_SHARDS = 8
 _LEAST, _MOST = 512, 100_000  # users in a shard
+_SCORES = 4e8  # in a shard at least: every shard prepares the items again, and waits for its last
+AT_ONCE = 1_000_000  # users whose ranks are held without shards
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,6 +37,7 @@ class Problem:
     threads: int | None = None
     device: str | None = None
     keep_rows: bool = True
+    progress: Any = None  # where the work is one part in this process
 
 
 def rank_shard(problem: Problem, shard: Shard) -> Ranks:
@@ -45,19 +48,20 @@ def rank_shard(problem: Problem, shard: Shard) -> Ranks:
         scorer = scorer.for_shard(problem.targets, shard)
     sample = problem.strategy.rank(
         scorer, targets, exclude=seen, n_jobs=problem.threads, device=problem.device,
-        rng=problem.seed,
+        rng=problem.seed, progress=problem.progress,
     )  # fmt: skip
     return sample if problem.keep_rows else sample.without_rows()
 
 
-def usual_size(n_users: int, device: str | None = None) -> int:
-    """Users in a shard: some 64 shards, none of them tiny or huge.
+def usual_size(n_users: int, per_user: float, device: str | None = None) -> int:
+    """Users in a shard: some 64 shards, none of them tiny or huge; `per_user` items are scored.
 
     A GPU gets the items again for every shard, so it is given fewer and larger ones.
     """
     if on_gpu(device):
         return max(_LEAST, -(-n_users // _GPU_SHARDS))
-    return int(np.clip(-(-n_users // _SHARDS), _LEAST, _MOST))
+    least = np.clip(_SCORES / per_user, _LEAST, _MOST)
+    return int(np.clip(-(-n_users // _SHARDS), least, _MOST))
 
 
 def added(samples: Sequence[Ranks]) -> Ranks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -16,12 +16,20 @@ from fullrank._lib.progress import Steps
 from fullrank._lib.rng import RandomState
 from fullrank.data import Split
 from fullrank.data.shards import Shard, ShardedTargets
+from fullrank.data.targets import ANY
 from fullrank.designs.draws import seed_key
-from fullrank.engines import Engine
+from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.budget import chosen_users, settled_strategy
 from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
-from fullrank.evaluation.problem import Problem, Ranks, added, rank_shard, usual_size
+from fullrank.evaluation.problem import (
+    AT_ONCE,
+    Problem,
+    Ranks,
+    added,
+    rank_shard,
+    usual_size,
+)
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.strategy import Strategy
@@ -68,7 +76,10 @@ class Work:
         targets = self.targets
         if strategy.users is not None:
             targets = chosen_users(targets, strategy.users, self.seed)
-        shards = targets.shards(checks.integer("shard_size", settled["shard_size"], low=1))
+        size = checks.integer("shard_size", settled["shard_size"], low=1)
+        if folder is None and self._needs_no_shards(targets):
+            size = targets.n_users
+        shards = targets.shards(size)
         found = {}
         with self.engine:
             for model, entry in enumerate(self.entries):
@@ -101,8 +112,16 @@ class Work:
         strategy = settled_strategy(
             self.strategy, scorer, targets, metric=self.metrics[0], seed=self.seed
         )
-        size = self.shard_size or usual_size(strategy.users or self.targets.n_users, self.device)
+        per_user = strategy.per_user(self.targets.n_items or ANY)
+        n_users = strategy.users or self.targets.n_users
+        size = self.shard_size or usual_size(n_users, per_user, self.device)
         return {"strategy": strategy.to_dict(), "shard_size": size}
+
+    def _needs_no_shards(self, targets: Any) -> bool:
+        """Whether all users can be ranked in one call: shards are for resuming and for workers."""
+        here = isinstance(self.engine, Serial) and isinstance(targets, ShardedTargets)
+        free = self.shard_size is None and self.keep_rows
+        return here and free and targets.n_users <= AT_ONCE
 
     def _scorer(self, model: int, folder: RunFolder | None, ready: Any = None) -> Any:
         if ready is not None:
@@ -148,6 +167,8 @@ class Work:
             with self.steps(f"ranking with {self.entries[model].name}") as show:
                 if show is not None:
                     show(so_far, total)
+                    if len(shards) == 1 and isinstance(self.engine, Serial):
+                        problem = replace(problem, progress=show)
                 results = self.engine.map(rank_shard, problem, [shards[at] for at in missing])
                 for place, sample in results:
                     at = missing[place]
@@ -175,13 +196,19 @@ class Work:
         return targets.excluding(seen)
 
 
-def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **settings: Any) -> Work:
-    """Clean what belongs together; the other settings are clean."""
+def make_work(
+    models: Any, data: Any, *, exclude: Any, seed: RandomState, marked: bool, **settings: Any
+) -> Work:
+    """Clean what belongs together; the other settings are clean.
+
+    `marked` says whether data and models need fingerprints, which only a run that can be resumed
+    does: they read everything.
+    """
     split = data if isinstance(data, Split) else None
     if isinstance(exclude, str):
         checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
-    entries = make_entries(models, split)
+    entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
         if (
@@ -193,10 +220,11 @@ def make_work(models: Any, data: Any, *, exclude: Any, seed: RandomState, **sett
                 "`data` must not be a UserFile where users are drawn or `exclude` is given: its "
                 "column `seen` tells what is excluded."
             )
-        mark = data.fingerprint
+        mark: str | None = data.fingerprint
     else:
         targets = ShardedTargets.of(data if split is None else split.test)
-        mark = fingerprint(targets, exclude, *(split.parts().values() if split else ()))
+        parts = split.parts().values() if split else ()
+        mark = fingerprint(targets, exclude, *parts) if marked else None
     key = seed_key(seed)
     about_data = {
         "n_users": targets.n_users,

@@ -142,6 +142,12 @@ class Strategy:
         found: RankSample | ExactRanks = function(scorer, targets, **self.settings, **arguments)
         return found
 
+    def per_user(self, n_items: int) -> float:
+        """About how many items are scored for each user."""
+        if self.name == "sampled":
+            return float(self.settings["sample_size"])
+        return 200.0 if self.name == "adaptive" else float(n_items)
+
     def to_dict(self) -> dict[str, Any]:
         return {"name": self.name, "users": self.users, **self.settings}
 

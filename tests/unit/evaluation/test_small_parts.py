@@ -155,7 +155,8 @@ def test_rows_in_their_places_take_no_more_memory() -> None:
 
 
 def test_sizes_of_shards() -> None:
-    assert [usual_size(n) for n in (1, 10_000, 100_000, 10**9)] == [512, 512, 1563, 100_000]
+    assert [usual_size(n, 1e6) for n in (1, 10_000, 100_000, 10**9)] == [512, 512, 1563, 100_000]
+    assert usual_size(100_000, 50_000) == 8000  # small shards would spend their time on items
 
 
 def test_shards_add_up_in_order() -> None:
