@@ -131,6 +131,10 @@ class Reading:
         str | None,
         _option("--user-column", "Name of the user column. Default: user.", _FILE, metavar="NAME"),
     ] = None
+    item_column: Annotated[
+        str | None,
+        _option("--item-column", "Name of the item column. Default: item.", _FILE, metavar="NAME"),
+    ] = None
     leave_out: Annotated[
         list[str] | None,
         _option("--leave-out", "Ignore this column.", _FILE, metavar="NAME"),
@@ -225,7 +229,12 @@ class Reading:
 
     def _columns(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Sizes that are numbers, and the columns that hold the rest."""
-        named = {"rank": self.rank_column, "model": self.model_column, "user": self.user_column}
+        named = {
+            "rank": self.rank_column,
+            "model": self.model_column,
+            "user": self.user_column,
+            "item": self.item_column,
+        }
         columns = {role: name for role, name in named.items() if name is not None}
         sizes: dict[str, Any] = {}
         for role, text in (("sample_size", self.sample_size), ("n_items", self.n_items)):

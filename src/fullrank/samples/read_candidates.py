@@ -94,6 +94,7 @@ def read_candidates(
             stop_rank=stop_rank,
             ties=ties,
             user=one.user,
+            item=one.item,
             n_targets=one.targets,
             offset=one.offset,
         )
@@ -112,6 +113,7 @@ class _Targets:
     """The targets of one model: where each stands among its user's candidates."""
 
     user: NDArray[Any]
+    item: NDArray[Any] | None
     rank: Ints  # among the candidates that are no targets
     offset: Ints
     targets: Ints  # of the same user
@@ -145,12 +147,14 @@ def _targets(
     score = np.asarray(scored["score"])
     checks.reject("score", score, np.isnan(score), "be numbers")
     keys = {"random": random.random(score.size), "best": ~relevant, "worst": relevant}
-    rank, offset, owner, n_listed, tied = _placed(user, score, relevant, keys[ties])
+    rank, offset, place, n_listed, tied = _placed(user, score, relevant, keys[ties])
     if tied and ties == "random":
         share = f"{tied:,} of {rank.size:,} targets share their score with other candidates"
         notes += (f"{share}; ties are broken at random.",)
+    owner = user[place]
     return _Targets(
         user=names[owner],
+        item=np.asarray(scored["item"])[place] if "item" in scored else None,
         rank=rank,
         offset=offset,
         targets=np.bincount(owner, minlength=len(names))[owner],
@@ -244,7 +248,7 @@ def _found(
 def _placed(
     user: Ints, score: NDArray[np.float64], relevant: NDArray[np.bool_], key: NDArray[Any]
 ) -> tuple[Ints, Ints, Ints, Ints, int]:
-    """Of every target: rank among non-targets, targets above, user, candidates listed, and ties."""
+    """Of every target: rank among non-targets, targets above, row, candidates listed, and ties."""
     order = np.lexsort((key, -score, user))
     u, s, hit = user[order], score[order], relevant[order]
     others = np.cumsum(~hit)  # non-targets up to here
@@ -258,4 +262,4 @@ def _placed(
     new = np.concatenate([[True], (np.diff(u) != 0) | (np.diff(s) != 0)])
     run = np.cumsum(new) - 1
     tied = int((np.bincount(run, ~hit)[run[at]] > 0).sum())
-    return rank, offset, owner, np.bincount(u)[owner], tied
+    return rank, offset, order[at], np.bincount(u)[owner], tied

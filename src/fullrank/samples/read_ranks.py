@@ -17,7 +17,7 @@ from fullrank.samples.sample import RankSample
 from fullrank.samples.tally import SEVERAL, Tally, present
 from fullrank.tables import pieces
 
-ROLES = ("user", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
+ROLES = ("user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
 DESIGNS = ("auto", "fixed", "adaptive")
 
 
@@ -54,7 +54,7 @@ def read_ranks(
     Parameters
     ----------
     path : a table with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
-        ``user``, ``weight``, ``n_targets`` and ``offset``
+        ``user``, ``item``, ``weight``, ``n_targets`` and ``offset``
     sample_size, n_items : where there is no such column: candidates, and items they are drawn
         from, both including the target
     replacement : whether an item could be drawn twice; default: True, or False where targets were
@@ -90,7 +90,8 @@ def read_ranks(
 def tally_of(table: pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
     """The outcomes of a file, counted."""
     tally = Tally()
-    for piece in table.pieces(wanted):
+    counted = {role: name for role, name in wanted.items() if role not in ("item", "time")}
+    for piece in table.pieces(counted):
         tally.add(piece, given)
     return tally.finish(table.path)
 
@@ -242,7 +243,7 @@ def _with_rows(
 
 
 def _values(role: str, column: Any) -> Any:
-    if role not in ("user", "model"):
+    if role not in ("user", "item", "model"):
         return pieces.numbers(role, column)
     values = present(role, column).to_numpy()
     if role == "model" or values.dtype.kind not in "iu":  # NumPy's own text takes less memory
