@@ -15,6 +15,7 @@ from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 from fullrank.samples.tally import SEVERAL, Tally, present
+from fullrank.tables import columns as tables
 from fullrank.tables import pieces
 
 ROLES = ("user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
@@ -230,7 +231,8 @@ def _with_rows(
     import pyarrow as pa
 
     whole = pa.concat_tables(list(table.pieces(wanted))).unify_dictionaries()
-    columns = {role: _values(role, whole.column(role)) for role in wanted}
+    typed = pieces.kind(table.path) == ".parquet"
+    columns = {role: _values(role, whole.column(role), typed) for role in wanted}
     models = columns.pop("model", np.zeros(len(whole), "U1"))
     return {
         str(model): RankSample.from_ranks(
@@ -242,10 +244,13 @@ def _with_rows(
     }
 
 
-def _values(role: str, column: Any) -> Any:
+def _values(role: str, column: Any, typed: bool) -> Any:
     if role not in ("user", "item", "model"):
         return pieces.numbers(role, column)
-    values = present(role, column).to_numpy()
+    column = present(role, column)
+    if role != "model" and not typed:  # 7 is a number and "007" text, as in files of interactions
+        column = tables.numbers(column)
+    values = np.asarray(column)
     if role == "model" or values.dtype.kind not in "iu":  # NumPy's own text takes less memory
         values = np.asarray([str(one) for one in values.tolist()])
     return values
