@@ -168,6 +168,8 @@ def model(cell: Cell, seed: int) -> Model:
 
 def column(ids: Sequence[Any]) -> pa.Array:
     if isinstance(ids[0], uuid.UUID):
+        if not hasattr(pa, "uuid"):  # before pyarrow 18
+            return pa.array(plain(ids))
         return pa.array([one.bytes for one in ids], pa.uuid())
     return pa.array(ids)
 

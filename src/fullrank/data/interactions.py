@@ -94,7 +94,7 @@ class Interactions:
         Parameters
         ----------
         user, item : array_like, shape (n,)
-            Ids: whole numbers from 0 on, with or without gaps, or text.
+            Ids: whole numbers from 0 on, with or without gaps, text, or UUIDs (kept as text).
         value : array_like of numbers, optional
         timestamp : array_like of whole numbers or datetime64, optional
             Kept as int64; of datetime64, the count of its own unit.

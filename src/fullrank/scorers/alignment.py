@@ -27,11 +27,13 @@ class MissingIdsError(InputError):
     Attributes
     ----------
     side : "user" or "item"
+    name : what the scorer is called
     """
 
-    def __init__(self, text: str, side: str = "user") -> None:
+    def __init__(self, text: str, side: str = "user", name: str = "scorer") -> None:
         super().__init__(text)
         self.side = side
+        self.name = name
 
 
 def aligned(
@@ -40,6 +42,7 @@ def aligned(
     user_ids: Ids | None,
     item_ids: Ids | None,
     users: ArrayLike | None = None,
+    name: str = "scorer",
 ) -> Scorer:
     """The scorer with its rows in the order of the data.
 
@@ -52,6 +55,7 @@ def aligned(
         catalogue is what the scorer can score.
     users : rows of the data's users who have targets, all by default
         These must be known to the scorer.
+    name : what errors call the scorer
 
     Returns
     -------
@@ -75,8 +79,8 @@ def aligned(
     (array([[10.,  6., 14.]]), ['cake', 'tea', 'jam'])
     """
     has_users, has_items = scorer_ids(scorer)
-    by_user = _user_order(has_users, user_ids, users, scorer.n_users)
-    by_item = _item_order(has_items, item_ids, scorer.n_items)
+    by_user = _user_order(has_users, user_ids, users, scorer.n_users, name)
+    by_item = _item_order(has_items, item_ids, scorer.n_items, name)
     if by_user is None and by_item is None:
         return scorer
     other = _reordered(scorer, by_user and by_user.rows, by_item and by_item.rows)
@@ -100,28 +104,28 @@ def _reordered(scorer: Any, user_rows: Ints | None, item_rows: Ints | None) -> A
 
 
 def _user_order(
-    has: Ids | None, wanted: Ids | None, users: ArrayLike | None, n_rows: int | None
+    has: Ids | None, wanted: Ids | None, users: ArrayLike | None, n_rows: int | None, name: str
 ) -> Order | None:
     if has is None or wanted is None:
-        _check_numbered("user", has, wanted, n_rows)
+        _check_numbered("user", has, wanted, n_rows, name)
         return None
     if _ids.same(has, wanted):
         return None
-    rows = _found("user", wanted, has)
+    rows = _found("user", wanted, has, name)
     asked = np.arange(rows.size) if users is None else np.unique(np.asarray(users, np.int64))
-    _check_known("user", wanted[asked], rows[asked])
+    _check_known("user", wanted[asked], rows[asked], name)
     # no one asks about the other users, so any row will do for those whom the scorer lacks
     return Order(np.maximum(rows, 0), wanted)
 
 
-def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int) -> Order | None:
+def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int, name: str) -> Order | None:
     if has is None or wanted is None:
-        _check_numbered("item", has, wanted, n_rows)
+        _check_numbered("item", has, wanted, n_rows, name)
         return None
     if _ids.same(has, wanted):
         return None
-    rows = _found("item", wanted, has)
-    _check_known("item", wanted, rows)
+    rows = _found("item", wanted, has, name)
+    _check_known("item", wanted, rows, name)
     further = np.ones(has.size, bool)
     further[rows] = False
     others = np.flatnonzero(further)
@@ -131,40 +135,43 @@ def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int) -> Order | Non
     return Order(order, has[order])
 
 
-def _found(side: str, wanted: Ids, has: Ids) -> Ints:
+def _found(side: str, wanted: Ids, has: Ids, name: str) -> Ints:
     """The scorer's row of each of the data's ids, or -1."""
     if (wanted.dtype.kind == "U") != (has.dtype.kind == "U"):
         needs, got = ("text", "numbers") if wanted.dtype.kind == "U" else ("numbers", "text")
         raise InputError(
-            f"`scorer` must have {side}_ids of {needs}, as those of the data are, not of {got}: "
+            f"`{name}` must have {side}_ids of {needs}, as those of the data are, not of {got}: "
             '7 and "7" are two ids.'
         )
     return _ids.find(f"{side}_ids", wanted, has).astype(np.int64)
 
 
-def _check_known(side: str, wanted: Ids, rows: Ints) -> None:
+def _check_known(side: str, wanted: Ids, rows: Ints, name: str) -> None:
     missing = rows < 0
     if missing.any():
         which = "with targets " if side == "user" else ""
         raise InputError(
-            f"`scorer` must know all {wanted.size:,} {side}s {which}of the data; "
+            f"`{name}` must know all {wanted.size:,} {side}s {which}of the data; "
             f"{int(missing.sum()):,} {'is' if missing.sum() == 1 else 'are'} not among its "
             f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}."
         )
 
 
-def _check_numbered(side: str, has: Ids | None, wanted: Ids | None, n_rows: int | None) -> None:
+def _check_numbered(
+    side: str, has: Ids | None, wanted: Ids | None, n_rows: int | None, name: str
+) -> None:
     """Where one side has no ids, those of the other are the row numbers, or nothing is known."""
     if wanted is not None:
         if not _ids.are_rows(wanted):
             raise MissingIdsError(
-                f"`scorer` must carry {side}_ids, for the {side}s of the data are not numbered "
+                f"`{name}` must carry {side}_ids, for the {side}s of the data are not numbered "
                 f"0 … {wanted.size - 1}: FactorScorer(…, {side}_ids=…).",
                 side,
+                name,
             )
         if n_rows is not None and n_rows < wanted.size:
             raise InputError(
-                f"`scorer` must have a row for each of the {wanted.size:,} {side}s of the data; it "
+                f"`{name}` must have a row for each of the {wanted.size:,} {side}s of the data; it "
                 f"has {n_rows:,}."
             )
     elif has is not None and not _ids.are_rows(has):

@@ -146,8 +146,10 @@ def test_users_without_targets_may_be_unknown():
     wanted = np.array(["new", "u03", "u01"])
     found = aligned(scorer, user_ids=wanted, item_ids=None, users=[1, 2, 2])
     assert np.array_equal(found.scores([1, 2]), scorer.scores([3, 1]))
-    with pytest.raises(InputError, match="1 is not among its user_ids, the first being 'new'"):
-        aligned(scorer, user_ids=wanted, item_ids=None)
+    with pytest.raises(
+        InputError, match=r"`old`.*1 is not among its user_ids, the first being 'new"
+    ):
+        aligned(scorer, user_ids=wanted, item_ids=None, name="old")
 
 
 def test_items_must_be_known():

@@ -152,10 +152,11 @@ def evaluate(
             rng=seed,
         )
     except MissingIdsError as error:
+        name = error.name if error.name in models else "NAME"
         raise InputError(
             f"`--{error.side}-ids` must be given, or the factors must hold ids, for the "
-            f"{error.side}s of {data} are not numbered 0 … n−1 as rows are: a text file with one "
-            "id a line, in the order of the rows."
+            f"{error.side}s of {data} are not numbered 0 … n−1 as rows are: "
+            f"--{error.side}-ids {name}=FILE, a text file with one id a line."
         ) from error
     if as_json:
         common.say_json(found.to_dict())
