@@ -19,6 +19,8 @@ coefficients θ of the spline being Gaussian with precision λS, I the informati
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -52,6 +54,10 @@ class Fit:
     evidence: float  # log marginal likelihood, up to a constant
 
 
+# forgotten with the sample
+_FITS: WeakKeyDictionary[RankSample, dict[tuple[float | None, bytes], Fit]] = WeakKeyDictionary()
+
+
 def smoothed(
     sample: RankSample, *, penalty: float | None = None, grid: RankGrid | None = None
 ) -> RankDistribution:
@@ -77,9 +83,9 @@ def smoothed(
     """
     if penalty is not None:
         penalty = checks.positive("penalty", penalty)
-    system = observed_system(sample, grid)
-    best = best_fit(system, penalty)
-    return system.distribution(best.mass, f"smoothed, λ = {best.penalty:.2g}")
+    fit = _fit(sample, penalty, grid)
+    name = f"smoothed, λ = {fit.penalty:.2g}"
+    return observed_system(sample, grid).distribution(fit.mass, name)
 
 
 def smoothed_sensitivity(
@@ -95,21 +101,32 @@ def smoothed_sensitivity(
     more at the top than the prior of the marginal likelihood has it (docs/studies/intervals.md).
     """
     system = possible_system(sample, grid)
-    fit = best_fit(observed_system(sample, grid), penalty)
-    return Sensitivity(
-        system=system,
-        mass=fit.mass,
-        gradient=gradient(system, fit, values),
-        centre=fit.mass @ values,
-        bias=bias_bound(system, fit, values),
-    )
+    fit = _fit(sample, penalty, grid)
+    with threads.one_blas_thread():
+        return Sensitivity(
+            system=system,
+            mass=fit.mass,
+            gradient=gradient(system, fit, values),
+            centre=fit.mass @ values,
+            bias=bias_bound(system, fit, values),
+        )
 
 
 def best_penalty(
     sample: RankSample, *, penalty: float | None = None, grid: RankGrid | None = None
 ) -> dict[str, float]:
     """The penalty that the data choose, as a setting."""
-    return {"penalty": best_fit(observed_system(sample, grid), penalty).penalty}
+    return {"penalty": _fit(sample, penalty, grid).penalty}
+
+
+def _fit(sample: RankSample, penalty: float | None, grid: RankGrid | None) -> Fit:
+    """The fit that value, standard error and bias share."""
+    system = observed_system(sample, grid)
+    fits = _FITS.setdefault(sample, {})
+    key = (penalty, system.grid.edges.tobytes())
+    if key not in fits:
+        fits[key] = best_fit(system, penalty)
+    return fits[key]
 
 
 def best_fit(system: System, penalty: float | None = None) -> Fit:
@@ -156,7 +173,7 @@ class _Problem:
         self.system = system
         self.users = float(system.n_targets)
         self.log_width = np.log(system.grid.widths)
-        self.basis, self.bending = _spline(system.grid)
+        self.basis, self.bending = _spline(system.grid.edges.tobytes(), _FALL)
         # two directions do not bend, the constant and the line
         self.bent = np.log(eigvalsh(self.bending)[2:])
         # the constant changes nothing: a grain of curvature keeps it where it is
@@ -292,12 +309,14 @@ def _solve_never_negative(curvature: Floats, right: Floats) -> Floats:
     return step
 
 
-def _spline(grid: RankGrid) -> tuple[Floats, Floats]:
+@lru_cache(maxsize=8)
+def _spline(grid: bytes, fall: float) -> tuple[Floats, Floats]:
     """Cubic B-splines at the middle of each bin, and the matrix of their bending."""
     from scipy.interpolate import BSpline
 
-    rank = np.sqrt((grid.edges[:-1] + 1.0) * grid.edges[1:])
-    place = np.log(rank / (grid.n_items + 1.0 - rank))
+    edges = np.frombuffer(grid, np.int64)
+    rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
+    place = np.log(rank / (edges[-1] + 1.0 - rank))
     x = place - place[0]
     top = max(float(x[-1]), 2.0 * _KNOT)
     inner = np.linspace(0.0, top, max(2, round(top / _KNOT)) + 1)
@@ -307,6 +326,6 @@ def _spline(grid: RankGrid) -> tuple[Floats, Floats]:
     middle = 0.5 * (inner[1:] + inner[:-1])
     # the second derivative is a line between knots: Simpson's rule is exact for its square
     ends = ((1.0, inner[:-1]), (4.0, middle), (1.0, np.nextafter(inner[1:], 0.0)))
-    price = np.exp(-_FALL * (middle - 0.5 * top)) * np.diff(inner) / 6.0
+    price = np.exp(-fall * (middle - 0.5 * top)) * np.diff(inner) / 6.0
     bending = sum(weight * (curve(at).T @ (price[:, None] * curve(at))) for weight, at in ends)
     return basis, np.asarray(bending)

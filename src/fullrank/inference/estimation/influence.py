@@ -161,8 +161,10 @@ def _by_offset(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> tuple[Floats, Floats]:
     """The same where each number of other targets above (or weighting) has a fit of its own."""
+    known: dict[Hashable, RankSample] = {}  # with its fit, which metrics share
 
     def mean(key: Hashable, one: RankSample, gain: Floats) -> Mean:
+        one = known.setdefault(key, one)
         found = chosen.sensitivity(one, gain[:, None], grid)
         moves = found.gradient[:, 0] - float(found.system.observed @ found.gradient[:, 0])
         bias = float(np.max(found.bias))
