@@ -155,7 +155,8 @@ def test_the_last_item_is_held_out_where_there_are_times(tmp_path: Path) -> None
          "validation part 1, seed 0"),
         ("ratio:test=0.5", "ratio, 50 % of each user at random, seed 0"),
         ("ratio:test=0.5,per=all", "ratio, 50 % of all interactions at random, seed 0"),
-        ("strong:test=0.5,min_interactions=2,fold_in=0.5", "strong, 50 % of the users held out, seed 0"),
+        ("strong:test=0.5,min_interactions=2,fold_in=0.5",
+         "strong, 50 % of the users held out, seed 0"),
     ],
 )  # fmt: skip
 def test_a_split_says_how_it_was_made(path: Path, how: str, said: str) -> None:
