@@ -7,7 +7,7 @@ moments of any distribution are, and therefore
 
     P(k + w)  ≥  g P(k)² / P(k - w),    g = C(n-1, k-w) C(n-1, k+w) / C(n-1, k)²  ≈  exp(-w² / s²),
 
-where g is 1 as soon as users differ by more than the blur. Where ranks go on evenly up to some r
+where g is 1 as soon as users differ by more than the blur. Where ranks are even up to some r
 and none is beyond, as they do when r is the size of the sample, the last two windows of width s
 predict targets beyond r that are not there.
 """
@@ -66,7 +66,7 @@ def _missing(rank: NDArray[np.int64], count: NDArray[np.int64], width: int) -> f
     end = int(rank.max())
     last = float(count[rank > end - width].sum())
     before = float(count[(rank > end - 2 * width) & (rank <= end - width)].sum())
-    if before == 0.0:  # a heap of equal ranks has no slope to go on from
+    if before == 0.0:  # a heap of equal ranks has no slope to continue
         return 0.0
     return last * min(1.0, last / before)
 
