@@ -16,7 +16,9 @@ import pytest
 
 from fullrank.data import Interactions
 from fullrank.errors import InputError
+from fullrank.inference.estimation.doubts import size_doubt
 from fullrank.models import EASE
+from fullrank.samples import RankSample, simulate
 from reproduction import runner
 from reproduction.aaai2023 import study as aaai2023
 from reproduction.common import bank
@@ -388,3 +390,20 @@ def test_quick_and_resumed(quick: Any, tmp_path: Path, need: Callable[[str], Mod
     again = quick("ranks", **ONE_THREAD)
     assert len(_made(quick)) == 1
     assert [m["kept"] for m in again["data"][0]["models"]] == [m["kept"] for m in one["models"]]
+
+
+@pytest.mark.parametrize("name", bank.DATA)
+@pytest.mark.parametrize("excluded", [False, True])
+def test_a_right_sample_size_is_not_questioned(name: str, excluded: bool) -> None:
+    """And one ten times too large is, for the models that have targets at the end of the list."""
+    wrong = 0
+    known = bank.bank(name, excluded=excluded)
+    for one in known.values():
+        sample = simulate(one.ranks, n_items=one.n_items, sample_size=100, replacement=True, rng=0)
+        assert size_doubt(sample) is None
+        assert sample.rows is not None
+        said = RankSample.from_ranks(
+            sample.rows.rank, sample_size=1000, n_items=one.n_items, replacement=True
+        )
+        wrong += size_doubt(said) is not None
+    assert wrong >= 2

@@ -116,7 +116,7 @@ def _example(rows: Iterable[Row], sample_size: int) -> Table:
             table.add_row(
                 f"  {row.model}",
                 _marked(row, "exact", here),
-                _marked(row, "naive", here) + f" ± {row.spread:.3f}",
+                _marked(row, "naive", here) + f" (SD {row.spread:.3f})",
                 end_section=row is here[-1],
             )
     return table

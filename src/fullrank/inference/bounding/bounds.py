@@ -23,6 +23,7 @@ from fullrank.inference.bounding.polytope import Columns, edges_for
 from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson
 from fullrank.inference.bounding.result import Bounds
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
@@ -135,6 +136,7 @@ def bounds(
         n_targets=sample.n_targets,
         n_items=sample.n_items,
         average_size=sample.average_size,
+        notes=size_doubts([sample]),
     )
 
 

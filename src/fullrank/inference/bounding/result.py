@@ -40,6 +40,7 @@ class Bounds(tabular.Tabular):
     n_bins : bins of ranks that the programs told apart
     n_targets, n_items, average_size : of the sample; n_items is None where users have catalogues
         of their own
+    notes : what else should be known
     """
 
     intervals: Mapping[str, Interval]
@@ -54,6 +55,7 @@ class Bounds(tabular.Tabular):
     n_targets: int
     n_items: int | None
     average_size: float
+    notes: tuple[str, ...] = ()
 
     def __getitem__(self, metric: str) -> Interval:
         (parsed,) = parse_all(metric)
@@ -86,6 +88,7 @@ class Bounds(tabular.Tabular):
             "n_targets": self.n_targets,
             "n_items": self.n_items,
             "average_size": self.average_size,
+            "notes": list(self.notes),
         }
 
     def plot(self, ax: Any = None) -> Any:
@@ -105,7 +108,7 @@ class Bounds(tabular.Tabular):
         width = max(len(row[0]) for row in (head, *rows))
         body = [f"{name:<{width}}  {low:>8}  {high:>8}" for name, low, high in (head, *rows)]
         tail = [] if self.contradiction is None else [self.contradiction]
-        return "\n".join([self._title(), "", *body, *tail])
+        return "\n".join([self._title(), "", *body, *tail, *self.notes])
 
     def _title(self) -> str:
         shape = ""

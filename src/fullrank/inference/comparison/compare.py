@@ -19,6 +19,7 @@ from fullrank.inference.comparison.aligned import Aligned, align
 from fullrank.inference.comparison.inputs import is_naive
 from fullrank.inference.comparison.result import Comparison, Difference
 from fullrank.inference.comparison.winner import best
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.means import FEW_HITS
 from fullrank.inference.statistics.moments import mean_and_covariance, spread
@@ -102,8 +103,8 @@ def compare(
     2,000 users in common, paired t test
     <BLANKLINE>
          ndcg@10
-    new  0.5087 ± 0.0069   P(best) 1.00
-    old  0.4989 ± 0.0065           0.00
+    new  0.5087 (SE 0.0069)   P(best) 1.00
+    old  0.4989 (SE 0.0065)           0.00
     <BLANKLINE>
     new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
     The users are not named: row i of every model is taken for the same user.
@@ -155,6 +156,7 @@ def compare(
         naive_best=MappingProxyType(naive),
         dominance=MappingProxyType(curves),
         notes=(
+            *size_doubts(results),
             *aligned.notes,
             *_cautions(aligned, test, n_resamples, len(differences)),
             *spoken,

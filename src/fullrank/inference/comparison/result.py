@@ -226,7 +226,7 @@ class Comparison:
         return [int(i) for i in np.argsort(-self.estimate[:, 0], kind="stable")]
 
     def _block(self) -> list[str]:
-        """Models by rows, best first; for each metric estimate ± standard error and P(best)."""
+        """Models by rows, best first; for each metric estimate, standard error and P(best)."""
         width = max(map(len, self.models))
         lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self._order()]
         for j, metric in enumerate(self.metrics):
@@ -235,7 +235,7 @@ class Comparison:
             for place, i in enumerate(self._order()):
                 label = "P(best)" if place == 0 else " " * 7
                 cells.append(
-                    f"{self.estimate[i, j]:.{d}f} ± {self.standard_error[i, j]:.{d}f}   "
+                    f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})   "
                     f"{label} {self.p_best[i, j]:.2f}"
                 )
             across = max(map(len, [metric, *cells]))
@@ -276,7 +276,7 @@ class Comparison:
             for j in range(len(self.metrics)):
                 d = decimals(float(self.standard_error[:, j].max()))
                 row += [
-                    f"{self.estimate[i, j]:.{d}f} ± {self.standard_error[i, j]:.{d}f}",
+                    f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})",
                     f"{self.p_best[i, j]:.2f}",
                 ]
             rows.append(row)

@@ -15,6 +15,7 @@ from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
 from fullrank.inference.comparison.inputs import is_naive
 from fullrank.inference.comparison.winner_result import Winner
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.statistics.moments import mean_and_covariance
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric
@@ -86,7 +87,7 @@ def winner(
         validity.check_designs(aligned)
     random = generator(rng)
     estimate, error, probability = best(aligned, how=how, n_draws=n_draws, rng=random)
-    notes = aligned.notes
+    notes = (*size_doubts(results), *aligned.notes)
     if as_sampled:
         pairs = list(combinations(range(len(aligned.models)), 2))
         notes += validity.licence(aligned, validity.curves(aligned, pairs, _CONFIDENCE, random))

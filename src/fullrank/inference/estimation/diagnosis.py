@@ -11,6 +11,7 @@ import numpy as np
 
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.estimation.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
@@ -35,8 +36,9 @@ class Diagnosis:
     leans : metric name to the bound on the bias of smoothing, in standard errors; 0 where there is
         none
     warnings : metric name to why its interval may miss more often than it says; empty if not
-    notes : what else should be known, for all metrics
+    notes : what else should be known, for all metrics, doubts first
     blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
+    doubts : why the sample may not be what it was said to be
     """
 
     blind_share: float
@@ -46,6 +48,7 @@ class Diagnosis:
     warnings: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...]
     blind: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -56,6 +59,7 @@ class Diagnosis:
             "warnings": {name: list(why) for name, why in self.warnings.items() if why},
             "notes": list(self.notes),
             "blind": list(self.blind),
+            "doubts": list(self.doubts),
         }
 
     def lines(self) -> list[str]:
@@ -92,6 +96,7 @@ def diagnose(
         )
         for place, metric in enumerate(metrics)
     }
+    doubts = size_doubts([sample])
     return Diagnosis(
         blind_share=blind,
         resolution=resolution(sample),
@@ -99,11 +104,13 @@ def diagnose(
         leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
         warnings=MappingProxyType(warnings),
         notes=(
+            *doubts,
             *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
             *found.notes.get(target, ()),
         ),
         blind=below,
+        doubts=doubts,
     )
 
 

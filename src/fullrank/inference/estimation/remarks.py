@@ -75,8 +75,9 @@ def remarks(one: Estimate) -> Iterator[str]:
         yield f"Estimated by {one.method}: {one.reason}."
     if not one.recovers_exact:
         yield _APPROXIMATE
+    marked = len(one.diagnosis.doubts) + bool(one.diagnosis.blind)  # which come first
     for place, note in enumerate(one.diagnosis.lines()):
-        yield f"▲ {note}" if place == 0 and one.diagnosis.blind else note
+        yield f"▲ {note}" if place < marked else note
 
 
 def stands_for(

@@ -96,8 +96,8 @@ def user_means(
     >>> chosen = sample_users(2000, 500, rng=0)
     >>> ranks = rank(scorer, (chosen.user_rows, chosen.user_rows % 50))
     >>> print(user_means(ranks, "recall@10, ndcg@10", users=chosen))
-    recall@10  0.2020 ± 0.0155 [0.1733, 0.2341] at 95 % (wilson, 500 of 2,000 users)
-    ndcg@10    0.0911 ± 0.0079 [0.0755, 0.1066] at 95 % (t, 500 of 2,000 users)
+    recall@10  0.2020 (SE 0.0155) [0.1733, 0.2341] at 95 % (wilson, 500 of 2,000 users)
+    ndcg@10    0.0911 (SE 0.0079) [0.0755, 0.1066] at 95 % (t, 500 of 2,000 users)
     """
     checks.choice("method", method, ("auto", *METHODS))
     if not isinstance(ranks, ExactRanks):

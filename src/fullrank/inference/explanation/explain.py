@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.estimators.uniform import mapping
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample, expected_metric
@@ -97,6 +98,7 @@ def explain(
         if sample is None
         else MappingProxyType({metric.name: sample.naive(metric) for metric in wanted}),
         _why=why,
+        notes=() if sample is None else size_doubts([sample]),
     )
 
 

@@ -28,6 +28,7 @@ class Explanation(tabular.Tabular):
         average among the candidates
     needed : metric to the number of candidates at which rank 1 covers no more than the top K
     sampled : metric to its value in the sample that was given; None without one
+    notes : what else should be known
     """
 
     metrics: tuple[str, ...]
@@ -42,6 +43,7 @@ class Explanation(tabular.Tabular):
     needed: Mapping[str, int]
     sampled: Mapping[str, float] | None
     _why: Mapping[str, tuple[str, ...]]
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -64,6 +66,7 @@ class Explanation(tabular.Tabular):
                 }
                 for name in self.metrics
             ],
+            "notes": list(self.notes),
         }
 
     def __str__(self) -> str:
@@ -81,6 +84,7 @@ class Explanation(tabular.Tabular):
             lines.append("")
         lines.append("What a target scores by its rank in the catalogue, there and on average here")
         lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
+        lines += self.notes
         return "\n".join(lines)
 
     def _title(self) -> str:

@@ -14,6 +14,7 @@ from fullrank._lib.types import Floats
 from fullrank.designs import Design, RankGrid
 from fullrank.designs.sizes import growing_levels
 from fullrank.errors import InputError
+from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.estimation.estimate import check_level, estimate
 from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
 from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
@@ -115,6 +116,7 @@ def plan(
         n_users=users,
         confidence_level=level,
         target=target,
+        notes=size_doubts(pilot if isinstance(pilot, list | tuple) else [pilot]),
     )
 
 
@@ -153,7 +155,9 @@ def _goal(
         raise InputError("`margin` must be given, or `budget`, or `difference`: one of the three.")
     if margin is not None:
         width = _margin(margin, value)
-        return _Goal(f"wanted to ± {width:.2g} at {100 * level:g} %", reach, width)
+        return _Goal(
+            f"wanted within ± {width:.2g}, half a {100 * level:g} % interval", reach, width
+        )
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)
         return _Goal(f"{spend:.2g} items to score", reach, budget=spend)

@@ -64,6 +64,7 @@ class Plan(tabular.Tabular):
     goal : the goal, in words
     n_items, n_users : of the catalogue and of the test users
     confidence_level, target : of the intervals to come
+    notes : what else should be known
     """
 
     options: tuple[Option, ...]
@@ -74,6 +75,7 @@ class Plan(tabular.Tabular):
     n_users: int
     confidence_level: float
     target: str
+    notes: tuple[str, ...] = ()
 
     @property
     def recommended(self) -> Option | None:
@@ -94,6 +96,7 @@ class Plan(tabular.Tabular):
             "confidence_level": self.confidence_level,
             "target": self.target,
             "options": self._records(),
+            "notes": list(self.notes),
         }
 
     def plot(self, ax: Any = None) -> Any:
@@ -104,12 +107,13 @@ class Plan(tabular.Tabular):
         ax.scatter([o.scored for o in reached], [100 * o.error for o in reached])
         for option in reached:
             ax.annotate(option.name, (option.scored, 100 * option.error), fontsize="small")
-        ax.set(xscale="log", xlabel="items scored", ylabel="predicted error of " + self.metric)
+        ax.set(xscale="log", xlabel="items scored", ylabel="predicted RMS error of " + self.metric)
         return ax
 
     def __str__(self) -> str:
         head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
-        return "\n".join([head, "", *tabular.text(*self._table(), left=(0, len(_HEAD) - 1))])
+        body = tabular.text(*self._table(), left=(0, len(_HEAD) - 1))
+        return "\n".join([head, "", *body, *self.notes])
 
     def _title(self) -> str:
         return self.goal
@@ -138,4 +142,4 @@ class Plan(tabular.Tabular):
         return rows
 
 
-_HEAD = ("design", "users", "items per user", "scored", "predicted error", "")
+_HEAD = ("design", "users", "items per user", "scored", "predicted RMS error", "")

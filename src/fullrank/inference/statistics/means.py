@@ -62,7 +62,7 @@ class SampleMean:
         low, high = self.confidence_interval
         of = "" if self.population is None else f" of {self.population:,}"
         text = (
-            f"{self.value:.4f} ± {self.standard_error:.4f} [{low:.4f}, {high:.4f}] at "
+            f"{self.value:.4f} (SE {self.standard_error:.4f}) [{low:.4f}, {high:.4f}] at "
             f"{100 * self.confidence_level:g} % ({self.method}, {self.n_users:,}{of} users)"
         )
         if self.few_hits and self.method in ("t", "normal"):
@@ -122,9 +122,9 @@ def mean_interval(
     >>> import numpy as np
     >>> hits = np.repeat([1.0, 0.0], [300, 700])
     >>> print(mean_interval(hits, method="wilson"))
-    0.3000 ± 0.0145 [0.2724, 0.3291] at 95 % (wilson, 1,000 users)
+    0.3000 (SE 0.0145) [0.2724, 0.3291] at 95 % (wilson, 1,000 users)
     >>> print(mean_interval(hits, method="wilson", population=1500))
-    0.3000 ± 0.0084 [0.2839, 0.3166] at 95 % (wilson, 1,000 of 1,500 users)
+    0.3000 (SE 0.0084) [0.2839, 0.3166] at 95 % (wilson, 1,000 of 1,500 users)
     """
     x = checks.reals("values", values)
     checks.choice("method", method, METHODS)

@@ -26,7 +26,7 @@ def comparison_table(
     """For each metric its models, best first: value, P(best), lead of the first and its p value."""
     level = f"{100 * comparison.confidence_level:g} % interval"
     p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
-    head = ("model", "value ± standard error", "P(best)", "behind the first by", level, p)
+    head = ("model", "value (SE: standard error)", "P(best)", "behind the first by", level, p)
     groups = []
     for column, metric in enumerate(comparison.metrics):
         digits = decimals(float(comparison.standard_error[:, column].max()))
@@ -38,7 +38,11 @@ def comparison_table(
         ):
             value = f"{comparison.estimate[i, column]:.{digits}f}"
             error = f"{comparison.standard_error[i, column]:.{digits}f}"
-            cells = [names[i], f"{value} ± {error}", percent(float(comparison.p_best[i, column]))]
+            cells = [
+                names[i],
+                f"{value} (SE {error})",
+                percent(float(comparison.p_best[i, column])),
+            ]
             if i == first:
                 rows.append((*cells, "–", "–", "–"))
                 continue

@@ -571,10 +571,10 @@ def test_what_a_result_shows() -> None:
     assert lines[0] == "600 users in common, paired t test"
     assert lines[2].split() == ["ndcg@10", "recall@20"]
     assert lines[3] == (
-        f"a<b  {e[0, 0]:.4f} ± {s[0, 0]:.4f}   {p[0]}  {e[0, 1]:.4f} ± {s[0, 1]:.4f}   {p[1]}"
+        f"a<b  {e[0, 0]:.4f} (SE {s[0, 0]:.4f})   {p[0]}  {e[0, 1]:.4f} (SE {s[0, 1]:.4f})   {p[1]}"
     )
     assert lines[4] == (
-        f"b_2  {e[1, 0]:.4f} ± {s[1, 0]:.4f}           {q[0]}  {e[1, 1]:.4f} ± {s[1, 1]:.4f}"
+        f"b_2  {e[1, 0]:.4f} (SE {s[1, 0]:.4f})           {q[0]}  {e[1, 1]:.4f} (SE {s[1, 1]:.4f})"
         f"           {q[1]}"
     )
     low, high = n.confidence_interval

@@ -154,7 +154,7 @@ def test_few_hits_are_pointed_out() -> None:
     assert str(few).endswith("only 29 users are above 0: the interval may be too short")
     enough = mean_interval(HITS)
     assert (enough.n_hits, enough.few_hits) == (30, False)
-    assert str(enough) == "0.3000 ± 0.0461 [0.2086, 0.3914] at 95 % (t, 100 users)"
+    assert str(enough) == "0.3000 (SE 0.0461) [0.2086, 0.3914] at 95 % (t, 100 users)"
 
 
 SAMPLE = sample_users(10, 4, rng=0)

@@ -1,0 +1,88 @@
+"""A sample size that no rank comes near is questioned, in every result, and a right one is not."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+import fullrank as fr
+from fullrank.inference import bounds, compare, estimate, explain, plan, winner
+from fullrank.inference.estimation.doubts import size_doubt, size_doubts
+from fullrank.samples import RankSample, simulate
+
+N = 18_000
+TRUE = np.ceil(N * np.random.default_rng(0).random(6000) ** 2.5).astype(int).clip(1)
+SAYS = "No rank exceeds 100 of 1,000 candidates: check the sample size."
+
+
+def drawn(size: int, said: int, true: np.ndarray = TRUE, n_items: int = N) -> RankSample:
+    """Ranks among `size` candidates that are said to be among `said`."""
+    rows = simulate(true, n_items=n_items, sample_size=size, replacement=True, rng=0).rows
+    assert rows is not None
+    user = np.arange(rows.rank.size)
+    return RankSample.from_ranks(
+        rows.rank, sample_size=said, n_items=n_items, replacement=True, user=user
+    )
+
+
+WRONG, RIGHT = drawn(100, 1000), drawn(100, 100)
+
+
+@pytest.mark.parametrize("size", [10, 20, 50, 100, 101, 500])
+def test_a_size_that_is_too_large_is_questioned(size: int) -> None:
+    assert size_doubt(drawn(size, 10 * size)) is not None
+    assert size_doubt(drawn(size, size)) is None
+
+
+def test_a_size_that_is_off_by_one_does_no_harm() -> None:
+    assert size_doubt(drawn(100, 101)) is None
+
+
+@pytest.mark.parametrize("top", [0.002, 0.01, 0.05, 0.3])
+@pytest.mark.parametrize("size", [100, 1000])
+def test_a_model_that_is_nearly_perfect_is_believed(top: float, size: int) -> None:
+    """All its targets are in the top of the catalogue: the blur of the draws has no sharp end."""
+    true = np.ceil(top * TRUE).astype(int).clip(1)
+    assert size_doubt(drawn(size, size, true)) is None
+
+
+def test_what_has_no_size_of_its_own_is_not_questioned() -> None:
+    adaptive = simulate(TRUE, n_items=N, levels=[25, 50, 100], rng=0)
+    assert size_doubt(adaptive) is None
+    whole = RankSample.from_ranks(
+        np.arange(1, 101).repeat(30), sample_size=1000, n_items=1000, replacement=False
+    )
+    assert size_doubt(whole) is None
+    alike = RankSample.from_ranks([50] * 300, sample_size=1000, n_items=N, replacement=True)
+    assert size_doubt(alike) is None
+
+
+def test_every_result_says_so() -> None:
+    found = estimate(WRONG, metrics="recall@10")
+    assert SAYS in found.diagnosis.notes
+    assert f"▲ {SAYS}" in str(found)
+    assert SAYS in str(compare({"a": WRONG, "b": WRONG}, "recall@10", rng=0))
+    assert SAYS in str(winner({"a": WRONG, "b": WRONG}, "recall@10", rng=0))
+    assert SAYS in str(bounds(WRONG, "recall@10"))
+    assert SAYS in str(explain(WRONG, "recall@10"))
+    planned = plan("recall@10", pilot=WRONG, n_users=6000, margin="20%", designs=[100, "exact"])
+    assert SAYS in str(planned)
+    assert planned.to_dict()["notes"] == [SAYS]
+    report = fr.reporting.build_report({"a": found}, bounds=False)
+    assert SAYS in report.notes_of(report.models[0])
+    for right in (estimate(RIGHT, metrics="recall@10"), bounds(RIGHT, "recall@10")):
+        assert "check the sample size" not in str(right)
+
+
+def test_models_are_named_where_they_differ() -> None:
+    assert size_doubts({"a": WRONG, "b": WRONG}) == (SAYS,)
+    assert size_doubts({"a": RIGHT, "b": WRONG, "c": {}}) == (f"b: {SAYS}",)
+    assert size_doubts([RIGHT, None]) == ()
+
+
+def test_the_json_has_it() -> None:
+    content: Any = json.loads(json.dumps(estimate(WRONG, metrics="recall@10").to_dict()))
+    assert content["diagnosis"]["doubts"] == [SAYS]
