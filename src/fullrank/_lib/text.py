@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 _JOINERS = "\u200c\u200d"  # not printable to Python, but part of words and of emoji
@@ -22,6 +23,19 @@ def printable(text: object) -> str:
     if said.isprintable():
         return said
     return "".join(one if one.isprintable() or one in _JOINERS else repr(one)[1:-1] for one in said)
+
+
+def decimals(value: float | None) -> int:
+    """Digits after the point of a metric, by its value alone, so that it reads alike everywhere.
+
+    Four, and two significant digits where that is more; eight at most.
+
+    >>> decimals(0.1236), decimals(0.00003)
+    (4, 6)
+    """
+    if value is None or not math.isfinite(value) or value == 0.0:
+        return 4
+    return min(8, max(4, 1 - math.floor(math.log10(abs(value)))))
 
 
 def because(error: BaseException) -> str:

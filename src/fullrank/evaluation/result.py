@@ -13,6 +13,7 @@ from typing import Any
 from fullrank._lib import extras, tabular
 from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
+from fullrank._lib.text import decimals
 from fullrank.data.split import describe_split
 from fullrank.errors import InputError
 from fullrank.evaluation.manifest import (
@@ -23,7 +24,6 @@ from fullrank.evaluation.manifest import (
     shown,
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
-from fullrank.inference.comparison.result import decimals
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.sample_files import read_own
 
@@ -190,7 +190,7 @@ class Evaluation(tabular.Tabular):
         for name, one in self.estimates.items():
             row = [name]
             for metric in self.metrics:
-                digits = decimals(one.standard_error[metric])
+                digits = decimals(one[metric])
                 ends = one.confidence_interval[metric]
                 mark = " ▲" if one.marked(metric) else ""
                 between = ""

@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
 from fullrank.metrics import Metric, parse
-from fullrank.reporting.escaping import among, digits_for, number, percent
+from fullrank.reporting.escaping import among, number, percent
 from fullrank.reporting.figures.comparison_figures import first_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
@@ -103,7 +104,7 @@ def _winner(
     named: int | None,
 ) -> str:
     value = models[best].values[metric]
-    digits = digits_for(value.standard_error)
+    digits = decimals(value.estimate)
     shown = number(value.estimate, digits)
     if np.isfinite(value.low):
         ends = f"{number(value.low, digits)} to {number(value.high, digits)}"
@@ -190,7 +191,7 @@ def _checked(models: Sequence[Measurement], metric: str, best: int, whose: str) 
     parts = []
     if value is not None and value.exact is not None:
         where = "inside" if value.low <= value.exact <= value.high else "outside"
-        digits = digits_for(value.standard_error)
+        digits = decimals(value.estimate)
         it = "it" if whose == "its" else models[best].name
         parts.append(f"give {it} {number(value.exact, digits)}, {where} the interval")
     if len(models) > 1 and len(known) == len(models):

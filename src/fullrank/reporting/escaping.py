@@ -47,13 +47,6 @@ def number(value: float | None, digits: int = 4) -> str:
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
 
 
-def digits_for(standard_error: float | None) -> int:
-    """Digits that show two of the standard error's; four where there is none."""
-    if standard_error is None or not math.isfinite(standard_error) or standard_error <= 0.0:
-        return 4
-    return min(6, max(2, 1 - math.floor(math.log10(standard_error))))
-
-
 def percent(share: float) -> str:
     """A probability in words that never say certain."""
     if share > 0.99:

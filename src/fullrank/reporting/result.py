@@ -9,9 +9,10 @@ from typing import Any
 
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.files import PathLike, replacing
+from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
-from fullrank.reporting.escaping import digits_for, number
+from fullrank.reporting.escaping import number
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import Measurement, Value
 
@@ -152,9 +153,8 @@ class Report(tabular.Tabular):
         columns, found = self.columns(), []
         for metric in self.metrics:
             values = [model.values[metric] for model in self.models]
-            digits = min(digits_for(one.standard_error) for one in values)
             rows = [
-                _cells(model.name, one, columns, digits)
+                _cells(model.name, one, columns, decimals(one.estimate))
                 for model, one in zip(self.models, values, strict=True)
             ]
             found.append((metric, rows))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, extras, tabular
+from fullrank._lib.text import decimals
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
@@ -76,7 +77,7 @@ class Difference:
     def tail(self) -> str:
         """The numbers as text."""
         low, high = self.confidence_interval
-        d = decimals(self.standard_error)
+        d = decimals_of(self.standard_error)
         return f"{self.estimate:+.{d}f} [{low:+.{d}f}, {high:+.{d}f}]  {shown_p(self.p_value)}"
 
     def __str__(self) -> str:
@@ -230,9 +231,9 @@ class Comparison:
         width = max(map(len, self.models))
         lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self._order()]
         for j, metric in enumerate(self.metrics):
-            d = decimals(float(self.standard_error[:, j].max()))
             cells = []
             for place, i in enumerate(self._order()):
+                d = decimals(self.estimate[i, j])
                 label = "P(best)" if place == 0 else " " * 7
                 cells.append(
                     f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})   "
@@ -274,7 +275,7 @@ class Comparison:
         for i in self._order():
             row = [self.models[i]]
             for j in range(len(self.metrics)):
-                d = decimals(float(self.standard_error[:, j].max()))
+                d = decimals(self.estimate[i, j])
                 row += [
                     f"{self.estimate[i, j]:.{d}f} (SE {self.standard_error[i, j]:.{d}f})",
                     f"{self.p_best[i, j]:.2f}",
@@ -287,15 +288,15 @@ class Comparison:
         head = ["difference", "metric", "estimate", "low", "high", "p", label, "effect size"]
         rows = []
         for one in self.differences:
-            d = decimals(one.standard_error)
+            d = decimals_of(one.standard_error)
             ends = (f"{end:+.{d}f}" for end in (one.estimate, *one.confidence_interval))
             ps = (shown_p(p, bare=True) for p in (one.p_value, one.corrected_p))
             rows.append([one.pair, one.metric, *ends, *ps, f"{one.effect_size:+.3f}"])
         return head, rows
 
 
-def decimals(standard_error: float) -> int:
-    """Digits after the point that show two of the standard error's, four at least."""
+def decimals_of(standard_error: float) -> int:
+    """Digits of a difference: they show two of its standard error's, four at least."""
     if not standard_error > 0.0:
         return 4
     return min(8, max(4, 1 - math.floor(math.log10(standard_error))))

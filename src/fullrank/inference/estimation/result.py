@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, tabular
+from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
@@ -175,7 +176,7 @@ class Estimate(tabular.Tabular):
 
     def cells(self, name: str) -> list[str]:
         """The row of a metric, without its mark."""
-        digits, naive = _digits(self.standard_error[name]), self._naive(name)
+        digits, naive = decimals(self.values[name]), self._naive(name)
         row = [name, "–" if naive is None else f"{naive:.4f}", f"{self.values[name]:.{digits}f}"]
         if self.confidence_level is not None:
             low, high = self.confidence_interval[name]
@@ -188,10 +189,3 @@ class Estimate(tabular.Tabular):
 def _known(value: float | None) -> float | None:
     """JSON has no NaN."""
     return value if value is not None and np.isfinite(value) else None
-
-
-def _digits(standard_error: float) -> int:
-    """As many digits as the standard error has, and one more; four where there is none."""
-    if not np.isfinite(standard_error) or standard_error <= 0.0:
-        return 4
-    return int(np.clip(1 - np.floor(np.log10(standard_error)), 2, 6))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
-from fullrank.inference.comparison.result import decimals, shown_p
+from fullrank.inference.comparison.result import decimals_of, shown_p
 from fullrank.reporting.escaping import among, percent, short
 from fullrank.reporting.figures.figure import Axis, Figure, Series, numbers
 
@@ -29,13 +30,13 @@ def comparison_table(
     head = ("model", "value (SE: standard error)", "P(best)", "behind the first by", level, p)
     groups = []
     for column, metric in enumerate(comparison.metrics):
-        digits = decimals(float(comparison.standard_error[:, column].max()))
         first = first_of(comparison, metric)
         rows = []
         for i in sorted(
             range(len(names)),
             key=lambda i: (i != first, -comparison.estimate[i, column]),
         ):
+            digits = decimals(comparison.estimate[i, column])
             value = f"{comparison.estimate[i, column]:.{digits}f}"
             error = f"{comparison.standard_error[i, column]:.{digits}f}"
             cells = [
@@ -75,7 +76,7 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
                 legend=names[i],
             )
         )
-        digits = decimals(one.standard_error)
+        digits = decimals_of(one.standard_error)
         ends = (f"{end:+.{digits}f}".replace("-", "−") for end in (one.estimate, low, high))
         rows.append((names[i], *ends, shown_p(one.corrected_p, bare=True)))
     told = [f"over {row[0]} {row[1]} ({row[2]} to {row[3]})" for row in reversed(rows)]
