@@ -76,7 +76,7 @@ def scaling(asked: argparse.Namespace) -> dict[str, Any]:
     else:
         split = datasets.load_split("gowalla")
     scorer = PureSVD(n_factors=64).fit(split.train).scorer()
-    targets = ShardedTargets.of(split.test, split.train)
+    targets = ShardedTargets.of(split.test).excluding(split.train)
     return in_pairs(
         {"serial": lambda: Serial(1), "processes": lambda: Processes(2)},
         problem_of(scorer, targets),
@@ -90,7 +90,7 @@ def ray(asked: argparse.Namespace) -> dict[str, Any]:
     random = np.random.default_rng(0)
     users, items = (random.standard_normal((n, 64), np.float32) for n in (n_users, n_items))
     pairs = np.arange(n_users), random.integers(0, n_items, n_users)
-    targets = ShardedTargets.of(pairs, None)
+    targets = ShardedTargets.of(pairs)
     return in_pairs(
         {"processes": lambda: Processes(2), "ray": lambda: Ray(workers=2)},
         problem_of(FactorScorer(users, items), targets),

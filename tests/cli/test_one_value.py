@@ -8,6 +8,7 @@ The test writes the table, over all metrics, kinds of ranks and outputs; to see 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -180,7 +181,7 @@ def test_every_output_has_the_same_value(
     first = table["estimate"]
     assert set(first) == {"a", "b"}
     assert all(len(values) == len(METRICS) for values in first.values())
-    print(f"\n{kind}: {len(table)} outputs: {', '.join(table)}\n{shown(table)}")
+    sys.stdout.write(f"\n{kind}: {len(table)} outputs: {', '.join(table)}\n{shown(table)}\n")
     differ = [
         (output, model, metric, value, first[model][metric])
         for output, models in table.items()

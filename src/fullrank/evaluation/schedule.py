@@ -129,14 +129,17 @@ class Work:
         entry = self.entries[model]
         with self.steps(f"preparing {entry.name}"):
             made = entry.scorer(None if folder is None else Keeper(folder, model))
-            return made if isinstance(made, UserFactors) else self._aligned(as_scorer(made))
+            if isinstance(made, UserFactors):
+                return made
+            return self._aligned(as_scorer(made), entry.name)
 
-    def _aligned(self, scorer: Scorer) -> Scorer:
+    def _aligned(self, scorer: Scorer, name: str) -> Scorer:
         """The scorer with the data's rows, found by id."""
         t = self.targets
         if isinstance(t, UserFile):  # whose rows are its ids
-            return aligned(scorer, user_ids=None, item_ids=None)
-        return aligned(scorer, user_ids=t.user_ids, item_ids=t.item_ids, users=t.users)
+            return aligned(scorer, user_ids=None, item_ids=None, name=name)
+        ids = {"user_ids": t.user_ids, "item_ids": t.item_ids}
+        return aligned(scorer, **ids, users=t.users, name=name)
 
     def _ranked(
         self,
