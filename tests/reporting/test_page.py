@@ -162,7 +162,7 @@ def _compared(values: list[float], chances: list[float]) -> Any:
         ([0.1, 0.3, 0.2], [0.0, 0.9, 0.1], "b", None),
         ([0.1, 0.3, 0.2], [0.3, 0.4, 0.3], None, "b has the highest value, but only a 40 %"),
         ([0.1, 0.3, 0.2], [0.0, 0.4, 0.6], None, "b has the highest value, c the highest P(best)"),
-        ([0.3, 0.3, 0.3], [1 / 3, 1 / 3, 1 / 3], None, "a has the highest value, but only a 33 %"),
+        ([0.3, 0.3, 0.3], [1 / 3, 1 / 3, 1 / 3], None, "3 models share the highest value"),
     ],
 )
 def test_bold_summary_and_p_best_agree(

@@ -25,17 +25,19 @@ class Leader:
     metric : its name
     highest : the model with the highest value
     likeliest, probability : the model with the highest P(best), and that
+    tied : how many models share the highest value
     """
 
     metric: str
     highest: str
     likeliest: str
     probability: float
+    tied: int = 1
 
     @property
     def named(self) -> str | None:
         """The model that may be called the best; None where none may."""
-        agreed = self.highest == self.likeliest and self.probability > LIKELY
+        agreed = self.highest == self.likeliest and self.probability > LIKELY and self.tied == 1
         return self.highest if agreed else None
 
     @property
@@ -45,7 +47,9 @@ class Leader:
             return None
         chance = f"{100 * self.probability:.0f} %"
         why = f"{self.highest} has the highest value, but only a {chance} chance of being the best"
-        if self.highest != self.likeliest:
+        if self.tied > 1:
+            why = f"{self.tied} models share the highest value"
+        elif self.highest != self.likeliest:
             why = f"{self.highest} has the highest value, {self.likeliest} the highest P(best), "
             why += chance
         return f"No model can be named best by {self.metric}: {why}."
@@ -69,4 +73,5 @@ def leader(metric: str, models: Sequence[str], values: Floats, chances: Floats) 
         highest=models[highest],
         likeliest=models[likeliest],
         probability=float(chances[likeliest]),
+        tied=int(np.count_nonzero(values == values[highest])),
     )
