@@ -207,7 +207,7 @@ def test_a_saved_model_of_other_items(split: Split, tmp_path: Path) -> None:
     path = tmp_path / "other.safetensors"
     other = Interactions.from_arrays([0, 0, 1], [0, 1, 1])
     Popularity().fit(other).save(path)
-    with pytest.raises(InputError, match=r"`scorer`.*\b90 items.*\b88\b"):
+    with pytest.raises(InputError, match=r"`e`.*\b90 items.*\b88\b"):
         evaluate({"e": path}, split)
 
 

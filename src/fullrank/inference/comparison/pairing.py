@@ -169,5 +169,5 @@ def _by_name(
         notes = (f"{common:,} {what} are in every result ({more}, left out).",)
     if items is None and any(one.item is not None for one in names.values()):
         bare = ", ".join(name for name, one in names.items() if one.item is None)
-        notes += (f"Paired by user alone: {bare} does not name the items.",)
+        notes += (f"Paired by user alone: items are not named in {bare}.",)
     return Pairing(paired=True, by_name=True, keep=keep, notes=notes)

@@ -371,7 +371,8 @@ def test_samples_and_exact_ranks_meet() -> None:
     results = {"exact": EXACT["a"], "fixed": fixed()["c"], "adaptive": adaptive}
     found = compare(results, ["recall@20", "ndcg@20"], rng=0)
     assert found.methods[0] == "exact"
-    assert found.notes[0].startswith("Estimated differently: exact (exact), fixed (")
+    assert found.notes[0] == "Paired by user alone: items are not named in fixed, adaptive."
+    assert found.notes[1].startswith("Estimated differently: exact (exact), fixed (")
     truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
     for one in found.differences:
         if one.metric == "recall@20":
