@@ -289,7 +289,6 @@ def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any
 
 
 def test_notes_speak_of_the_page_and_not_of_functions(fixed: Report) -> None:
-    assert fixed.notes
     assert "`" not in "".join(fixed.notes)
 
 
