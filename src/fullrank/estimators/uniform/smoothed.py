@@ -32,6 +32,7 @@ from fullrank.estimators.system import (
     System,
     observed_system,
     possible_system,
+    resolution,
 )
 from fullrank.samples import RankDistribution, RankSample
 
@@ -41,7 +42,7 @@ _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each st
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 _LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
-_BIAS = 2.0  # standard deviations of the smoothing bias that intervals allow for
+_BIAS = 1.75  # standard deviations of the smoothing bias that intervals allow for
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,7 @@ def smoothed_sensitivity(
 ) -> Sensitivity:
     """How the fit moves with the sample at a fixed penalty, and how far smoothing may bias it.
 
-    The bias is bounded by two of its standard deviations (`bias_square`): real distributions bend
-    more at the top than the prior of the marginal likelihood has it (docs/studies/intervals.md).
+    Value, error and bias are those of the one fit; `bias_bound` says how the bias is bounded.
     """
     system = possible_system(sample, grid)
     fit = _fit(sample, penalty, grid)
@@ -108,7 +108,7 @@ def smoothed_sensitivity(
             mass=fit.mass,
             gradient=gradient(system, fit, values),
             centre=fit.mass @ values,
-            bias=bias_bound(system, fit, values),
+            bias=bias_bound(system, fit, values, resolution(sample)),
         )
 
 
@@ -273,9 +273,18 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
     return np.asarray(problem.users * (slopes.score @ step))
 
 
-def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
-    """How far smoothing may have moved each functional."""
-    return np.asarray(_BIAS * np.sqrt(bias_square(system, fit, values)))
+def bias_bound(system: System, fit: Fit, values: Floats, ranks: float) -> Floats:
+    """How far smoothing may have moved each functional.
+
+    Some standard deviations of the bias that the prior of the marginal likelihood expects; or the
+    distance to a much less smoothed fit, where the sample shows that the bias is larger. The finer
+    the sample (`ranks` are what rank 1 covers) the less smoothed that fit can be. Calibrated in
+    docs/studies/intervals.md and benchmarks/one_value.py.
+    """
+    looser = float(np.clip(3000.0 / ranks, 20.0, 300.0))
+    loose = refit(system, fit.penalty / looser, fit)
+    moved = np.abs((loose.mass - fit.mass) @ values)
+    return np.maximum(_BIAS * np.sqrt(bias_square(system, fit, values)), moved)
 
 
 def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
