@@ -167,6 +167,17 @@ def said(fullrank: Callable[..., Any], *words: object) -> Any:
     return json.loads(done.out)
 
 
+@pytest.mark.parametrize("kind", ["exact", "fixed", "adaptive"])
+def test_a_value_does_not_depend_on_what_else_is_asked_for(kind: str) -> None:
+    ranks = ranked(kind)[0]["a"]
+    alone = estimate(ranks, metrics="ndcg@10")
+    beside = estimate(ranks, metrics=["recall@300", "ndcg@10", "auc"])
+    assert alone["ndcg@10"] == beside["ndcg@10"]
+    assert alone.confidence_interval["ndcg@10"] == pytest.approx(
+        beside.confidence_interval["ndcg@10"], rel=1e-9
+    )
+
+
 KINDS = ("exact", "fixed", "adaptive", "several targets")
 
 

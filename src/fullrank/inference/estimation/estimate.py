@@ -68,7 +68,8 @@ def estimate(
         neither change the fit nor are they shown
     n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
         with replacement
-    grid : rank grid; the default keeps twice the largest K one by one
+    grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
+        the others that are asked for
     confidence_level : of the intervals; None for none, which saves time for multi-target
         users
     target : {"population", "users"}
@@ -127,7 +128,7 @@ def estimate(
     procedure = checks.choice("procedure", procedure, PROCEDURES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
-    on = grid if grid is not None else RankGrid.for_metrics(int(taken.pool.max()), asked)
+    on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:

@@ -78,7 +78,7 @@ def estimate_exact(
         naive=None,
         method=NAME,
         reason=REASON,
-        distribution=None if ranks.several else _distribution(ranks, metrics),
+        distribution=None if ranks.several else _distribution(ranks),
         recovers_exact=True,
         n_targets=ranks.total_targets,
         n_users=ranks.n_users,
@@ -155,7 +155,7 @@ def _warnings(ranks: ExactRanks, metric: Metric, hits: float, target: str) -> tu
     return tuple(why)
 
 
-def _distribution(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> RankDistribution:
+def _distribution(ranks: ExactRanks) -> RankDistribution:
     """P(R) for the curves; a rank between two counts half at each."""
     n_items = int(ranks.candidates.max())
     both = np.concatenate([np.floor(ranks.ranks), np.ceil(ranks.ranks)]).astype(np.int64)
@@ -163,6 +163,6 @@ def _distribution(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> RankDistrib
         both,
         n_items=n_items,
         weight=np.concatenate([ranks.weight, ranks.weight]),
-        grid=RankGrid.for_metrics(n_items, metrics),
+        grid=RankGrid.default(n_items),
         method=NAME,
     )

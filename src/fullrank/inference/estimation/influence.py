@@ -93,7 +93,7 @@ def pseudo_values(
     if result.rows is None:
         raise InputError("`result` must have its rows; counts alone do not tell users apart.")
     chosen = choose(method, result, settings)
-    on = grid if grid is not None else RankGrid.for_metrics(int(result.pool.max()), wanted)
+    on = grid if grid is not None else RankGrid.default(int(result.pool.max()))
     rows = result.rows
     settled = chosen.settled(result, on)
     parts, bias = contributions(result, wanted, settled, on)
