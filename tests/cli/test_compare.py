@@ -31,7 +31,7 @@ def run(tmp_path: Path) -> Path:
         sample.write(folder / "ranks" / f"{name}.parquet")
         models.append({"name": name, "ranks": f"ranks/{name}.parquet"})
     content: dict[str, Any] = {
-        "format": 1,
+        "format": 2,
         "kind": "Evaluation",
         "models": models,
         "metrics": ["recall@50"],

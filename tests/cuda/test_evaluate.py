@@ -17,7 +17,7 @@ def problem():
 
 
 def ranks(found):
-    return found.samples["factors"].rows.rank.tolist()
+    return found.samples["factors"].to_arrow()["rank"].to_pylist()
 
 
 @pytest.mark.breadth

@@ -7,6 +7,7 @@ quotes is printable: text from files and from callers goes through `printable` o
 from __future__ import annotations
 
 import operator
+import uuid
 from collections.abc import Collection
 from typing import Any
 
@@ -175,6 +176,39 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     if array.dtype.kind not in "biufUS" and not text:
         raise InputError(f"`{name}` must hold whole numbers throughout, or text throughout.")
     return array
+
+
+def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
+    """Ids of `size` rows: whole numbers throughout (as int64), or text throughout; UUIDs are text.
+
+    7 and "7" are different ids, so nothing is turned into text or numbers to make it fit.
+    """
+    must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
+    if np.ma.is_masked(value):
+        raise InputError(f"`{name}` must have no masked entries.")
+    if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:
+        value = np.asarray(value, dtype=object)  # numpy would make text of the numbers
+    array = np.asarray(value)
+    if array.dtype.kind == "O" and array.ndim == 1:
+        kinds = {type(one) for one in array}
+        if all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
+            array = _long(array)
+        elif all(issubclass(kind, str | uuid.UUID) for kind in kinds):
+            array = np.asarray([str(one) for one in array], np.str_)
+    if array.shape != (size,) or array.dtype.kind not in "iuUS":
+        raise InputError(f"{must}, not {array.dtype} of shape {array.shape}.")
+    if array.dtype.kind in "US":
+        return text(name, array)
+    if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
+        raise InputError(f"`{name}` must be below 2^63, or text, unlike {int(array.max())}.")
+    return array.astype(np.int64, copy=False)
+
+
+def _long(array: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return array.astype(np.int64)
+    except OverflowError:
+        return array
 
 
 def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:

@@ -53,17 +53,11 @@ class Exclusion:
     indices: NDArray[np.int32]
 
 
-def clean_targets(
-    targets: Any, *, n_users: int | None, n_items: int, own_items: bool = False
-) -> Targets:
-    """Targets from an Interactions or from a pair (user_rows, item_rows).
-
-    `own_items` says that the scorer found the items by id, and may have more of them.
-    """
+def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets:
+    """Targets from an Interactions or from a pair (user_rows, item_rows)."""
     if isinstance(targets, Targets):  # of the same call, cleaned before
         return targets
-    if not own_items:
-        check_width("targets", targets, n_items)
+    check_width("targets", targets, n_items)
     user_rows, item_rows = pairs(targets)
     user_rows = checks.integers(
         "targets", user_rows, low=0, high=None if n_users is None else n_users - 1,

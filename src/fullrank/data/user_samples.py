@@ -14,6 +14,7 @@ from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.data.targets import ANY, clean_targets
 from fullrank.errors import InputError
+from fullrank.tables import ids as _ids
 
 ALLOCATIONS = ("proportional", "neyman")
 
@@ -47,8 +48,13 @@ class UserSample:
         (user_rows, item_rows) gives a pair.
         """
         users, items = _pairs(targets)
-        at = np.minimum(np.searchsorted(self.user_rows, users), self.user_rows.size - 1)
-        inside = self.user_rows[at] == users
+        ids = getattr(targets, "user_ids", None)
+        # by id where there are ids: the rows may be those of other users
+        rows = self.user_rows if ids is None else _ids.find("targets", self.user, ids)
+        order = np.argsort(rows)
+        at = np.minimum(np.searchsorted(rows[order], users), rows.size - 1)
+        at = order[at]
+        inside = rows[at] == users
         weight = self.weight[at[inside]]
         if hasattr(targets, "select"):
             return targets.select(inside), weight

@@ -14,13 +14,8 @@ from fullrank._lib import checks, memory
 from fullrank._lib.files import PathLike
 from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
-from fullrank.data.targets import (
-    Exclusion,
-    Targets,
-    clean_exclude,
-    clean_items,
-    clean_targets,
-)
+from fullrank.data.named_rows import in_rows, named_items
+from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets
 from fullrank.designs.draws import POOLS, make_pools, seed_key
 from fullrank.errors import DataWarning, InputError
 from fullrank.tables import ids as _ids
@@ -277,8 +272,10 @@ def draw_negatives(
     n_items = checks.integer("n_items", n_items, low=1)
     size = checks.integer("sample_size", sample_size, low=2)
     clean = clean_targets(targets, n_users=None, n_items=n_items)
-    catalogue = clean_items(items, n_items=n_items, targets=clean)
-    exclusion = clean_exclude(exclude, n_items=n_items, targets=clean, items=catalogue)
+    ids = {name: getattr(targets, name, None) for name in ("user_ids", "item_ids")}
+    catalogue = named_items(items, ids["item_ids"], n_items=n_items, targets=clean)
+    seen = in_rows(exclude, **ids, n_items=n_items)
+    exclusion = clean_exclude(seen, n_items=n_items, targets=clean, items=catalogue)
     pools = make_pools(
         clean, n_items=n_items, items=catalogue, exclusion=exclusion,
         pool=checks.choice("pool", pool, POOLS),
@@ -295,7 +292,7 @@ def draw_negatives(
     drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
     return Negatives(
         user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key,
-        user_ids=getattr(targets, "user_ids", None), item_ids=getattr(targets, "item_ids", None),
+        **ids,
     )  # fmt: skip
 
 
@@ -338,7 +335,7 @@ def _moved(side: str, rows: Array, own: Array | None, ids: Array | None) -> Arra
     moved = np.where(rows < 0, -1, there[np.maximum(rows, 0)])
     checks.reject(
         "negatives", own[np.maximum(rows, 0)].ravel(), ((moved < 0) & (rows >= 0)).ravel(),
-        f"name {side}s that the scorer knows",
+        f"name {side}s of the data",
     )  # fmt: skip
     return moved
 

@@ -17,7 +17,7 @@ from fullrank.metrics import parse_all
 if TYPE_CHECKING:
     from fullrank.evaluation.result import Evaluation
 
-FORMAT = 1
+FORMAT = 2  # of 1, users were row numbers
 KIND = "Evaluation"
 MANIFEST, RESULTS, REPORT = "run.json", "results.json", "report.html"
 RANKS = "ranks"
@@ -131,8 +131,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             raise InputError(f"`folder` must hold an {KIND}; {path} is of something else.")
         if head["format"] != FORMAT:
             raise InputError(
-                f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: a newer "
-                "fullrank wrote it."
+                f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: "
+                f"{'an older' if head['format'] == 1 else 'a newer'} fullrank wrote it."
             )
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]

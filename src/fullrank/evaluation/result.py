@@ -17,7 +17,6 @@ from fullrank._lib.text import decimals
 from fullrank.data.split import describe_split
 from fullrank.errors import InputError
 from fullrank.evaluation.manifest import (
-    FORMAT,
     KIND,
     known,
     read_manifest,
@@ -133,7 +132,7 @@ class Evaluation(tabular.Tabular):
         ]
         found: dict[str, Any] = known(
             {
-                "format": FORMAT,
+                "format": 1,
                 "kind": KIND,
                 "exact": self.exact,
                 "split": self.split,

@@ -15,6 +15,7 @@ from fullrank._lib.fingerprints import fingerprint
 from fullrank._lib.progress import Steps
 from fullrank._lib.rng import RandomState
 from fullrank.data import Split
+from fullrank.data.named_rows import in_rows
 from fullrank.data.shards import Shard, ShardedTargets
 from fullrank.data.targets import ANY
 from fullrank.designs.draws import seed_key
@@ -33,7 +34,6 @@ from fullrank.evaluation.problem import (
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.strategy import Strategy
-from fullrank.ranking.request import in_rows
 from fullrank.scorers import as_scorer
 from fullrank.scorers.alignment import aligned
 from fullrank.scorers.scorer import Scorer

@@ -104,7 +104,7 @@ def train_model(
     parts: Any = None
     if split == _NONE:
         if wanted:
-            raise InputError("`metrics` must not be asked for without a split: nothing is left.")
+            raise InputError("`metrics` must not be given without a split: nothing is held out.")
         learn = load_interactions(data, **how)  # type: ignore[arg-type]
     else:
         parts = load_split(data, split=split, rng=rng, **how)  # type: ignore[arg-type]

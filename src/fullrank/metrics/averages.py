@@ -29,6 +29,8 @@ def weighted_mean(gains: Floats, weight: Floats, n_targets: Any = 1) -> float:
     0.4166666666666667
     """
     total = math.fsum((weight / n_targets).tolist())
+    if not total > 0.0:
+        raise InputError("`weight` must have a positive sum; all are 0.")
     felt = gains != 0.0
     gain, times = gains[felt], weight[felt]
     high = gain * times

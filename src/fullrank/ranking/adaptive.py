@@ -119,7 +119,8 @@ items)
             replacement=replacement,
         )  # fmt: skip
     else:
-        rank, size, marks = _climb(setting, pools, design, seen=pool == "all", key=key, run=run)
+        with setting.named():
+            rank, size, marks = _climb(setting, pools, design, seen=pool == "all", key=key, run=run)
     back = np.argsort(setting.targets.order)
     return pack(
         setting,

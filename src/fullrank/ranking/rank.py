@@ -11,7 +11,7 @@ from fullrank._lib import checks
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState
-from fullrank.data.targets import n_candidates
+from fullrank.data.targets import Targets, n_candidates
 from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
 from fullrank.ranking.count import count
@@ -134,9 +134,10 @@ def rank(
         device=str(device) if on_gpu(device) else None,
         operands=checks.choice("operands", operands, OPERANDS),
     )
-    counts, undecided = count(job)
+    with asked.named():
+        counts, undecided = count(job)
     others, offset = between_targets(counts, clean, policy, key)
-    weights = np.ones(offset.size) if weight is None else _weights(weight, offset.size)
+    weights = np.ones(offset.size) if weight is None else _weights(weight, clean)
     given = np.argsort(clean.order)
     candidates = n_candidates(
         clean, n_items=asked.scorer.n_items, items=asked.items, exclusion=asked.exclusion
@@ -161,8 +162,12 @@ def rank(
     )
 
 
-def _weights(weight: ArrayLike, size: int) -> NDArray[np.float64]:
-    weights = checks.reals("weight", weight, size=size, low=0.0)
+def _weights(weight: ArrayLike, targets: Targets) -> NDArray[np.float64]:
+    """One weight for each user, given for each of the user's targets."""
+    weights = checks.reals("weight", weight, size=targets.order.size, low=0.0)
+    ordered = weights[targets.order]
+    first = np.repeat(ordered[targets.starts[:-1]], np.diff(targets.starts))
+    checks.reject("weight", ordered, ordered != first, "be the same for all targets of a user")
     if not weights.sum() > 0.0:
         raise InputError("`weight` must have a positive sum; all are 0.")
     return weights

@@ -8,29 +8,18 @@ different orders meet the same candidates.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
 from fullrank._lib import checks
 from fullrank._lib.types import Array, Ints
-from fullrank.data.shards import Seen
-from fullrank.data.targets import (
-    Exclusion,
-    Targets,
-    by_rows,
-    check_width,
-    clean_exclude,
-    clean_items,
-    clean_targets,
-)
+from fullrank.data.named_rows import in_rows, named_items
+from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets
 from fullrank.errors import InputError
 from fullrank.scorers.alignment import aligned
 from fullrank.scorers.scorer import Scorer, as_scorer
-from fullrank.tables import ids as _ids
-from fullrank.tables.ids import are_rows
 
 _SIDES = ("user_ids", "item_ids")
 
@@ -54,6 +43,21 @@ class Request:
         """The size of the catalogue."""
         return self.scorer.n_items if self.items is None else int(self.items.size)
 
+    @contextmanager
+    def named(self) -> Iterator[None]:
+        """Errors about rows say the ids of these, which are the caller's."""
+        try:
+            yield
+        except InputError as error:
+            rows = getattr(error, "rows", None)
+            if rows is None or self.user_ids is None or self.item_ids is None:
+                raise
+            user, item = self.user_ids[rows[0]], self.item_ids[rows[1]]
+            raise InputError(
+                f"`scorer` must give numbers; its score for user {checks.printable(user)} and item "
+                f"{checks.printable(item)} is NaN."
+            ) from error
+
 
 def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Request:
     """Clean what belongs together; everything in the result has the data's rows."""
@@ -76,68 +80,10 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
     if item_ids is not None:
         # a scorer that knows more items than the data has them behind those of the data
         item_ids = item_ids if scorer.n_items == item_ids.size else scorer.item_ids
-    catalogue = _catalogue(items, item_ids, scorer.n_items, clean)
+    catalogue = named_items(items, item_ids, n_items=scorer.n_items, targets=clean)
     seen = in_rows(exclude, user_ids=user_ids, item_ids=item_ids, n_items=scorer.n_items)
     exclusion = clean_exclude(seen, n_items=scorer.n_items, targets=clean, items=catalogue)
     return Request(
         scorer=scorer, targets=clean, exclusion=exclusion, items=catalogue,
         user_ids=user_ids, item_ids=item_ids,
     )  # fmt: skip
-
-
-def in_rows(exclude: Any, *, user_ids: Array | None, item_ids: Array | None, n_items: int) -> Any:
-    """What is excluded, in the rows that these ids name."""
-    if exclude is None:
-        return None
-    exclude = by_rows(exclude)
-    own = [getattr(exclude, side, None) for side in _SIDES]
-    wanted = [user_ids, item_ids]
-    if all(_ids.same(mine, theirs) for mine, theirs in zip(own, wanted, strict=True)):
-        if item_ids is None:
-            check_width("exclude", exclude, n_items)
-        return exclude
-    if own[0] is None or own[1] is None:
-        _reject_unnamed("exclude", wanted)
-        check_width("exclude", exclude, n_items)
-        return exclude
-    if user_ids is None or item_ids is None:
-        _reject_unnamed("targets", own)
-        check_width("exclude", exclude, n_items)
-        return exclude
-    return _moved(exclude, user_ids, item_ids)
-
-
-def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
-    """Rows without names may meet names that are the rows, and no others."""
-    for side, known in zip(("users", "items"), ids, strict=True):
-        if known is not None and not are_rows(known):
-            raise InputError(
-                f"`{name}` must be an Interactions, which names its {side}: the others are named "
-                f"{checks.printable(known[0])} …, so that row numbers do not tell who is who."
-            )
-
-
-def _moved(exclude: Any, user_ids: Array, item_ids: Array) -> Seen:
-    """The exclusion of other rows; users without targets and items that none can score go."""
-    users = _ids.find("exclude", exclude.user_ids, user_ids)
-    items = _ids.find("exclude", exclude.item_ids, item_ids)
-    indptr = np.asarray(exclude.indptr, np.int64)
-    row = np.repeat(users, np.diff(indptr))
-    column = items[np.asarray(exclude.indices)]
-    keep = (row >= 0) & (column >= 0)
-    row, column = row[keep], column[keep]
-    order = np.lexsort((column, row))
-    counts = np.bincount(row, minlength=user_ids.size)
-    return Seen(np.concatenate(([0], np.cumsum(counts))), column[order], int(item_ids.size))
-
-
-def _catalogue(
-    items: ArrayLike | None, item_ids: Array | None, n_items: int, targets: Targets
-) -> Ints | None:
-    """Rows of the items to rank among: ids where items have any, rows or a mask otherwise."""
-    if items is None or item_ids is None:
-        return clean_items(items, n_items=n_items, targets=targets)
-    given = checks.as_array("items", items)
-    if given.dtype != np.bool_:
-        given = _ids.look_up("items", given, item_ids)
-    return clean_items(given, n_items=n_items, targets=targets)

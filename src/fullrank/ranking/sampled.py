@@ -177,10 +177,11 @@ def sample_ranks(
         )
         above = ranks - 1
     else:
-        above, marks = count_above(
-            setting, t.users, t.starts, t.item_rows[t.order], drawn, width=int(count.max()),
-            seen=pool == "all", key=key, shared=shared_draws, run=run,
-        )  # fmt: skip
+        with setting.named():
+            above, marks = count_above(
+                setting, t.users, t.starts, t.item_rows[t.order], drawn, width=int(count.max()),
+                seen=pool == "all", key=key, shared=shared_draws, run=run,
+            )  # fmt: skip
     order = np.argsort(t.order)
     return pack(
         setting,

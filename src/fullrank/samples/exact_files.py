@@ -8,7 +8,7 @@ from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.samples.exact_ranks import POLICIES, ExactRanks
 
-FORMAT = 1
+FORMAT = 2
 KIND = "ExactRanks"
 _COUNTS = ("above", "equal", "candidates", "n_targets", "offset")
 
@@ -43,11 +43,10 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
                 f"`{name}` must have {size} rows, as the others; it has {values.size}."
             )
     names: dict[str, Any] = {
-        name: checks.labels(name, columns[name], size, "rank")
-        for name in ("user", "item")
-        if name in columns
+        name: checks.ids(name, columns[name], size) for name in ("user", "item") if name in columns
     }
     _check(counts, ties)
+    undecided = head.get("n_undecided")
     frozen: dict[str, Any] = {name: checks.frozen(values) for name, values in counts.items()}
     return ExactRanks(
         **frozen,
@@ -57,6 +56,7 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
         pool=pool,
         precision=precision,
         seed=None if seed is None else checks.integer("seed", seed, low=0),
+        n_undecided=None if undecided is None else checks.integer("n_undecided", undecided, low=0),
     )
 
 

@@ -29,14 +29,14 @@ from fullrank._lib.files import PathLike
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all, weighted_mean
-from fullrank.samples.sample import RankSample
+from fullrank.samples.sample import RankSample, Rows, check_targets
 
 POLICIES = ("mean", "best", "worst", "random")
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
 _COLUMNS = ("user", "item", "time", "above", "equal", "before", "candidates", "n_targets",
             "offset", "weight", "count")  # fmt: skip
 _COUNTED = ("above", "equal", "before", "candidates", "n_targets", "offset")
-_SETTINGS = ("ties", "pool", "precision", "seed")
+_SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -123,11 +123,6 @@ class ExactRanks:
         return True
 
     @property
-    def named(self) -> bool:
-        """Whether users and items have names, so that results can be joined."""
-        return self.user is not None
-
-    @property
     def total_targets(self) -> int:
         """How many targets were ranked."""
         return int(self.above.size if self.count is None else self.count.sum())
@@ -185,7 +180,10 @@ class ExactRanks:
         columns: dict[str, Any] = {
             name: checks.frozen(column[keep]) for name, column in self._columns().items()
         }
-        return replace(self, **columns)
+        taken = replace(self, **columns)
+        if self.several:
+            _check_whole(taken)
+        return taken
 
     def __add__(self, other: ExactRanks) -> ExactRanks:
         if not isinstance(other, ExactRanks):
@@ -198,7 +196,9 @@ class ExactRanks:
                 )
         mine, theirs = self._columns(), other._columns()
         if mine.keys() - {"time"} != theirs.keys() - {"time"}:
-            raise InputError("Exact ranks add only if both name their users and items, or neither.")
+            raise InputError(
+                "Exact ranks add only if both have rows, with names of users and items or without."
+            )
         for name in ("user", "item"):
             kinds = {one[name].dtype.kind == "U" for one in (mine, theirs) if name in one}
             if len(kinds) > 1:  # numpy would make text of the numbers, and 1 would meet "1"
@@ -210,12 +210,14 @@ class ExactRanks:
         }
         pools = {self.pool, other.pool}
         both = [one.n_undecided for one in (self, other) if one.n_undecided is not None]
-        return replace(
+        added = replace(
             self,
             **{"time": None, **joined},
             pool="unseen" if len(pools) > 1 else self.pool,
             n_undecided=sum(both) if both else None,
         )
+        _check_whole(added)
+        return added
 
     def __radd__(self, other: Any) -> ExactRanks:
         # sum() starts from 0
@@ -300,10 +302,10 @@ class ExactRanks:
         weights = np.ones(ranks.size) if weight is None else weight
         named = {"user": user, "item": item}
         names: dict[str, Any] = {
-            name: checks.labels(name, ids, ranks.size, "rank")
+            name: checks.ids(name, ids, ranks.size)
             for name, ids in named.items() if ids is not None
         }  # fmt: skip
-        return cls(
+        found = cls(
             above=checks.frozen(above), equal=checks.frozen(equal), candidates=checks.frozen(items),
             n_targets=checks.frozen(n), offset=checks.frozen(others),
             weight=checks.frozen(checks.reals("weight", weights, size=ranks.size, low=0.0)),
@@ -311,6 +313,8 @@ class ExactRanks:
             time=None if time is None else checks.integers("time", time, size=ranks.size),
             **names,
         )  # fmt: skip
+        _check_whole(found)
+        return found
 
     @classmethod
     def of_sample(cls, sample: RankSample) -> ExactRanks:
@@ -353,7 +357,7 @@ class ExactRanks:
     def to_dict(self) -> dict[str, Any]:
         """One list for each column, and the settings."""
         columns = {name: array.tolist() for name, array in self.columns().items()}
-        return columns | self.settings() | {"n_undecided": self.n_undecided}
+        return columns | self.settings()
 
     def to_arrow(self) -> Any:
         """A pyarrow table with one row for each target, the settings in its metadata."""
@@ -398,6 +402,18 @@ class ExactRanks:
         values = self.metrics(_SHOWN)
         lines += [f"{name:<12}{value:>10.4f}" for name, value in values.items()]
         return "\n".join([self.about(), *lines])
+
+
+def _check_whole(ranks: ExactRanks) -> None:
+    """The targets of a user must all be there, once each."""
+    if ranks.count is None:
+        check_targets(
+            Rows(
+                rank=ranks.above, sample_size=ranks.candidates, n_items=ranks.candidates,
+                weight=ranks.weight, n_targets=ranks.n_targets, offset=ranks.offset,
+                user=ranks.user,
+            )
+        )  # fmt: skip
 
 
 def _median(ranks: NDArray[Any], count: Ints | None) -> float:

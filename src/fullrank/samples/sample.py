@@ -148,8 +148,8 @@ class RankSample:
             weight=_weights(weight, r.size),
             n_targets=checks.integers("n_targets", n_targets, size=r.size, low=1),
             offset=checks.integers("offset", offset, size=r.size, low=0),
-            user=_labels("user", user, r.size),
-            item=_labels("item", item, r.size),
+            user=None if user is None else checks.ids("user", user, r.size),
+            item=None if item is None else checks.ids("item", item, r.size),
             time=None if time is None else checks.integers("time", time, size=r.size),
         )
         common = bool((rows.n_items == rows.n_items[0]).all())
@@ -167,7 +167,7 @@ class RankSample:
                 'rows. Catalogues of the users\' own are pool="unseen".'
             )
         _check_outcomes(design, rows.rank, rows.sample_size, rows.pool)
-        _check_targets(rows)
+        check_targets(rows)
         return cls._from_rows(design, rows)
 
     @classmethod
@@ -266,7 +266,7 @@ class RankSample:
             )
         if self.rows is not None and other.rows is not None:
             rows = self.rows + other.rows
-            _check_targets(rows)
+            check_targets(rows)
             return self._from_rows(self.design, rows)
         self.without_rows(), other.without_rows()  # whether they can do without
         both: dict[str, Any] = {
@@ -287,7 +287,7 @@ class RankSample:
         if keep.all():
             return self
         rows = self.rows.take(keep)
-        _check_targets(rows)
+        check_targets(rows)
         return self._from_rows(self.design, rows)
 
     def without_rows(self) -> RankSample:
@@ -416,28 +416,6 @@ def _levels(levels: ArrayLike) -> tuple[int, ...]:
     return tuple(whole.tolist())
 
 
-def _labels(name: str, given: ArrayLike | None, size: int) -> NDArray[Any] | None:
-    """Ids as numbers or text, one for each rank."""
-    if given is None:
-        return None
-    if np.ma.is_masked(given):
-        raise InputError(f"`{name}` must have no masked entries.")
-    try:
-        labels = np.asarray(given)
-    except ValueError:
-        raise InputError(f"`{name}` must hold one id for each of the {size} ranks.") from None
-    if labels.dtype.kind == "O":
-        labels = np.asarray([str(one) for one in labels.ravel()])
-    if labels.shape != (size,) or labels.dtype.kind not in "iuUS":
-        raise InputError(
-            f"`{name}` must hold one whole number or text for each of the {size} ranks, "
-            f"not {labels.dtype} of shape {labels.shape}."
-        )
-    if labels.dtype.kind in "iu":
-        return labels.astype(labels.dtype.newbyteorder("="), copy=False)
-    return checks.text(name, labels)
-
-
 def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
     """Every outcome must be one that the design can give."""
     checks.reject("rank", r, r < 1, "be at least 1", ONE_BASED)
@@ -480,8 +458,8 @@ def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
     )
 
 
-def _check_targets(rows: Rows) -> None:
-    """Several targets of a user must all be there, and say how they stand to each other."""
+def check_targets(rows: Any) -> None:
+    """The targets of a user must all be there, and say how they stand to each other."""
     checks.reject(
         "n_targets", rows.n_targets, rows.n_targets > rows.n_items, "be at most `n_items`"
     )

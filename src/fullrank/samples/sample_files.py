@@ -19,7 +19,7 @@ from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
 from fullrank.tables import pieces as _pieces
 
-FORMAT = 1
+FORMAT = 2  # of 1, users were row numbers in run folders
 _KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
@@ -123,6 +123,10 @@ def read_all(
     """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
     own = read_own(path, rows=rows)
     if isinstance(own, ExactRanks):
+        if own.ties == "mean" and (own.equal % 2).any():
+            raise InputError(
+                f"`path` must hold a sample; {path} holds exact ranks, for ExactRanks.read."
+            )
         own = own.sample()
     if own is not None:
         _no_settings(settings, path)
@@ -236,7 +240,7 @@ def _checked_head(content: Any) -> dict[str, Any]:
     if content.get("format") != FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
-            "a newer fullrank wrote it."
+            f"{'an older' if content.get('format') == 1 else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content

@@ -169,7 +169,9 @@ def _check_numbered(
                 side,
                 name,
             )
-        if n_rows is not None and n_rows < wanted.size:
+        if n_rows is not None and (
+            n_rows < wanted.size or (side == "item" and n_rows > wanted.size)
+        ):
             raise InputError(
                 f"`{name}` must have a row for each of the {wanted.size:,} {side}s of the data; it "
                 f"has {n_rows:,}."

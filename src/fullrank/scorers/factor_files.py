@@ -30,7 +30,9 @@ from fullrank.tables.packed_ids import unpack_ids
 SUFFIXES = (".npy", ".npz", ".safetensors", ".parquet")
 _SIDES = {"users": "user", "items": "item"}
 _BIASES = ("item_bias", "user_bias")
+_KNOWN = ("user_factors", "item_factors", "user_ids", "item_ids", *_BIASES)
 _ROWS = 1 << 16  # rows looked at together
+_MANY = 8  # rows in which whole numbers, all different, are no accident
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -211,8 +213,21 @@ def _npz(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     memory.ask("factors", need, f"{path}, unpacked,")
     name = f"{_SIDES[side]}_ids"
     with np.load(path, allow_pickle=False) as content:
-        found: Array = content[_member(path, side, list(content.files))]
-        return found, content[name] if name in content.files else None
+        names = list(content.files)
+        found: Array = content[_member(path, side, names)]
+        for other in (one for one in names if one not in _KNOWN and one != _only(names)):
+            if content[other].shape == found.shape[:1]:
+                raise InputError(
+                    f"`factors` must call ids {name}; {path} has {other!r}, with as many entries "
+                    f"as there are {side}, which is not read."
+                )
+        return found, content[name] if name in names else None
+
+
+def _only(names: list[str]) -> str | None:
+    """The array that is taken for the factors where none has their name."""
+    others = [name for name in names if name not in _KNOWN]
+    return others[0] if len(others) == 1 and not set(_KNOWN[:2]) & set(names) else None
 
 
 def _safetensors(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
@@ -303,6 +318,8 @@ def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     else:
         _reject_ids_among_factors(path, side, table.select(names).schema)
         matrix = np.column_stack([column.to_numpy(zero_copy_only=False) for column in columns])
+        if id_name is None:
+            _reject_numbered(path, side, names, matrix)
     return matrix, None if id_name is None else table[id_name]
 
 
@@ -323,6 +340,22 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
             f"`factors` must be columns of numbers with a fraction, or one of lists, beside the "
             f"ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: where it holds ids, say so as "
             f"--column {_SIDES[side]}={strange[0]}."
+        )
+
+
+def _reject_numbered(path: Path, side: str, names: list[str], matrix: Array) -> None:
+    """A column of whole numbers, each once, beside others that are not, holds ids."""
+    if matrix.shape[0] < _MANY:
+        return
+    ids = [
+        name
+        for name, column in zip(names, matrix.T, strict=True)
+        if (column % 1 == 0).all() and np.unique(column).size == column.size
+    ]
+    if 0 < len(ids) < len(names):
+        raise InputError(
+            f"`factors` must be factors but for the ids; {path} has a different whole number in "
+            f"each row of {ids[0]!r}: if it holds ids, add --column {_SIDES[side]}={ids[0]}."
         )
 
 

@@ -271,10 +271,13 @@ def score_block(scorer: Scorer, user_rows: Array, item_rows: Array | None = None
 
 
 def nan_error(user_row: int, item_row: int) -> InputError:
-    return InputError(
+    """The error for a score that is NaN; `rows` lets those who know the ids name them."""
+    error = InputError(
         "`scorer` must give numbers; its score for user row "
         f"{user_row} and item row {item_row} is NaN."
     )
+    error.rows = (user_row, item_row)  # type: ignore[attr-defined]
+    return error
 
 
 def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:

@@ -61,19 +61,35 @@ def _read(source: Path, name: str, role: str, column: str | None) -> Any:
         return _array(source, role)
     is_csv = ".csv" in name
     names = columns.csv_names(source) if is_csv else columns.parquet_names(source)
-    chosen = id_column(names, role, column) or _first(names, source, role)
+    chosen = id_column(names, role, column)
     read = columns.read_csv if is_csv else columns.read_parquet
-    return read(source, {role: chosen})[role]
+    if chosen is not None:
+        return read(source, {role: chosen})[role]
+    first = _first(names, source, role)
+    found = read(source, {role: first})[role]
+    if len(names) > 1 and _counts_rows(found):
+        raise _row_numbers(source, role)
+    return found
+
+
+def _counts_rows(found: Any) -> bool:
+    """Whether a column is 0, 1, 2, …: beside others it numbers the rows."""
+    values = np.asarray(found)
+    return values.dtype.kind in "iu" and bool((values == np.arange(values.size)).all())
+
+
+def _row_numbers(source: Path, role: str) -> InputError:
+    return InputError(
+        f"`{role}_ids` must be the first column of {checks.printable(source)}, which holds row "
+        f"numbers there: name the column of ids, as --column {role}=NAME."
+    )
 
 
 def _first(names: Sequence[str], source: Path, role: str) -> str:
-    if not names or (len(names) > 1 and _INDEX.fullmatch(names[0].lower())):
-        raise InputError(
-            f"`{role}_ids` must be the first column of {checks.printable(source)}, which holds row "
-            f"numbers there: name the column of ids, as --column {role}=NAME."
-            if names
-            else f"`{role}_ids` must have a column; {checks.printable(source)} has none."
-        )
+    if not names:
+        raise InputError(f"`{role}_ids` must have a column; {checks.printable(source)} has none.")
+    if len(names) > 1 and _INDEX.fullmatch(names[0].lower()):
+        raise _row_numbers(source, role)
     return names[0]
 
 

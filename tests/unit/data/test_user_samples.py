@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fullrank.data import sample_users
+from fullrank.data import Interactions, sample_users
 from fullrank.errors import InputError
 
 LABELS = np.repeat(["a", "b", "c"], [10, 30, 60])
@@ -136,3 +136,13 @@ def test_bad_arguments(size, settings, message):
 def test_nan_is_not_a_label():
     with pytest.raises(InputError, match=r"`strata`.*1 of 2"):
         sample_users(2, 1, strata=[1.0, np.nan], rng=0)
+
+
+def test_users_are_found_by_id_in_other_targets():
+    users = [f"u{at}" for at in range(6)]
+    population = Interactions.from_arrays(users, [f"i{at}" for at in range(6)])
+    chosen = sample_users(population, 3, rng=0)
+    other = Interactions.from_arrays([*users[::-1], "v"], ["i0"] * 7, user_ids=[*users[::-1], "v"])
+    targets, weight = chosen.subset(other)
+    assert sorted(targets.user_ids[targets.pairs()[0]]) == chosen.user.tolist()
+    np.testing.assert_allclose(weight, 2.0)

@@ -304,5 +304,5 @@ def test_progress_on_stderr(
 
 def test_factors_wider_than_the_catalogue_are_refused(split: Split) -> None:
     scorer = FactorScorer(np.ones((120, 2)), np.ones((91, 2)))
-    with pytest.raises(InputError, match=r"`exclude`.*\b91\b.*\b90\b"):
+    with pytest.raises(InputError, match=r"`a`.*\b90 items.*\b91\b"):
         evaluate({"a": scorer}, split)

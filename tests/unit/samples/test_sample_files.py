@@ -58,9 +58,9 @@ def test_round_trip(name: str, suffix: str, tmp_path: Path) -> None:
 
 def test_format_version_is_in_every_file(tmp_path: Path) -> None:
     SAMPLES["rows"].write(tmp_path / "a.json")
-    assert json.loads((tmp_path / "a.json").read_text())["format"] == 1
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == 2
     metadata = SAMPLES["rows"].to_arrow().schema.metadata
-    assert json.loads(metadata[b"fullrank"])["format"] == 1
+    assert json.loads(metadata[b"fullrank"])["format"] == 2
 
 
 def write_csv(path: Path, text: str) -> Path:
@@ -157,10 +157,10 @@ def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: s
     [
         ("{", r"`text`.*RankSample.*to_json"),
         ("[]", r"`path`.*RankSample.*else"),
-        ('{"kind": "RankSample", "format": 99}', r"`path`.*\b1\b.*\b99\b"),
-        ('{"kind": "RankSample", "format": 1}', r"`path`.*RankSample.*head"),
+        ('{"kind": "RankSample", "format": 99}', r"`path`.*\b2\b.*\b99\b"),
+        ('{"kind": "RankSample", "format": 2}', r"`path`.*RankSample.*head"),
         (
-            '{"kind": "RankSample", "format": 1, "content": "rows", "design": {}, "columns": {}}',
+            '{"kind": "RankSample", "format": 2, "content": "rows", "design": {}, "columns": {}}',
             r"`path`.*whole RankSample.*'rank'",
         ),
     ],

@@ -98,7 +98,9 @@ def test_the_same_order_is_the_scorer_itself(kind):
     assert aligned(scorer, user_ids=user_ids.copy(), item_ids=item_ids) is scorer
     assert aligned(scorer, user_ids=user_ids, item_ids=item_ids[:4]) is scorer
     plain = make(kind)
-    assert aligned(plain, user_ids=np.arange(N_USERS), item_ids=np.arange(5)) is plain
+    assert aligned(plain, user_ids=np.arange(N_USERS), item_ids=np.arange(N_ITEMS)) is plain
+    with pytest.raises(InputError, match=rf"items of the data.*\b{N_ITEMS}\b"):
+        aligned(plain, user_ids=np.arange(N_USERS), item_ids=np.arange(5))
     assert aligned(plain, user_ids=None, item_ids=None) is plain
     numbered = make(kind, user_ids=range(N_USERS), item_ids=range(N_ITEMS))
     assert aligned(numbered, user_ids=None, item_ids=None) is numbered

@@ -90,7 +90,7 @@ def test_without_ids_rows_are_refused(small: Split, tmp_path: Path, suffix: str)
         users=write(tmp_path / f"u{suffix}", USERS), items=write(tmp_path / f"i{suffix}", ITEMS)
     )
     assert files.scorer().user_ids is None
-    with pytest.raises(MissingIdsError, match=r"`scorer`.*user_ids.*0 … 3"):
+    with pytest.raises(MissingIdsError, match=r"`f`.*user_ids.*0 … 3"):
         evaluate({"f": files}, small)
 
 

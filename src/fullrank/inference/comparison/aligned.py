@@ -82,7 +82,7 @@ def align(
     models = tuple(results)
     given = {name: inputs.read(name, results[name], wanted) for name in models}
     given = _weighted(given, paired)
-    plain = all(isinstance(one, PseudoValues) for one in given.values())
+    plain = any(isinstance(one, PseudoValues) for one in given.values())
     _once(given)
     pairing = pair({name: inputs.named(one) for name, one in given.items()}, paired, plain=plain)
     paired, notes = pairing.paired, pairing.notes

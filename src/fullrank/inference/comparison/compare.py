@@ -65,8 +65,9 @@ def compare(
     baseline : compare every model with this one alone; None for all pairs
     method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics as they
         are, and says what that is worth
-    paired : None pairs models by user where they share users (the others are left out); True
-        insists; False does not
+    paired : None pairs the rows of the same user and item (the others are left out), and takes
+        models that share no users, or do not name them, as measured on different users; True
+        insists, and pairs plain values without names by row; False does not pair
     n_resamples : of "bootstrap" and "randomization"
     rng : None, int, SeedSequence or Generator
     settings : of the estimator
@@ -99,7 +100,11 @@ def compare(
     >>> random = np.random.default_rng(0)
     >>> base = random.random(2000)
     >>> better = base + random.normal(0.01, 0.1, 2000)
-    >>> print(compare({"new": {"ndcg@10": better}, "old": {"ndcg@10": base}}, "ndcg@10", rng=0))
+    >>> values = {
+    ...     name: {"user": range(2000), "ndcg@10": one}
+    ...     for name, one in (("new", better), ("old", base))
+    ... }
+    >>> print(compare(values, "ndcg@10", rng=0))
     2,000 users in common, paired t test
     <BLANKLINE>
          ndcg@10
@@ -107,7 +112,6 @@ def compare(
     old  0.4989 (SE 0.0065)           0.00
     <BLANKLINE>
     new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
-    The users are not named: row i of every model is taken for the same user.
     """
     checks.choice("test", test, TESTS)
     if correction is not None:

@@ -62,7 +62,7 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
     n = arrays[0].size
     user = columns.get("user")
     if user is not None:
-        user = checks.labels(f"results[{name!r}]['user']", user, n, "value")
+        user = checks.ids(f"results[{name!r}]['user']", user, n)
     weight = columns.get("weight")
     weight = np.ones(n) if weight is None else checks.reals("weight", weight, size=n, low=0.0)
     if n == 0:
@@ -169,13 +169,10 @@ def values_of(
                 f"{', '.join(result.metrics)}."
             )
         at = [result.metrics.index(metric) for metric in wanted]
-        columns: dict[str, Any] = {
-            "values": result.values[:, at],
-            "estimate": result.estimate[at],
-        }
-        if hasattr(result, "bias_square"):
-            columns["bias_square"] = bias_square(result)[at]
-        return replace(result, metrics=tuple(wanted), **columns)
+        return replace(
+            result, metrics=tuple(wanted), values=result.values[:, at],
+            estimate=result.estimate[at], bias_square=bias_square(result)[at],
+        )  # fmt: skip
     if isinstance(result, ExactRanks):  # nothing to estimate, whatever the method for samples
         return pseudo_values(result, metrics)
     if is_naive(method):
@@ -187,7 +184,7 @@ def values_of(
 
 def bias_square(found: PseudoValues) -> Floats:
     """The squared smoothing bias that the variance of each estimate is to hold as well."""
-    given = np.asarray(getattr(found, "bias_square", 0.0), dtype=np.float64)
+    given = np.asarray(found.bias_square, dtype=np.float64)
     return np.broadcast_to(given, (len(found.metrics),))
 
 

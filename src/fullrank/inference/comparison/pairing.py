@@ -1,7 +1,8 @@
 """Which rows of several results are about the same users and the same targets.
 
-Rows are matched by (user, item), the caller's own ids, and never by position. A user is compared
-where every result has the same targets of that user; the others are left out and counted.
+Rows are matched by (user, item), the caller's own ids, and never by position; by user alone where
+no result names its items. A user is compared where every result has the same targets of that user;
+the others are left out and counted.
 """
 
 from __future__ import annotations
@@ -52,14 +53,14 @@ class Pairing:
 
 
 def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pairing:
-    """Match the rows of all models; `plain` values were given as arrays without any names."""
+    """Match the rows of all models; where some are `plain` values of users, these have no items."""
     sizes = {name: one.n_users for name, one in names.items()}
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     for name, size in sizes.items():
         if size < 2:
             raise InputError(f"`results` must have two users or more each; {name} has {size}.")
     if paired is False:
-        return _different(False, f"Compared as if measured on different users: {shown}.")
+        return _different(f"Compared as if measured on different users: {shown}.")
     unnamed = [name for name, one in names.items() if one.user is None]
     if len(unnamed) == len(names):
         return _unnamed(paired, plain, sizes, shown)
@@ -70,12 +71,18 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         )
     users = _coded("users", {name: one.user for name, one in names.items()})
     items = None
-    if all(one.item is not None for one in names.values()):
+    bare = [name for name, one in names.items() if one.item is None]
+    if not bare:
         items = _coded("items", {name: one.item for name, one in names.items()})
+    elif len(bare) < len(names) and not plain:
+        raise InputError(
+            f"`results` must name the items of every model or of none; {bare[0]} does not. "
+            "A RankSample names them by `item=`, a file in a column `item`."
+        )
     keep, common = _common(users, items)
     n_common = int(np.unique(users[next(iter(users))][keep[next(iter(keep))]]).size)
     if n_common >= 2:
-        return _by_name(names, users, items, keep, common, sizes, paired, n_common, shown)
+        return _by_name(items, keep, common, sizes, paired, n_common, shown)
     for (a, first), (b, second) in combinations(users.items(), 2):
         shared = np.intersect1d(first, second).size
         if shared:
@@ -88,7 +95,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     if paired:
         raise InputError(f"`paired` must not be True: no user is in two results ({shown}).")
     return _different(
-        False, f"Compared as measured on different users: no user is in two results ({shown})."
+        f"Compared as measured on different users: no user is in two results ({shown})."
     )
 
 
@@ -107,11 +114,11 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
         f"The users are not named, so the models are compared as measured on different users "
         f"({shown}). Name the users to pair them, which tells smaller differences."
     )
-    return _different(False, note)
+    return _different(note)
 
 
-def _different(paired: bool, note: str) -> Pairing:
-    return Pairing(paired=paired, keep={}, notes=(note,))
+def _different(note: str) -> Pairing:
+    return Pairing(paired=False, keep={}, notes=(note,))
 
 
 def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
@@ -146,8 +153,6 @@ def _common(
 
 
 def _by_name(
-    names: Mapping[str, Names],
-    users: Mapping[str, Ints],
     items: Mapping[str, Ints] | None,
     keep: Mapping[str, NDArray[np.bool_]],
     common: int,
@@ -167,7 +172,4 @@ def _by_name(
         what = "users" if items is None else "pairs of user and item"
         more = ", ".join(f"{name} has {n:,} more" for name, n in left.items())
         notes = (f"{common:,} {what} are in every result ({more}, left out).",)
-    if items is None and any(one.item is not None for one in names.values()):
-        bare = ", ".join(name for name, one in names.items() if one.item is None)
-        notes += (f"Paired by user alone: items are not named in {bare}.",)
     return Pairing(paired=True, by_name=True, keep=keep, notes=notes)

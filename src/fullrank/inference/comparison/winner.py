@@ -74,6 +74,7 @@ def winner(
     >>> found = winner(
     ...     {"a": {"ndcg@10": base}, "b": {"ndcg@10": base + random.normal(0.002, 0.1, 2000)}},
     ...     "ndcg@10",
+    ...     paired=True,
     ...     rng=0,
     ... )
     >>> {name: round(p, 1) for name, p in found["ndcg@10"].items()}

@@ -69,7 +69,7 @@ def estimate(
     n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
         with replacement
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
-        the others that are asked for
+        the others of the call
     confidence_level : of the intervals; None for none, which saves time for multi-target
         users
     target : {"population", "users"}
@@ -105,12 +105,15 @@ def estimate(
     """
     ranks = complete(sample, method)
     if ranks is not None:
-        for key in settings:
+        described = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+        given = {name for name, value in {**described, "grid": grid}.items() if value is not None}
+        for key in (*given, *settings):
             raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
         return estimate_exact(
             ranks,
             sample,  # type: ignore[arg-type]
             parse_all(metrics),
+            also=_some(also),
             level=None if confidence_level is None else check_level(confidence_level),
             target=checks.choice("target", target, TARGETS),
             procedure=checks.choice("procedure", procedure, PROCEDURES),

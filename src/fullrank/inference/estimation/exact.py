@@ -33,6 +33,7 @@ def estimate_exact(
     given: RankSample | ExactRanks,
     metrics: tuple[Metric, ...],
     *,
+    also: tuple[Metric, ...],
     level: float | None,
     target: str,
     procedure: str,
@@ -59,6 +60,7 @@ def estimate_exact(
         values=MappingProxyType(values),
         standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
         confidence_interval=MappingProxyType(ends),
+        also=MappingProxyType(exact_values(ranks, also, level)),
         confidence_level=level,
         target=target,
         procedure=procedure,
@@ -89,10 +91,15 @@ def estimate_exact(
 
 
 def exact_values(
-    ranks: ExactRanks, metrics: tuple[Metric, ...], level: float
+    ranks: ExactRanks, metrics: tuple[Metric, ...], level: float | None
 ) -> dict[str, tuple[float, Interval]]:
     """Each metric with its interval for the population, as `estimate` gives them."""
+    if not metrics:
+        return {}
     values = ranks.metrics(metrics)
+    if level is None:
+        none = Interval(float("nan"), float("nan"))
+        return {name: (value, none) for name, value in values.items()}
     errors, people, _ = _errors(ranks, metrics, values)
     return {
         name: (value, interval(value, float(error), level, people))

@@ -43,7 +43,7 @@ class Estimate(tabular.Tabular):
         catalogues of their own
     sample : the sample itself
     also : further metrics of the same fit (see `estimate`), name to value and `Interval`
-    bounds : `Bounds` of the same metrics, once `with_bounds` has asked for them
+    bounds : `Bounds` of the same metrics, once `with_bounds` has added them
     """
 
     values: Mapping[str, float]

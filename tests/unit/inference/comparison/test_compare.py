@@ -240,9 +240,12 @@ def test_targets_of_users_without_weight_are_left_out_together() -> None:
     weight = np.where(users < 50, 0.0, 1.0)
     two = {"n_targets": np.full(600, 2), "offset": np.tile([0, 1], 300)}
     results = {
-        name: replace(exact(RANKS[name], users, weight), **two, item=np.tile([0, 1], 300))
+        name: ExactRanks.from_ranks(
+            RANKS[name] + 1, n_items=N + 2, user=users, item=np.tile([0, 1], 300), weight=weight,
+            **two,
+        )
         for name in "ab"
-    }
+    }  # fmt: skip
     found = compare(results, "recall@20")
     assert found.n_users == (250, 250)
     for i, name in enumerate("ab"):
@@ -368,11 +371,13 @@ def test_few_hits_are_pointed_out() -> None:
 
 def test_samples_and_exact_ranks_meet() -> None:
     adaptive = simulate(RANKS["b"], n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
-    results = {"exact": EXACT["a"], "fixed": fixed()["c"], "adaptive": adaptive}
+    with pytest.raises(InputError, match=r"`results`.*items.*adaptive"):
+        compare({"exact": EXACT["a"], "adaptive": adaptive}, "recall@20")
+    bare = replace(EXACT["a"], item=None)
+    results = {"exact": bare, "fixed": fixed()["c"], "adaptive": adaptive}
     found = compare(results, ["recall@20", "ndcg@20"], rng=0)
     assert found.methods[0] == "exact"
-    assert found.notes[0] == "Paired by user alone: items are not named in fixed, adaptive."
-    assert found.notes[1].startswith("Estimated differently: exact (exact), fixed (")
+    assert found.notes[0].startswith("Estimated differently: exact (exact), fixed (")
     truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
     for one in found.differences:
         if one.metric == "recall@20":
