@@ -62,7 +62,7 @@ def whole(split: Split, scorers: dict[str, Any], tmp_path: Path) -> dict[str, by
 def test_what_a_run_leaves(whole: dict[str, bytes], tmp_path: Path) -> None:
     assert sorted(whole) == ["ranks/a.parquet", "ranks/b.parquet", "results.json"]
     head = json.loads((tmp_path / "whole" / "run.json").read_text("utf-8"))
-    assert head["format"] == 1
+    assert head["format"] == 2
     assert head["kind"] == "Evaluation"
     assert head["seed"] == 0
     assert head["strategy"]["sample_size"] == 90
@@ -482,5 +482,5 @@ def test_manifests_that_are_none(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`folder`.*Evaluation"):
         Evaluation.read(tmp_path)
     path.write_text('{"kind": "Evaluation", "format": 9}')
-    with pytest.raises(InputError, match=r"`folder`.*\b1\b.*\b9\b"):
+    with pytest.raises(InputError, match=r"`folder`.*\b2\b.*\b9\b"):
         Evaluation.read(tmp_path)

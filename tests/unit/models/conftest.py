@@ -31,4 +31,4 @@ def data() -> Interactions:
 
 @pytest.fixture(scope="module")
 def split() -> Split:
-    return simulate(n_users=200, n_items=80, mean_interactions=12).split(rng=0)
+    return simulate(n_users=200, n_items=80, mean_interactions=12).split(by="random", rng=0)

@@ -106,7 +106,7 @@ def estimate(
     ranks = complete(sample, method)
     if ranks is not None:
         described = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
-        given = {name for name, value in {**described, "grid": grid}.items() if value is not None}
+        given = [name for name, value in described.items() if value is not None]
         for key in (*given, *settings):
             raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
         return estimate_exact(
@@ -114,6 +114,7 @@ def estimate(
             sample,  # type: ignore[arg-type]
             parse_all(metrics),
             also=_some(also),
+            grid=_checked_grid(grid),
             level=None if confidence_level is None else check_level(confidence_level),
             target=checks.choice("target", target, TARGETS),
             procedure=checks.choice("procedure", procedure, PROCEDURES),
@@ -121,8 +122,7 @@ def estimate(
             rng=lambda: generator(rng),
         )
     taken = _sample(sample, n_items, sample_size, replacement)
-    if grid is not None and not isinstance(grid, RankGrid):
-        raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
+    _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
     # with several targets for a user every interval costs seconds: a curve does without
@@ -186,6 +186,12 @@ def estimate(
         average_size=taken.average_size,
         sample=taken,
     )
+
+
+def _checked_grid(grid: Any) -> RankGrid | None:
+    if grid is not None and not isinstance(grid, RankGrid):
+        raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
+    return grid
 
 
 def _sample(

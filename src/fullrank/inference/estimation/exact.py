@@ -34,6 +34,7 @@ def estimate_exact(
     metrics: tuple[Metric, ...],
     *,
     also: tuple[Metric, ...],
+    grid: RankGrid | None,
     level: float | None,
     target: str,
     procedure: str,
@@ -80,7 +81,7 @@ def estimate_exact(
         naive=None,
         method=NAME,
         reason=REASON,
-        distribution=None if ranks.several else _distribution(ranks),
+        distribution=None if ranks.several else _distribution(ranks, grid),
         recovers_exact=True,
         n_targets=ranks.total_targets,
         n_users=ranks.n_users,
@@ -162,14 +163,14 @@ def _warnings(ranks: ExactRanks, metric: Metric, hits: float, target: str) -> tu
     return tuple(why)
 
 
-def _distribution(ranks: ExactRanks) -> RankDistribution:
+def _distribution(ranks: ExactRanks, grid: RankGrid | None) -> RankDistribution:
     """P(R) for the curves; a rank between two counts half at each."""
-    n_items = int(ranks.candidates.max())
+    grid = grid or RankGrid.default(int(ranks.candidates.max()))
     both = np.concatenate([np.floor(ranks.ranks), np.ceil(ranks.ranks)]).astype(np.int64)
     return RankDistribution.from_ranks(
         both,
-        n_items=n_items,
+        n_items=grid.n_items,
         weight=np.concatenate([ranks.weight, ranks.weight]),
-        grid=RankGrid.default(n_items),
+        grid=grid,
         method=NAME,
     )
