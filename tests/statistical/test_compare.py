@@ -152,7 +152,7 @@ def test_the_probability_of_the_named_winner_is_right() -> None:
         shared = random.normal(0.0, 0.2, 300)
         values = truth[:, None] + shared + random.normal(0.0, 0.1, (3, 300))
         results = {str(i): {"ndcg@10": one} for i, one in enumerate(values)}
-        found = winner(results, "ndcg@10", n_draws=2000, rng=random)
+        found = winner(results, "ndcg@10", n_draws=2000, paired=True, rng=random)
         named = int(np.argmax(found.probability[:, 0]))
         stated.append(found.probability[named, 0])
         right.append(named == int(np.argmax(truth)))
@@ -176,7 +176,9 @@ def test_differences_of_adaptive_samples_cover_the_true_difference() -> None:
     for _ in range(150):
         users = random.integers(300_000, size=1000)
         samples = {
-            name: simulate(one[users], n_items=N, levels=[25, 100, 400], rng=random)
+            name: simulate(
+                one[users], n_items=N, levels=[25, 100, 400], user=np.arange(1000), rng=random
+            )
             for name, one in zip("ab", population, strict=True)
         }
         found = compare(samples, "recall@50", method="MLE", grid=grid, rng=random)
