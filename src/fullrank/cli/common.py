@@ -19,7 +19,7 @@ HAVE_RANKS = "You have ranks"
 HAVE_MODELS = "You have models or data"
 NEW_HERE = "New here"
 
-Seed = Annotated[int, typer.Option("--seed", help="Seed of everything random.", min=0)]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 Metrics = Annotated[

@@ -334,7 +334,12 @@ def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
                     f"NAME={path}."
                 )
             found[label] = sample
-    notes = dict.fromkeys(note for _, one in read for note in one.notes)
+    splits = {str(path): one.split for path, one in read if one.split is not None}
+    differ = len(set(splits.values())) > 1  # and then the notes of runs, their splits, are one
+    notes = dict.fromkeys(n for _, one in read if not (differ and one.split) for n in one.notes)
+    if differ:
+        shown = "; ".join(f"{path}, {how}" for path, how in splits.items())
+        notes[f"The runs were split differently: {shown}."] = None
     return Ranks(samples=found, notes=tuple(notes))
 
 
@@ -360,7 +365,9 @@ def _run(folder: Path) -> Ranks:
     from fullrank.evaluation.result import Evaluation
     from fullrank.samples.read_ranks import Ranks
 
-    return Ranks(samples=Evaluation.read(folder).samples, notes=())
+    found = Evaluation.read(folder)
+    notes = () if found.split is None else (f"Split: {found.split}",)
+    return Ranks(samples=found.samples, notes=notes, split=found.split)
 
 
 def stem(path: Path) -> str:

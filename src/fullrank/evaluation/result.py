@@ -23,6 +23,7 @@ from fullrank.evaluation.manifest import (
     shown,
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
+from fullrank.inference.estimation.remarks import described
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.sample_files import read_own
 
@@ -178,9 +179,8 @@ class Evaluation(tabular.Tabular):
 
     def _title(self) -> str:
         name = self.about.get("name") or "ranks"
-        first = next(iter(self.samples.values()))
-        about = first.about() if isinstance(first, ExactRanks) else str(first)
-        return f"{name} · {about}"
+        lines = described(self.samples)
+        return f"{name} · {lines[0]}" if len(lines) == 1 else "\n".join([f"{name}:", *lines])
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         compared = self.comparison

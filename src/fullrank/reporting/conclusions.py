@@ -127,7 +127,7 @@ def _winner(
             return told.says
         return (  # only where a comparison was given that is not of these estimates
             f"No model can be named best by {metric}: {told.highest} leads in the comparison but "
-            "has not the highest value."
+            "does not have the highest value."
         )
     chance = percent(float(comparison.p_best[best, column]))
     first = comparison.models[best]

@@ -269,6 +269,10 @@ class ExactRanks:
             offset=self.offset if self.several else 0,
         )
 
+    def whole_sample(self) -> RankSample:
+        """The sample of `sample`, a half rank counted as the next worse one."""
+        return (self.with_ties("worst") if self.ties == "mean" else self).sample()
+
     @classmethod
     def from_ranks(
         cls,

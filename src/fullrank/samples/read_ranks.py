@@ -30,10 +30,12 @@ class Ranks:
     ----------
     samples : the sample of each model, in the order of their names; "" where the file names none
     notes : what was assumed or inferred about the design
+    split : how the targets of a run were held out
     """
 
     samples: Mapping[str, Any]
     notes: tuple[str, ...]
+    split: str | None = None
 
 
 def read_ranks(

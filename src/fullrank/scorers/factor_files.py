@@ -48,7 +48,7 @@ class FactorFiles:
         `user_factors` and `item_factors` and perhaps `item_bias` and `user_bias`
     similarity : "dot" or "cosine"
     user_ids, item_ids : paths of files with the id of each row, optional
-        ``.txt`` with one id a line, the first column of ``.csv`` (with a header) or ``.parquet``,
+        ``.txt`` with one id per line, the first column of ``.csv`` (with a header) or ``.parquet``,
         or ``.npy``.
     columns : mapping, optional
         What the columns of ids are called in CSV and Parquet files, as

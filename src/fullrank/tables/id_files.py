@@ -24,7 +24,7 @@ def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> I
 
     Parameters
     ----------
-    path : ``.txt`` with one id a line; ``.csv`` (with a header; packed too) or ``.parquet``; or
+    path : ``.txt`` with one id per line; ``.csv`` (with a header; packed too) or ``.parquet``; or
         ``.npy`` with an array of ids
     role : "user" or "item"
     column : of a CSV or Parquet file; where it has none of that name, one that is called as such
@@ -100,7 +100,7 @@ def _lines(source: Path, role: str) -> Any:
         text = source.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputError(
-            f"`{role}_ids` must be text in UTF-8, one id a line; {checks.printable(source)} is not."
+            f"`{role}_ids` must be UTF-8 text, one id per line; {checks.printable(source)} is not."
         ) from error
     # a file's lines, not those of str.splitlines, which ends them at signs that an id may have
     lines = text.removesuffix("\n").removesuffix("\r").replace("\r\n", "\n").split("\n")

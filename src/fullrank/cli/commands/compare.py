@@ -52,8 +52,9 @@ def compare(
 ) -> None:
     """Compare models on the same users: differences, tests, and the probability of being best.
 
-    Models come from several files, or from one with a column model. A column
-    user pairs them; without one, row i is taken for the same user.
+    Models come from several files, or from one with a column model. They are
+    paired by the columns user and item; without a column user, they are
+    compared as measured on different users.
 
     Example: fullrank compare runs/ease runs/ials -m ndcg@10 -m recall@20
 

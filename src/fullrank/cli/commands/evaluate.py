@@ -57,7 +57,7 @@ def evaluate(
         list[str] | None,
         typer.Option(
             "--user-ids",
-            help="The id of each row of the users' factors: a text file with one id a line, the "
+            help="The id of each row of the users' factors: a text file with one id per line, the "
             "first column of a CSV or Parquet file, or .npy; give it again for other factors.",
             metavar="[NAME=]FILE",
         ),
@@ -156,7 +156,7 @@ def evaluate(
         raise InputError(
             f"`--{error.side}-ids` must be given, or the factors must hold ids, for the "
             f"{error.side}s of {data} are not numbered 0 … n−1 as rows are: "
-            f"--{error.side}-ids {name}=FILE, a text file with one id a line."
+            f"--{error.side}-ids {name}=FILE, a text file with one id per line."
         ) from error
     if as_json:
         common.say_json(found.to_dict())

@@ -26,7 +26,7 @@ from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.statistics.interval import Interval
 from fullrank.metrics import Metric, parse_all
-from fullrank.samples import RankSample
+from fullrank.samples import ExactRanks, RankSample
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 SHAPES = ("decreasing",)
@@ -202,6 +202,11 @@ def unmet(sample: RankSample) -> Need | None:
 
 def _check_sample(sample: RankSample) -> int:
     """The size of the sample, where there is an argument for bounds."""
+    if isinstance(sample, ExactRanks):
+        raise InputError(
+            "`sample` must be ranks among sampled candidates; exact ranks leave nothing open. "
+            "`estimate` gives their values and intervals."
+        )
     if not isinstance(sample, RankSample):
         raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
     need = unmet(sample)

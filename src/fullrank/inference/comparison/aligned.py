@@ -1,4 +1,4 @@
-"""Results of several models side by side: the same users in order, or taken as different."""
+"""Results of several models side by side: the same users in order, or compared as different."""
 
 from __future__ import annotations
 
@@ -160,6 +160,8 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
     """Say so where models ranked the same users, or all of theirs, among different numbers."""
     known = [(name, one) for name in given if (one := inputs.catalogue_of(given[name])) is not None]
     for (a, (users, first)), (b, (_, second)) in combinations(known, 2):
+        if inputs.pool_of(given[a]) != inputs.pool_of(given[b]):
+            continue  # one counts the items that a user has seen, and the other does not
         if not paired:  # unless users' catalogues vary, which the users may account for
             if np.ptp(first) == np.ptp(second) == 0 and first[0] != second[0]:
                 sizes = f"{first[0]:,} and {second[0]:,}"

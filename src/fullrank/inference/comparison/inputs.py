@@ -114,6 +114,12 @@ def catalogue_of(result: Any) -> tuple[Array | None, Array] | None:
     return users, size[first]
 
 
+def pool_of(result: Any) -> str:
+    """Whether the items that a user has seen are counted among the candidates: "all"."""
+    pool: str = result.pool if isinstance(result, ExactRanks) else result.design.pool
+    return pool
+
+
 def named(result: Any) -> Names:
     """Who each row of a result is about."""
     found: Any = result.rows if isinstance(result, RankSample) else result

@@ -112,7 +112,7 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
         )
     note = (
         f"The users are not named, so the models are compared as measured on different users "
-        f"({shown}). Name the users to pair them, which tells smaller differences."
+        f"({shown}). Name the users to pair them, which detects smaller differences."
     )
     return _different(note)
 

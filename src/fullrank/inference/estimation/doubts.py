@@ -9,7 +9,8 @@ moments of any distribution are, and therefore
 
 where g is 1 as soon as users differ by more than the blur. Where ranks are even up to some r
 and none is beyond, as they do when r is the size of the sample, the last two windows of width s
-predict targets beyond r that are not there.
+predict targets beyond r that are not there. Where many targets all lie within a fifth of the
+candidates, the size is questioned whatever their shape: a model so good is for its user to know.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _USUAL = frozenset(
     size + one for size in (50, 100, 200, 500, 1000, 2000, 5000, 10_000) for one in (0, 1)
 )
 _LEAST = 10  # below it, ranks are too few to have a shape
+# of so many targets none beyond a fifth of the candidates: a model so good, or a size so wrong
+_FAR, _MANY = 5, 100
 
 
 def size_doubt(sample: RankSample) -> str | None:
@@ -56,7 +59,8 @@ def size_doubt(sample: RankSample) -> str | None:
     left = 1.0 if sample.design.replacement else 1.0 - size / float(sample.pool.max())
     blur = math.sqrt(largest * (1.0 - largest / size) * left)
     needed = _MISSING_OF_USUAL if largest in _USUAL else _MISSING
-    if blur < 1.0 or _missing(rank, count, round(blur)) < needed:
+    far = largest <= size / _FAR and int(count.sum()) >= _MANY
+    if not far and (blur < 1.0 or _missing(rank, count, round(blur)) < needed):
         return None
     return f"No rank exceeds {largest:,} of {size:,} candidates: check the sample size."
 

@@ -15,7 +15,7 @@ from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation
 from fullrank.metrics import Metric, parse_all
-from fullrank.samples import RankSample, expected_metric
+from fullrank.samples import ExactRanks, RankSample, expected_metric
 from fullrank.samples.read_ranks import assumed_replacement
 
 METRICS = ("hit_rate@10",)
@@ -29,7 +29,7 @@ _SAYS = {
 
 
 def explain(
-    sample: RankSample | None = None,
+    sample: RankSample | ExactRanks | None = None,
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     *,
     sample_size: int | None = None,
@@ -63,6 +63,8 @@ def explain(
     """
     wanted = parse_all(metrics)
     fitted = None
+    if isinstance(sample, ExactRanks):
+        sample = sample.whole_sample()
     if sample is not None:
         for name, value in (
             ("sample_size", sample_size),

@@ -20,12 +20,13 @@ from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
 from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
 from fullrank.inference.planning.result import Option, Plan
 from fullrank.metrics import Metric, parse
-from fullrank.samples import RankDistribution, RankSample
+from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 FIXED = (100, 300, 1_000, 3_000, 10_000)
 START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items
 _HALVINGS = range(1, 9)
 _LEAST = 30  # users below which no normal interval is promised
+Ranks = RankSample | ExactRanks
 
 
 def plan(
@@ -33,7 +34,7 @@ def plan(
     *,
     n_items: int | None = None,
     n_users: int,
-    pilot: RankSample | Sequence[RankSample] | None = None,
+    pilot: Ranks | Sequence[Ranks] | None = None,
     shape: float | None = None,
     margin: float | str | None = None,
     budget: float | None = None,
@@ -136,7 +137,7 @@ def _goal(
     margin: float | str | None,
     budget: float | None,
     difference: float | None,
-    pilot: RankSample | Sequence[RankSample] | None,
+    pilot: Ranks | Sequence[Ranks] | None,
     metric: Metric,
     value: float,
     level: float,
@@ -204,7 +205,7 @@ def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
 
 def _truth(
     metric: Metric,
-    pilot: RankSample | Sequence[RankSample] | None,
+    pilot: Ranks | Sequence[Ranks] | None,
     shape: float | None,
     n_items: int | None,
 ) -> RankDistribution:
@@ -225,8 +226,8 @@ def _truth(
     samples: Sequence[Any] = [pilot]
     if isinstance(pilot, list | tuple) and len(pilot) == 2:
         samples = pilot
-    if not all(isinstance(one, RankSample) for one in samples):
-        raise InputError("`pilot` must be a RankSample, or two of them.")
+    if not all(isinstance(one, RankSample | ExactRanks) for one in samples):
+        raise InputError("`pilot` must be a RankSample or ExactRanks, or two of them.")
     found = estimate(samples[0], metrics=metric, confidence_level=None).distribution
     if found is None or found.signed:
         raise InputError("`pilot` must have one target for each user.")

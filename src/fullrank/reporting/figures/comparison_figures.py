@@ -110,8 +110,7 @@ def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
         name="winner",
         section="comparison",
         title="Probability of being the best",
-        reading="Each bar sums to 100 %: for the population of users, and ignoring bias of the "
-        "estimator.",
+        reading="Each bar sums to 100 %. The probabilities are for the population of users.",
         alternative=f"Stacked bars. Most likely the best: {'; '.join(best)}.",
         x=Axis(title="probability", low=0.0, high=1.005, percent=True),
         y=Axis(title="", labels=tuple(metrics)),
