@@ -384,3 +384,13 @@ def test_an_estimate_of_several_targets_draws_what_it_has(kit: Any) -> None:
     assert [k for k, _ in report.models[0].curve] == [10]
     bare = fr.estimate(kit.several_targets(), metrics="ndcg@10")
     assert "recall" not in build_report({"mine": bare}).figures
+
+
+def test_values_on_the_common_users_are_labelled(kit: Any) -> None:
+    """The table of metrics is of all users, and the comparison of those that models share."""
+    ranks = {name: kit.exact_ranks(kit.ranks_of(power)) for name, power in (("a", 3.0), ("b", 2.5))}
+    whole = build_report(ranks, bounds=False, rng=0).to_html()
+    assert "common users" not in whole
+    fewer = ranks["b"].take(ranks["b"].user < 300)
+    page = build_report({"a": ranks["a"], "b": fewer}, bounds=False, rng=0).to_html()
+    assert "value on the 300 common users" in page

@@ -66,7 +66,7 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
         exclusion = clean_exclude(exclude, n_items=scorer.n_items, targets=targets)
         return Request(
             scorer=scorer, targets=targets, exclusion=exclusion, items=None,
-            user_ids=None, item_ids=None,
+            user_ids=getattr(scorer, "user_ids", None), item_ids=getattr(scorer, "item_ids", None),
         )  # fmt: skip
     user_ids, item_ids = (getattr(targets, side, None) for side in _SIDES)
     named = getattr(scorer, "item_ids", None) is not None

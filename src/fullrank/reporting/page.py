@@ -55,7 +55,6 @@ def render(report: Report) -> str:
     shown = {"summary", "metrics", "measured", *sections}
     if report.notes:  # why there is no comparison is worth its place
         shown.add("comparison")
-    names = [model.name for model in report.models]
     page: str = environment.from_string(_read("report.html")).render(
         report=report,
         described=described,
@@ -67,7 +66,7 @@ def render(report: Report) -> str:
         named=_named(report),
         people=_people(report),
         warnings=_warnings(report),
-        compared=None if report.comparison is None else comparison_table(report.comparison, names),
+        compared=_compared(report),
         papers=_papers(report),
         statement=_statement(report),
         style=jinja2.utils.markupsafe.Markup(_read("report.css")),
@@ -107,6 +106,15 @@ def _named(report: Report) -> dict[str, int]:
     """For each metric the row of the model that may be named the best, where one may."""
     rows = {one: leading(report.models, report.comparison, one) for one in report.metrics}
     return {metric: row for metric, row in rows.items() if row is not None}
+
+
+def _compared(report: Report) -> Any:
+    """The table of the comparison, where there is one."""
+    if report.comparison is None:
+        return None
+    names = [model.name for model in report.models]
+    measured = max(int(model.given.n_users or 0) for model in report.models)
+    return comparison_table(report.comparison, names, measured)
 
 
 def _people(report: Report) -> str:

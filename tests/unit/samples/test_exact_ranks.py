@@ -82,3 +82,12 @@ def test_a_nan_is_told_by_the_ids() -> None:
     scorer = FactorScorer(*factors, user_ids=["ann", "bob"], item_ids=["tea", "cake"])
     with pytest.raises(InputError, match=r"user bob and item cake"):
         rank(scorer, Interactions.from_arrays(["bob"], ["tea"]))
+
+
+def test_a_nan_in_an_evaluation_is_told_by_the_ids() -> None:
+    from fullrank import FactorScorer, Interactions, evaluate
+
+    factors = np.ones((2, 1)), np.array([[1.0], [np.nan]])
+    scorer = FactorScorer(*factors, user_ids=["ann", "bob"], item_ids=["tea", "cake"])
+    with pytest.raises(InputError, match=r"user bob and item cake"):
+        evaluate({"m": scorer}, Interactions.from_arrays(["bob"], ["tea"]))

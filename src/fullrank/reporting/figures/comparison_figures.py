@@ -22,12 +22,17 @@ def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Fig
 
 
 def comparison_table(
-    comparison: Comparison, names: Sequence[str]
+    comparison: Comparison, names: Sequence[str], n_measured: int
 ) -> tuple[tuple[str, ...], list[tuple[str, list[tuple[str, ...]]]]]:
-    """For each metric its models, best first: value, P(best), lead of the first and its p value."""
+    """For each metric its models, best first: value, P(best), lead of the first and its p value.
+
+    Where fewer users were compared than the `n_measured` of the other tables, the head says so.
+    """
     level = f"{100 * comparison.confidence_level:g} % interval"
     p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
-    head = ("model", "value (SE: standard error)", "P(best)", "behind the first by", level, p)
+    common = comparison.n_users[0] if comparison.paired else n_measured
+    of = "" if common == n_measured else f" on the {common:,} common users"
+    head = ("model", f"value{of} (SE: standard error)", "P(best)", "behind the first by", level, p)
     groups = []
     for column, metric in enumerate(comparison.metrics):
         first = first_of(comparison, metric)
