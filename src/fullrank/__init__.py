@@ -21,6 +21,7 @@ __all__ = [
     "RankSample",
     "__version__",
     "adaptive_ranks",
+    "anchored",
     "bounds",
     "compare",
     "consistency",
@@ -35,6 +36,7 @@ __all__ = [
     "evaluation",
     "expected_metric",
     "inference",
+    "jointly",
     "losses",
     "metrics",
     "models",
@@ -70,6 +72,8 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.data.sets import datasets as datasets
     from fullrank.designs import Design as Design
     from fullrank.designs import RankGrid as RankGrid
+    from fullrank.estimators import anchored as anchored
+    from fullrank.estimators import jointly as jointly
     from fullrank.evaluation import evaluate as evaluate
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
@@ -97,6 +101,7 @@ _HOMES = {
     "RankGrid": "fullrank.designs",
     "RankSample": "fullrank.samples",
     "adaptive_ranks": "fullrank.ranking",
+    "anchored": "fullrank.estimators",
     "bounds": "fullrank.inference",
     "compare": "fullrank.inference",
     "consistency": "fullrank.samples",
@@ -111,6 +116,7 @@ _HOMES = {
     "evaluation": "fullrank.evaluation",
     "expected_metric": "fullrank.samples",
     "inference": "fullrank.inference",
+    "jointly": "fullrank.estimators",
     "losses": "fullrank.losses",
     "metrics": "fullrank.metrics",
     "models": "fullrank.models",

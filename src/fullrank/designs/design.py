@@ -29,6 +29,8 @@ class Design:
         fixed design, in which each target's size was known before its candidates were seen
     stop_rank : an adaptive design continues to the next level while the rank is at most this
     pool : "all" items, or the items "unseen" by the user
+    excluded : whether the user's training items were excluded, that is, not drawn or counted as
+        below the target; None where that is not known
     ties : which rank a target gets among candidates of equal score
     shared_draws : whether users were given the same candidates, so that their ranks are not
         independent; estimates stay what they are, their spread is larger
@@ -46,10 +48,15 @@ class Design:
     pool: str = "all"
     ties: str = "unknown"
     shared_draws: bool = False
+    excluded: bool | None = None
 
     def __post_init__(self) -> None:
         for name in ("replacement", "shared_draws"):
             object.__setattr__(self, name, checks.flag(name, getattr(self, name)))
+        if self.excluded is not None:
+            object.__setattr__(self, "excluded", checks.flag("excluded", self.excluded))
+        elif self.pool == "unseen":
+            object.__setattr__(self, "excluded", True)
         checks.choice("pool", self.pool, POOLS)
         checks.choice("ties", self.ties, TIES)
         object.__setattr__(self, "stop_rank", checks.integer("stop_rank", self.stop_rank, low=1))

@@ -3,6 +3,7 @@
 Imports `_lib` to `ranking` in the order of the folders; inference and reporting may import it.
 """
 
+from fullrank.estimators.anchors import anchored, jointly
 from fullrank.estimators.methods import METHODS
 from fullrank.estimators.uniform.entropy import mes
 from fullrank.estimators.uniform.least_squares import cls
@@ -17,9 +18,11 @@ __all__ = [
     "METHODS",
     "Mapping",
     "alignment_errors",
+    "anchored",
     "bv",
     "cls",
     "fit_beta",
+    "jointly",
     "mes",
     "mle",
     "mn",

@@ -91,6 +91,13 @@ METHODS: Mapping[str, Method] = MappingProxyType(
 )
 
 
+_TRAINING = {
+    True: "training items excluded",
+    False: "training items kept",
+    None: "training items excluded or not",
+}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """A method with its settings, and why it is this one."""
@@ -169,7 +176,11 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
     kind = "adaptive" if sample.design.adaptive else "fixed"
-    return "smoothed", f"{kind} sample; smoothing chosen by marginal likelihood"
+    shape = "" if sample.anchor is None else ", with the shape of other models on the same data"
+    return "smoothed", (
+        f"{kind} sample, {_TRAINING[sample.design.excluded]}; smoothing chosen by marginal "
+        f"likelihood{shape}"
+    )
 
 
 def _check_settings(name: str, settings: Mapping[str, Any]) -> None:

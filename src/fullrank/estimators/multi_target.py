@@ -152,5 +152,6 @@ def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> Rank
         stop_rank=design.stop_rank,
         pool="unseen",
         ties=design.ties,
+        excluded=design.excluded,
         weight=shares * here.size,
-    )
+    ).anchored(sample.anchor)

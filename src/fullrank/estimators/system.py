@@ -23,12 +23,30 @@ _POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kerne
 _POOLS = 48  # unless there are so few that each can have its own
 _NEGLIGIBLE = 1e-14  # adaptive outcomes less likely than this for every rank are left out
 _SINGLE = 1_024  # largest fixed size whose possible outcomes are all kept apart
+_SLOPE_ERROR = {True: 0.04, False: 0.07}  # by whether training items are excluded
 BASE, ALL = 2**31, 2**31 - 1  # an outcome as one number; the size that means all items
 _OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
 
 
 # forgotten with the sample
 _SYSTEMS: WeakKeyDictionary[RankSample, dict[tuple[str, bytes], System]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Prior:
+    """What is assumed of the ranks above those that the sample resolves.
+
+    Real densities flatten towards rank 1: they are smooth in log(R + shift). Where training items
+    are candidates they take the first ranks, whatever the sample; where they are excluded a power
+    of R does well unless it is continued far. `slope_error` is the standard deviation of the slope
+    of the log-density there, over data sets and models. All were chosen on the tuning part of the
+    rank bank (docs/studies/hundred.md).
+    """
+
+    ranks: float = 1.0  # that rank 1 of the sample covers
+    shift: float = 0.0
+    slope_error: float = 0.0
+    anchor: Floats | None = None  # log-density of other models on the same data, in each bin
 
 
 @dataclass(frozen=True)
@@ -41,6 +59,7 @@ class System:
     n_targets: int
     place: Floats  # where each outcome points to, as a share of the catalogue
     keys: Ints | None = None  # of all possible outcomes: the first that each column holds
+    prior: Prior = Prior()
 
     def distribution(self, mass: Floats, method: str) -> RankDistribution:
         """Pack an estimate."""
@@ -76,6 +95,14 @@ def resolution(sample: RankSample) -> float:
     order = np.argsort(ranks)
     half = np.searchsorted(np.cumsum(sample.weight[order]), 0.5 * sample.weight.sum())
     return float(ranks[order][min(int(half), ranks.size - 1)])
+
+
+def prior_of(design: Design, ranks: float, anchor: Floats | None = None) -> Prior:
+    """By what is known of the training items: excluded, kept, or between the two."""
+    if design.excluded is None:
+        return Prior(ranks, min(2.5, ranks / 50.0), _SLOPE_ERROR[False], anchor)
+    shift = min(1.0, ranks / 200.0) if design.excluded else 5.0
+    return Prior(ranks, shift, _SLOPE_ERROR[design.excluded], anchor)
 
 
 def check_sample(sample: RankSample) -> None:
@@ -119,6 +146,7 @@ def _observed_system(sample: RankSample, grid: RankGrid) -> System:
         observed=merged.weight / merged.weight.sum(),
         n_targets=sample.n_targets,
         place=(merged.rank - 0.5) / merged.sample_size,
+        prior=_prior(sample, grid),
     )
 
 
@@ -158,6 +186,7 @@ def _possible_system(sample: RankSample, grid: RankGrid) -> System:
         n_targets=sample.n_targets,
         place=_means((rank - 0.5) / size, starts),
         keys=keys[starts],
+        prior=_prior(sample, grid),
     )
 
 
@@ -180,8 +209,14 @@ def expected_system(
         observed=np.add.reduceat(observed, starts),
         n_targets=n_targets,
         place=_means((rank - 0.5) / n, starts),
+        prior=prior_of(design, pool / n.max()),
     )
     return system, float(observed @ n)
+
+
+def _prior(sample: RankSample, grid: RankGrid) -> Prior:
+    anchor = None if sample.anchor is None else np.log(sample.anchor.density(grid))
+    return prior_of(sample.design, resolution(sample), anchor)
 
 
 def _kept(
@@ -209,6 +244,7 @@ def exhausted_system(sample: RankSample, grid: RankGrid | None = None) -> System
         n_targets=sample.n_targets,
         place=(grid.edges[:-1] + 0.5) / grid.n_items,
         keys=ALL * BASE + grid.edges[:-1] + 1,
+        prior=prior_of(sample.design, 1.0),
     )
 
 

@@ -333,6 +333,7 @@ def pack(
         pool=pool,
         ties=setting.ties,
         shared_draws=shared_draws,
+        excluded=setting.exclusion is not None,
         user=t.user,
         item=t.item,
         time=t.time,

@@ -102,6 +102,15 @@ class RankDistribution:
         share = (rank - self.grid.edges[bins]) / self.grid.widths[bins]
         return _like(ranks, self._running[bins] + self.mass[bins] * share)
 
+    def density(self, grid: RankGrid) -> Floats:
+        """P(R) averaged over the bins of another grid; beyond the last rank as at the last rank."""
+        edges = np.minimum(grid.edges, self.n_items)
+        running = np.interp(edges, self.grid.edges, self._running)
+        width = np.diff(edges)
+        last = self.mass[-1] / self.grid.widths[-1]
+        found = np.where(width > 0, np.diff(running) / np.maximum(width, 1), last)
+        return np.maximum(found, 1e-9 / self.n_items)  # a shape has no holes
+
     def quantile(self, q: ArrayLike) -> NDArray[np.int64]:
         """The smallest rank with P(R <= rank) at least q; the first such if signed."""
         level = checks.reals("q", _flat("q", q))

@@ -16,6 +16,7 @@ from fullrank.designs.design import Design
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
+from fullrank.samples.distribution import RankDistribution
 
 ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
 
@@ -84,6 +85,7 @@ class RankSample:
     count : how many targets had each outcome
     weight : the sum of their weights
     rows : the targets one by one, or None
+    anchor : P(R) of other models on the same data, whose shape estimates borrow; or None
 
     Examples
     --------
@@ -102,6 +104,7 @@ class RankSample:
     count: Ints
     weight: Floats
     rows: Rows | None = None
+    anchor: RankDistribution | None = None
 
     @classmethod
     def from_ranks(
@@ -116,6 +119,7 @@ class RankSample:
         pool: str | None = None,
         ties: str = "unknown",
         shared_draws: bool = False,
+        excluded: bool | None = None,
         user: ArrayLike | None = None,
         item: ArrayLike | None = None,
         time: ArrayLike | None = None,
@@ -130,7 +134,7 @@ class RankSample:
         rank : whole ranks r in 1..n, where n includes the target
         sample_size : candidates n, including the target; one number, or one for each target
         n_items : catalogue size N; one number, or one for each target
-        replacement, levels, stop_rank, ties, shared_draws : see `Design`
+        replacement, levels, stop_rank, ties, shared_draws, excluded : see `Design`
         pool : "all", or "unseen" where N is each user's own; inferred by default
         user : ids, to pair models by user; needed for multi-target users
         item, time : ids of the targets, and when they happened, where these are known
@@ -160,6 +164,7 @@ class RankSample:
             pool=pool if pool is not None else ("all" if common else "unseen"),
             ties=ties,
             shared_draws=shared_draws,
+            excluded=excluded,
         )
         if design.pool == "all" and not common:
             raise InputError(
@@ -184,6 +189,7 @@ class RankSample:
         pool: str | None = None,
         ties: str = "unknown",
         shared_draws: bool = False,
+        excluded: bool | None = None,
         weight: ArrayLike | None = None,
     ) -> RankSample:
         """A sample from the number of targets at each outcome; see `from_ranks`.
@@ -213,6 +219,7 @@ class RankSample:
             pool=pool,
             ties=ties,
             shared_draws=shared_draws,
+            excluded=excluded,
             weight=weights[seen],
         )
         # the outcomes as they were given: those of the sample are sorted and stand once each
@@ -267,7 +274,7 @@ class RankSample:
         if self.rows is not None and other.rows is not None:
             rows = self.rows + other.rows
             check_targets(rows)
-            return self._from_rows(self.design, rows)
+            return replace(self._from_rows(self.design, rows), anchor=self.anchor)
         self.without_rows(), other.without_rows()  # whether they can do without
         both: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
@@ -288,7 +295,19 @@ class RankSample:
             return self
         rows = self.rows.take(keep)
         check_targets(rows)
-        return self._from_rows(self.design, rows)
+        return replace(self._from_rows(self.design, rows), anchor=self.anchor)
+
+    def anchored(self, anchor: RankDistribution | None) -> RankSample:
+        """The same sample with the shape of other models on the same data; None takes it away.
+
+        `fullrank.anchored` makes the shape from exact ranks.
+        """
+        if anchor is not None and not isinstance(anchor, RankDistribution):
+            raise InputError(
+                f"`anchor` must be a RankDistribution, not {type(anchor).__name__}; "
+                "`fullrank.anchored` takes exact ranks."
+            )
+        return replace(self, anchor=anchor)
 
     def without_rows(self) -> RankSample:
         """The counts alone. Those of multi-target users can be kept, not estimated from."""

@@ -14,6 +14,7 @@ from fullrank._lib import checks, files
 from fullrank.designs.design import Design
 from fullrank.errors import InputError
 from fullrank.samples import exact_files
+from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
@@ -171,7 +172,7 @@ def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | 
         tally = tally_of(table, names, {})
         if rows is False or not tally.needs_rows:
             found = samples_of(table, names, {}, tally, _design(head), rows)
-            return next(iter(found.values()))
+            return next(iter(found.values())).anchored(_anchor(head))
     import pyarrow as pa
 
     pieces = list(table.pieces(names))
@@ -195,6 +196,8 @@ def _packed(sample: RankSample | ExactRanks) -> tuple[dict[str, Any], dict[str, 
         "n_items": sample.n_items,
         "design": sample.design.to_dict(),
     }
+    if sample.anchor is not None:
+        head["anchor"] = sample.anchor.to_dict()
     return head, columns
 
 
@@ -203,17 +206,22 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
     if head["kind"] == exact_files.KIND:
         return exact_files.unpacked(head, columns)
     settings = {**head["design"]}
+    anchor = _anchor(head)
     try:
         if head["content"] == "rows":
-            return RankSample.from_ranks(**columns, **settings)
+            return RankSample.from_ranks(**columns, **settings).anchored(anchor)
         pool = columns.pop("pool")
         if head["n_items"] is None:
-            return RankSample.from_counts(**columns, n_items=pool, **settings)
+            return RankSample.from_counts(**columns, n_items=pool, **settings).anchored(anchor)
         sample = RankSample.from_counts(**columns, n_items=pool, **{**settings, "pool": "unseen"})
     except (KeyError, TypeError) as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
     n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
-    return replace(sample, design=Design(**settings), n_items=n_items)
+    return replace(sample, design=Design(**settings), n_items=n_items, anchor=anchor)
+
+
+def _anchor(head: dict[str, Any]) -> RankDistribution | None:
+    return None if head.get("anchor") is None else RankDistribution.from_dict(head["anchor"])
 
 
 def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ def simulate(
     levels: ArrayLike | None = None,
     stop_rank: int = 1,
     replacement: bool = False,
+    excluded: bool | None = None,
     user: ArrayLike | None = None,
     rng: _rng.RandomState = None,
 ) -> RankSample:
@@ -37,6 +38,7 @@ def simulate(
     sample_size : candidates n of a fixed design, including the target
     levels, stop_rank : sizes of an adaptive design, instead of `sample_size`
     replacement : whether candidates are drawn with replacement
+    excluded : whether training items were left out of `true_ranks`, as in `Design`
     user : ids of the users, kept in the rows
     rng : seed or generator
 
@@ -72,6 +74,7 @@ def simulate(
         replacement=replacement,
         levels=None if levels is None else sizes,
         stop_rank=stop_rank,
+        excluded=excluded,
         user=user,
     )
 

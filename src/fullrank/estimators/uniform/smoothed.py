@@ -1,19 +1,25 @@
 """Smoothed maximum likelihood: a log-density that bends no more than the data ask for.
 
 EM from the uniform start smooths by stopping early, and how much is an accident of the number
-of steps. Here P(R) ∝ exp(g(x)) with g a cubic spline in x = log(R / (N + 1 - R)): the logarithm
-of the rank near the top, and the other end of the catalogue spread out alike, so that targets
-piled up at the bottom cost the top nothing. Curvature is penalised: maximise
+of steps. Here P(R) ∝ exp(g(x)) with g a cubic spline in x = log((R + c) / (N + 1 - R)): the
+logarithm of the rank near the top, and the other end of the catalogue spread out alike, so that
+targets piled up at the bottom cost the top nothing. Curvature is penalised: maximise
 
     M Σ_o P̃(o) log P(o) - λ/2 ∫ exp(-x/2) g''(x)² dx.
 
 The penalty falls with the square root of the rank: in the bulk, where a sample is informative, the
 curve may bend; at the top, where it is not, the curve continues in a line. Where λ grows
-without end P(R) is a power of R, the beta distribution of Li et al. 2020. λ itself is chosen
-from the data, by the marginal likelihood of the sample (Laplace's approximation, the
-coefficients θ of the spline being Gaussian with precision λS, I the information):
+without end P(R) is a power of R + c, near the beta distribution of Li et al. 2020. Real densities
+flatten towards rank 1, and more so where training items are among the candidates and take the
+first ranks: `Prior` has c.
+λ itself is chosen from the data, by the marginal likelihood of the sample (Laplace's
+approximation, the coefficients θ of the spline being Gaussian with precision Q = λS, I the
+information):
 
-    log-likelihood - λ/2 θᵀSθ + ½ log |λS|₊ - ½ log |I + λS|.
+    log-likelihood - ½ θᵀQθ + ½ log |Q|₊ - ½ log |I + Q|.
+
+An anchor, the known density a(R) of other models on the same data, lends its shape: then
+P(R) ∝ a(R) exp(g(x)), and the slope of g at the first rank is Gaussian around 0 as well.
 """
 
 from __future__ import annotations
@@ -32,17 +38,17 @@ from fullrank.estimators.system import (
     System,
     observed_system,
     possible_system,
-    resolution,
 )
 from fullrank.samples import RankDistribution, RankSample
 
+_SLOPE = 0.25  # standard deviation of the slope between two models of the same data
 _KNOT = 0.3  # spacing of the knots
 _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (benchmarks/)
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 _LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
-_BIAS = 1.75  # standard deviations of the smoothing bias that intervals allow for
+_BIAS = 1.3  # standard deviations of the smoothing bias that intervals allow for
 
 
 @dataclass(frozen=True)
@@ -108,7 +114,7 @@ def smoothed_sensitivity(
             mass=fit.mass,
             gradient=gradient(system, fit, values),
             centre=fit.mass @ values,
-            bias=bias_bound(system, fit, values, resolution(sample)),
+            bias=bias_bound(system, fit, values),
         )
 
 
@@ -168,16 +174,21 @@ class _Problem:
     """The penalised likelihood of one sample."""
 
     def __init__(self, system: System) -> None:
-        from scipy.linalg import eigvalsh
-
         self.system = system
         self.users = float(system.n_targets)
         self.log_width = np.log(system.grid.widths)
-        self.basis, self.bending = _spline(system.grid.edges.tobytes(), _FALL)
-        # two directions do not bend, the constant and the line
-        self.bent = np.log(eigvalsh(self.bending)[2:])
+        edges = system.grid.edges.tobytes()
+        self.basis, self.bending, slope = _spline(edges, _FALL, system.prior.shift)
+        self.firm = np.zeros_like(self.bending)
+        if system.prior.anchor is not None:
+            self.log_width = self.log_width + system.prior.anchor
+            self.firm = np.outer(slope, slope) / _SLOPE**2
         # the constant changes nothing: a grain of curvature keeps it where it is
         self.grain = 1e-9 * max(1.0, self.users) * np.eye(self.basis.shape[1])
+
+    def precision(self, penalty: float) -> Floats:
+        """Q, the inverse covariance of the coefficients before the sample."""
+        return np.asarray(penalty * self.bending + self.firm)
 
     def mass(self, coefficients: Floats) -> Floats:
         height = self.basis @ coefficients + self.log_width
@@ -188,12 +199,12 @@ class _Problem:
         expected = np.maximum(self.mass(coefficients) @ self.system.table, _LEAST)
         likelihood = self.users * float(self.system.observed @ np.log(expected))
         # rounding can take the bending of huge coefficients below 0, and the climb after it
-        bent = max(0.0, float(coefficients @ self.bending @ coefficients))
-        return likelihood - 0.5 * penalty * bent
+        bent = max(0.0, float(coefficients @ self.precision(penalty) @ coefficients))
+        return likelihood - 0.5 * bent
 
     def slopes(self, coefficients: Floats, penalty: float) -> _Slopes:
         """The gradient and both curvatures, observed and expected."""
-        system, mass = self.system, self.mass(coefficients)
+        system, mass, prior = self.system, self.mass(coefficients), self.precision(penalty)
         expected = np.maximum(mass @ system.table, _LEAST)
         weighted = mass[:, None] * self.basis
         centre = weighted.sum(axis=0)
@@ -204,10 +215,10 @@ class _Problem:
         bend = (self.basis - centre).T @ (lift[:, None] * (self.basis - centre))
         seen = jacobian.T @ ((ratio / expected)[:, None] * jacobian) - bend
         return _Slopes(
-            gradient=self.users * (jacobian.T @ ratio) - penalty * (self.bending @ coefficients),
-            observed=self.users * seen + penalty * self.bending + self.grain,
+            gradient=self.users * (jacobian.T @ ratio) - prior @ coefficients,
+            observed=self.users * seen + prior + self.grain,
             expected=self.users * (jacobian.T @ (jacobian / expected[:, None]))
-            + penalty * self.bending
+            + prior
             + self.grain,
             score=jacobian / expected[:, None],
         )
@@ -226,7 +237,10 @@ class _Problem:
             if gain <= 1e-6:
                 break
         spectrum = np.maximum(eigvalsh(slopes.expected)[1:], 1e-300)  # all but the constant
-        evidence = value + 0.5 * float((np.log(penalty) + self.bent).sum() - np.log(spectrum).sum())
+        # without an anchor two directions have no prior, the constant and the line
+        free = 1 if self.firm.any() else 2
+        prior = np.maximum(eigvalsh(self.precision(penalty))[free:], 1e-300)
+        evidence = value + 0.5 * float(np.log(prior).sum() - np.log(spectrum).sum())
         return Fit(penalty, coefficients, self.mass(coefficients), evidence)
 
     def climb(
@@ -273,22 +287,22 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
     return np.asarray(problem.users * (slopes.score @ step))
 
 
-def bias_bound(system: System, fit: Fit, values: Floats, ranks: float) -> Floats:
-    """How far smoothing may have moved each functional.
+def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
+    """How far smoothing may have moved each functional T: some standard deviations of
 
-    Some standard deviations of the bias that the prior of the marginal likelihood expects; or the
-    distance to a much less smoothed fit, where the sample shows that the bias is larger. The finer
-    the sample (`ranks` are what rank 1 covers) the less smoothed that fit can be. Calibrated in
-    docs/studies/intervals.md and benchmarks/one_value.py.
+    the bias that the prior of the marginal likelihood expects, and of the error T σ E[log(ν/R)] of
+    a slope that is off by σ above the rank ν that the sample resolves, the mean being over what
+    adds to T. Calibrated on the tuning part of the rank bank (docs/studies/hundred.md).
     """
-    looser = float(np.clip(3000.0 / ranks, 20.0, 300.0))
-    loose = refit(system, fit.penalty / looser, fit)
-    moved = np.abs((loose.mass - fit.mass) @ values)
-    return np.maximum(_BIAS * np.sqrt(bias_square(system, fit, values)), moved)
+    edges, prior = system.grid.edges, system.prior
+    rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
+    beyond = np.maximum(np.log(prior.ranks / rank), 0.0)
+    tilted = prior.slope_error * ((fit.mass * beyond) @ np.abs(values))
+    return np.asarray(_BIAS * np.hypot(np.sqrt(bias_square(system, fit, values)), tilted))
 
 
 def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
-    """The squared smoothing bias expected if θ is Gaussian with precision λS: dᵀH⁻¹ λS H⁻¹d.
+    """The squared smoothing bias expected if θ is Gaussian with precision Q: dᵀH⁻¹ Q H⁻¹d.
 
     It is also what the variance of θ after the sample (H⁻¹) has beyond the sampling variance.
     """
@@ -297,8 +311,8 @@ def bias_square(system: System, fit: Fit, values: Floats) -> Floats:
     toward = problem.basis.T @ (mass[:, None] * (values - mass @ values))
     expected = problem.slopes(fit.coefficients, fit.penalty).expected
     step = _solve_never_negative(expected, toward)
-    bent = np.einsum("ij,ij->j", step, problem.bending @ step)
-    return np.asarray(fit.penalty * np.maximum(bent, 0.0))  # rounding could take it below
+    bent = np.einsum("ij,ij->j", step, problem.precision(fit.penalty) @ step)
+    return np.asarray(np.maximum(bent, 0.0))  # rounding could take it below
 
 
 def _solve(curvature: Floats, right: Floats) -> Floats | None:
@@ -318,23 +332,26 @@ def _solve_never_negative(curvature: Floats, right: Floats) -> Floats:
     return step
 
 
-@lru_cache(maxsize=8)
-def _spline(grid: bytes, fall: float) -> tuple[Floats, Floats]:
-    """Cubic B-splines at the middle of each bin, and the matrix of their bending."""
+@lru_cache(maxsize=16)
+def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Floats]:
+    """Cubic B-splines at the middle of each bin, their bending, and their slope at rank 1."""
     from scipy.interpolate import BSpline
 
     edges = np.frombuffer(grid, np.int64)
     rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
-    place = np.log(rank / (edges[-1] + 1.0 - rank))
+    place = np.log((rank + shift) / (edges[-1] + 1.0 - rank))
     x = place - place[0]
     top = max(float(x[-1]), 2.0 * _KNOT)
     inner = np.linspace(0.0, top, max(2, round(top / _KNOT)) + 1)
     knots = np.concatenate([[0.0] * 3, inner, [top] * 3])
     basis = BSpline.design_matrix(x, knots, 3).toarray()
-    curve = BSpline(knots, np.eye(knots.size - 4), 3).derivative(2)
+    spline = BSpline(knots, np.eye(knots.size - 4), 3)
+    curve = spline.derivative(2)
     middle = 0.5 * (inner[1:] + inner[:-1])
     # the second derivative is a line between knots: Simpson's rule is exact for its square
     ends = ((1.0, inner[:-1]), (4.0, middle), (1.0, np.nextafter(inner[1:], 0.0)))
-    price = np.exp(-fall * (middle - 0.5 * top)) * np.diff(inner) / 6.0
+    # 1 in the middle of the catalogue, whatever the shift
+    half = np.log(edges[-1]) - np.log1p(shift)
+    price = np.exp(-fall * (middle - half)) * np.diff(inner) / 6.0
     bending = sum(weight * (curve(at).T @ (price[:, None] * curve(at))) for weight, at in ends)
-    return basis, np.asarray(bending)
+    return basis, np.asarray(bending), np.asarray(spline.derivative(1)(0.0))

@@ -14,6 +14,7 @@ from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
+from fullrank.estimators.anchors import anchored
 from fullrank.estimators.methods import Chosen, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.exact import estimate_exact
@@ -47,6 +48,8 @@ def estimate(
     n_items: int | None = None,
     sample_size: int | None = None,
     replacement: bool | None = None,
+    excluded: bool | None = None,
+    anchor: Any = None,
     grid: RankGrid | None = None,
     confidence_level: float | None = 0.95,
     target: str = "population",
@@ -66,8 +69,10 @@ def estimate(
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
-    n_items, sample_size, replacement : for a plain array alone, of a fixed design; default:
-        with replacement
+    n_items, sample_size, replacement, excluded : for a plain array alone, of a fixed design;
+        default: with replacement, and nothing known of training items (`Design`)
+    anchor : ExactRanks of a cheap model on the same data, or several, whose shape the estimate
+        borrows (`fullrank.anchored`); default: that of the sample, if it has one
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
         the others of the call
     confidence_level : of the intervals; None for none, which saves time for multi-target
@@ -84,12 +89,13 @@ def estimate(
 
     Notes
     -----
-    "auto" takes exact ranks as they are and smooths every other sample.
+    "auto" takes exact ranks as they are and smooths every other sample. What it assumes of the
+    ranks that a sample does not resolve depends on whether training items were excluded.
 
     Value and interval come from one fit. Smoothing biases an estimate by more than its standard
     error shows, so that the interval is wider by a bound on that bias: value ± cv(b/se)·se, with
     cv(t) the quantile of |N(t, 1)|. `standard_error` is √(se² + b²). Refits repeat the smoothing
-    and do not see its bias. Measured coverage is in docs/studies/intervals.md.
+    and do not see its bias. Measured coverage is in docs/studies/hundred.md.
 
     Examples
     --------
@@ -105,7 +111,10 @@ def estimate(
     """
     ranks = complete(sample, method)
     if ranks is not None:
-        described = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+        described = {
+            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
+            "excluded": excluded, "anchor": anchor,
+        }  # fmt: skip
         given = [name for name, value in described.items() if value is not None]
         for key in (*given, *settings):
             raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
@@ -121,7 +130,7 @@ def estimate(
             n_resamples=checks.integer("n_resamples", n_resamples, low=20),
             rng=lambda: generator(rng),
         )
-    taken = _sample(sample, n_items, sample_size, replacement)
+    taken = _sample(sample, n_items, sample_size, replacement, excluded)
     _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
@@ -131,6 +140,11 @@ def estimate(
     procedure = checks.choice("procedure", procedure, PROCEDURES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
+    if anchor is not None:
+        if chosen.name != "smoothed":
+            raise InputError(f"`anchor` must not be given to {chosen.name}; smoothed takes it.")
+        taken = anchored(taken, anchor)
+        chosen = choose(method, taken, settings)
     on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, (*asked, *beside), fixed, on)
@@ -199,9 +213,13 @@ def _sample(
     n_items: int | None,
     sample_size: int | None,
     replacement: bool | None,
+    excluded: bool | None,
 ) -> RankSample:
     if isinstance(sample, RankSample):
-        given = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+        given = {
+            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
+            "excluded": excluded,
+        }  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"`{name}` must not be given: the RankSample carries it.")
@@ -216,6 +234,7 @@ def _sample(
         sample_size=sample_size,  # type: ignore[arg-type]
         n_items=n_items,  # type: ignore[arg-type]
         replacement=True if replacement is None else replacement,
+        excluded=excluded,
     )
 
 

@@ -101,7 +101,8 @@ def plan(
     gain = truth.grid.averages(wanted)
     population = users if target == "users" else None
     report = reporter(progress, "designs")
-    candidates, options = candidate_designs(designs, truth.n_items), []
+    excluded = _excluded(pilot)
+    candidates, options = candidate_designs(designs, truth.n_items, excluded), []
     for done, candidate in enumerate(candidates, start=1):
         options.append(_option(candidate, truth, gain, value, goal, users, population))
         if report is not None:
@@ -235,31 +236,41 @@ def _truth(
 
 
 def candidate_designs(
-    designs: Iterable[int | Sequence[int] | str] | None, n_items: int
+    designs: Iterable[int | Sequence[int] | str] | None,
+    n_items: int,
+    excluded: bool | None = None,
 ) -> list[Candidate]:
     """The designs that a plan weighs up: the given ones, or a range of them."""
     if designs is None:
         fixed: list[Any] = [size for size in FIXED if size < n_items]
         ends = {n_items // 2**halving for halving in _HALVINGS}
         adaptive = [list(growing_levels(START, end)) for end in sorted(ends) if end > 2 * START]
-        return [_candidate(one, n_items) for one in [*fixed, *adaptive, "exact"]]
+        return [_candidate(one, n_items, excluded) for one in [*fixed, *adaptive, "exact"]]
     if isinstance(designs, str) or not isinstance(designs, Iterable):
         raise InputError(f'`designs` must be a list, as [100, "exact"], not {designs!r}.')
-    found = [_candidate(one, n_items) for one in designs]
+    found = [_candidate(one, n_items, excluded) for one in designs]
     if not found:
         raise InputError("`designs` must name at least one design; it is empty.")
     return found
 
 
-def _candidate(design: Any, n_items: int) -> Candidate:
+def _excluded(pilot: Any) -> bool | None:
+    """Whether the pilot's training items were excluded, as those of the plan would be."""
+    first = pilot[0] if isinstance(pilot, list | tuple) else pilot
+    if isinstance(first, ExactRanks):
+        return first.pool == "unseen"
+    return first.design.excluded if isinstance(first, RankSample) else None
+
+
+def _candidate(design: Any, n_items: int, excluded: bool | None) -> Candidate:
     if isinstance(design, str):
         checks.choice("designs", design, ("exact",))
         return Candidate(None)
     if isinstance(design, Sequence | np.ndarray):
         levels = tuple(checks.integer("designs", level, low=2, high=n_items) for level in design)
-        return Candidate(Design(replacement=False, levels=levels))
+        return Candidate(Design(replacement=False, levels=levels, excluded=excluded))
     size = checks.integer("designs", design, low=2, high=n_items)
-    return Candidate(Design(replacement=False), size)
+    return Candidate(Design(replacement=False, excluded=excluded), size)
 
 
 def _option(

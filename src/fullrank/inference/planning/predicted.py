@@ -82,14 +82,12 @@ class Predictor:
             return Predicted(size, 0.0, 0.0, self.ranks, self.ranks, self.ranks, "exact")
         system = replace(self.expected[0], n_targets=n_users)
         fit, gain = best_fit(system), self.gain[:, None]
-        assert self.candidate.largest is not None
-        ranks = system.grid.n_items / self.candidate.largest
         gradient = smoothed_gradient(system, fit, gain)[:, 0]
         moves = gradient - float(system.observed @ gradient)
         return Predicted(
             size=self.expected[1],
             bias=float((fit.mass - self.truth.mass) @ self.gain),
-            bias_bound=float(bias_bound(system, fit, gain, ranks)[0]),
+            bias_bound=float(bias_bound(system, fit, gain)[0]),
             spread=float(system.observed @ moves**2),
             shared=_covariance(self.truth.mass, system.table @ moves, self.gain),
             ranks=self.ranks,
