@@ -23,7 +23,6 @@ _POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kerne
 _POOLS = 48  # unless there are so few that each can have its own
 _NEGLIGIBLE = 1e-14  # adaptive outcomes less likely than this for every rank are left out
 _SINGLE = 1_024  # largest fixed size whose possible outcomes are all kept apart
-_SLOPE_ERROR = {True: 0.04, False: 0.07}  # by whether training items are excluded
 BASE, ALL = 2**31, 2**31 - 1  # an outcome as one number; the size that means all items
 _OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
 
@@ -38,13 +37,15 @@ class Prior:
 
     Real densities flatten towards rank 1: they are smooth in log(R + shift). Where training items
     are candidates they take the first ranks, whatever the sample; where they are excluded a power
-    of R does well unless it is continued far. `slope_error` is the standard deviation of the slope
-    of the log-density there, over data sets and models. All were chosen on the tuning part of the
-    rank bank (docs/studies/hundred.md).
+    of R does well unless it is continued far. The slope at rank 1 is that of the anchor, or a usual
+    one, give or take `slope_spread`: the further a sample must be continued, the more that counts.
+    `slope_error` is how far slopes were off, over data sets and models. All were chosen on the
+    tuning part of the rank bank (docs/studies/hundred.md).
     """
 
     ranks: float = 1.0  # that rank 1 of the sample covers
     shift: float = 0.0
+    slope_spread: float = np.inf
     slope_error: float = 0.0
     anchor: Floats | None = None  # log-density of other models on the same data, in each bin
 
@@ -100,9 +101,16 @@ def resolution(sample: RankSample) -> float:
 def prior_of(design: Design, ranks: float, anchor: Floats | None = None) -> Prior:
     """By what is known of the training items: excluded, kept, or between the two."""
     if design.excluded is None:
-        return Prior(ranks, min(2.5, ranks / 50.0), _SLOPE_ERROR[False], anchor)
-    shift = min(1.0, ranks / 200.0) if design.excluded else 5.0
-    return Prior(ranks, shift, _SLOPE_ERROR[design.excluded], anchor)
+        shift = min(2.5, ranks / 50.0)
+    else:
+        shift = min(1.0, ranks / 200.0) if design.excluded else 5.0
+    return Prior(
+        ranks=ranks,
+        shift=shift,
+        slope_spread=0.3 * max(1.0, 500.0 / ranks) if anchor is None else 0.25,
+        slope_error=0.04 if design.excluded else 0.07,
+        anchor=anchor,
+    )
 
 
 def check_sample(sample: RankSample) -> None:

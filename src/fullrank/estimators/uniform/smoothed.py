@@ -19,7 +19,8 @@ information):
     log-likelihood - ½ θᵀQθ + ½ log |Q|₊ - ½ log |I + Q|.
 
 An anchor, the known density a(R) of other models on the same data, lends its shape: then
-P(R) ∝ a(R) exp(g(x)), and the slope of g at the first rank is Gaussian around 0 as well.
+P(R) ∝ a(R) exp(g(x)). Without one a(R) is a power, e^(-0.4 x). Either way the slope of g at the
+first rank is Gaussian around 0, which adds to Q.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from fullrank.estimators.system import (
 )
 from fullrank.samples import RankDistribution, RankSample
 
-_SLOPE = 0.25  # standard deviation of the slope between two models of the same data
+_SLOPE = -0.4  # of the log-density at the first rank, where no anchor tells
 _KNOT = 0.3  # spacing of the knots
 _FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (benchmarks/)
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
@@ -178,11 +179,10 @@ class _Problem:
         self.users = float(system.n_targets)
         self.log_width = np.log(system.grid.widths)
         edges = system.grid.edges.tobytes()
-        self.basis, self.bending, slope = _spline(edges, _FALL, system.prior.shift)
-        self.firm = np.zeros_like(self.bending)
-        if system.prior.anchor is not None:
-            self.log_width = self.log_width + system.prior.anchor
-            self.firm = np.outer(slope, slope) / _SLOPE**2
+        self.basis, self.bending, slope, x = _spline(edges, _FALL, system.prior.shift)
+        anchor = system.prior.anchor
+        self.log_width = self.log_width + (_SLOPE * x if anchor is None else anchor)
+        self.firm = np.outer(slope, slope) / system.prior.slope_spread**2
         # the constant changes nothing: a grain of curvature keeps it where it is
         self.grain = 1e-9 * max(1.0, self.users) * np.eye(self.basis.shape[1])
 
@@ -237,7 +237,7 @@ class _Problem:
             if gain <= 1e-6:
                 break
         spectrum = np.maximum(eigvalsh(slopes.expected)[1:], 1e-300)  # all but the constant
-        # without an anchor two directions have no prior, the constant and the line
+        # the constant has no prior, nor has the line where nothing is assumed of the slope
         free = 1 if self.firm.any() else 2
         prior = np.maximum(eigvalsh(self.precision(penalty))[free:], 1e-300)
         evidence = value + 0.5 * float(np.log(prior).sum() - np.log(spectrum).sum())
@@ -288,11 +288,12 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
 
 
 def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
-    """How far smoothing may have moved each functional T: some standard deviations of
+    """How far smoothing may have moved each functional T, in some standard deviations.
 
-    the bias that the prior of the marginal likelihood expects, and of the error T σ E[log(ν/R)] of
-    a slope that is off by σ above the rank ν that the sample resolves, the mean being over what
-    adds to T. Calibrated on the tuning part of the rank bank (docs/studies/hundred.md).
+    Those of the bias that the prior of the marginal likelihood expects, and of the error
+    T σ E[log(ν/R)] of a slope that is off by σ above the rank ν that the sample resolves, the mean
+    being over what adds to T. Calibrated on the tuning part of the rank bank
+    (docs/studies/hundred.md).
     """
     edges, prior = system.grid.edges, system.prior
     rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
@@ -333,8 +334,8 @@ def _solve_never_negative(curvature: Floats, right: Floats) -> Floats:
 
 
 @lru_cache(maxsize=16)
-def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Floats]:
-    """Cubic B-splines at the middle of each bin, their bending, and their slope at rank 1."""
+def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """Cubic B-splines at the middle of each bin, their bending, their slope at rank 1, and x."""
     from scipy.interpolate import BSpline
 
     edges = np.frombuffer(grid, np.int64)
@@ -354,4 +355,4 @@ def _spline(grid: bytes, fall: float, shift: float) -> tuple[Floats, Floats, Flo
     half = np.log(edges[-1]) - np.log1p(shift)
     price = np.exp(-fall * (middle - half)) * np.diff(inner) / 6.0
     bending = sum(weight * (curve(at).T @ (price[:, None] * curve(at))) for weight, at in ends)
-    return basis, np.asarray(bending), np.asarray(spline.derivative(1)(0.0))
+    return basis, np.asarray(bending), np.asarray(spline.derivative(1)(0.0)), x

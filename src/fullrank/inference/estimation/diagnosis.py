@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
 from fullrank.inference.estimation.doubts import size_doubts
@@ -20,6 +22,9 @@ from fullrank.samples import RankDistribution, RankSample
 FEW = 10.0  # targets in the top K below which no interval is more than a hint
 BLIND = 4.0  # ranks that rank 1 stands for, above which an estimate leans on its uniform start
 LEANING = 2.0  # standard errors of a bias that is pointed out
+WIDE = 0.5  # standard error of the logarithm of a metric, from which on a warning says so
+START = 25  # of the adaptive sample that would tell more
+FAR = 500.0  # ranks that rank 1 stands for, above which no data here could check an estimate
 ROUGH = ("MN", "CLS")  # whose bias reaches to any K
 HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
@@ -89,13 +94,20 @@ def diagnose(
     errors = found.sampling_error(target)
     leans = found.bias / np.where(errors > 0.0, errors, np.inf)
     name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
+    smooth, spreads = chosen.name == "smoothed", found.standard_error(target)
+    values = [float("nan") if distribution is None else distribution.metric(m) for m in metrics]
     warnings = {
         metric.name: tuple(
             reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
             + _flat(sample, errors[place], hits[metric.name], chosen.name, target)
+            + (_vague(metric, values[place], spreads[place], resolution(sample)) if smooth else [])
         )
         for place, metric in enumerate(metrics)
     }
+    vague = smooth and any(
+        _vague(metric, values[place], spreads[place], resolution(sample))
+        for place, metric in enumerate(metrics)
+    )
     doubts = size_doubts([sample])
     return Diagnosis(
         blind_share=blind,
@@ -108,6 +120,7 @@ def diagnose(
             *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
             *found.notes.get(target, ()),
+            *(_remedy(sample, distribution) if vague else ()),
         ),
         blind=below,
         doubts=doubts,
@@ -156,6 +169,34 @@ def _flat(sample: RankSample, error: float, hits: float, method: str, target: st
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):
         return [f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable."]
     return []
+
+
+def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[str]:
+    """Whether the sample tells little: by the standard error, or by how far it must be continued."""
+    if ranks > FAR and _looks_at_the_top(metric, ranks):
+        return [f"rank 1 of the sample covers {ranks:,.0f} ranks; the estimate is extrapolated."]
+    if value > 0.0 and spread / value > WIDE:
+        return [f"the standard error is more than {WIDE:.0%} of the value; the sample cannot tell."]
+    return []
+
+
+def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[str]:
+    """What would tell more, and its price."""
+    n_items = int(sample.pool.max())
+    last = n_items // 8
+    if distribution is None or sample.design.adaptive or last <= START:
+        return []
+    levels = growing_levels(START, last)
+    edges = distribution.grid.edges
+    above = (np.sqrt((edges[:-1] + 1.0) * edges[1:]) - 1.0) / (n_items - 1.0)
+    price = float(levels[0])
+    for size, larger in pairwise(levels):  # a target at rank 1 goes on
+        price += (larger - size) * float(distribution.mass @ (1.0 - above) ** (size - 1))
+    says = (
+        f"An adaptive sample from {START} to {last:,} candidates would tell ranks of 8 apart; it "
+        f"takes about {price:,.0f} candidates a target."
+    )
+    return [says]
 
 
 def _leaning(leans: Mapping[str, float]) -> list[str]:
