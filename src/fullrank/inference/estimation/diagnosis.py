@@ -172,7 +172,7 @@ def _flat(sample: RankSample, error: float, hits: float, method: str, target: st
 
 
 def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[str]:
-    """Whether the sample tells little: by the standard error, or by how far it must be continued."""
+    """Whether the sample tells little, by the standard error or by how far it is continued."""
     if ranks > FAR and _looks_at_the_top(metric, ranks):
         return [f"rank 1 of the sample covers {ranks:,.0f} ranks; the estimate is extrapolated."]
     if value > 0.0 and spread / value > WIDE:
