@@ -22,6 +22,7 @@ from fullrank.estimators.uniform.smoothed import best_fit
 from fullrank.metrics import parse
 from fullrank.samples import ExactRanks, RankSample, simulate
 from reproduction.own.bank import files
+from reproduction.own.bank.intervals_of import levels
 
 KS = np.arange(1, 51)
 KINDS = ("recall", "ndcg", "ap")
@@ -56,14 +57,6 @@ class Judge:
         """Relative errors, (kinds, cut-offs), NaN where there are too few hits."""
         found = np.abs(self.gains @ mass - self.exact) / np.where(self.exact > 0, self.exact, 1.0)
         return np.where(self.counted, found, np.nan)
-
-
-def levels(n_items: int) -> list[int]:
-    """25, 50, … up to an eighth of the items."""
-    sizes = [25]
-    while 2 * sizes[-1] < n_items // 8:
-        sizes.append(2 * sizes[-1])
-    return sizes
 
 
 def drawn(ranks: np.ndarray, n_items: int, design: str, excluded: bool, rng: Any) -> RankSample:

@@ -17,12 +17,13 @@ import numpy as np
 
 from reproduction.common.kept import keep_json
 from reproduction.common.workers import in_processes
-from reproduction.own.bank import errors, files, intervals_of
+from reproduction.own.bank import files, intervals_of
 from reproduction.own.bank.data_sets import TUNING
 
 REPEATS = 20
 PROTOCOLS = files.PROTOCOLS
 FAR = 500  # ranks that rank 1 of a sample covers
+SURER = ("adaptive", "exact")  # whose P(best) is looked at as well
 FINER = ("fixed 500", "fixed 1000", "adaptive")
 TENTHS, LEAST = 10, 200
 
@@ -40,10 +41,9 @@ def measured(asked: argparse.Namespace, names: Iterable[str], *, sealed: bool) -
     """Every table of the study for some data sets."""
     names = tuple(names)
     cells = [(name, protocol) for name in names for protocol in PROTOCOLS]
-    fixed = {"sample_size": 100}
     run = partial(_run, sealed=sealed)
     if asked.widths_only is not None:
-        tasks: list[Any] = [("intervals", *cell, fixed, asked.repeats) for cell in cells]
+        tasks: list[Any] = [("intervals", *cell, "fixed 100", asked.repeats) for cell in cells]
         found = in_processes(run, tasks, asked.jobs)
         keep_json({"cells": [{k: one[k] for k in _KEPT} for one in found]}, asked.widths_only)
         return {"widths": str(asked.widths_only.name)}
@@ -53,10 +53,14 @@ def measured(asked: argparse.Namespace, names: Iterable[str], *, sealed: bool) -
     tasks += [("errors", *cell, d, max(2, asked.repeats // 4), True) for cell, d in far]
     finer = [] if asked.quick else [(cell, d) for d in FINER for cell in cells]
     tasks += [("errors", *cell, design, few, False) for cell, design in finer]
-    tasks += [("intervals", *cell, fixed, 2 * asked.repeats) for cell in cells]
+    tasks += [("intervals", *cell, "fixed 100", 2 * asked.repeats) for cell in cells]
+    surer = [] if asked.quick else [(cell, d) for d in SURER for cell in cells]
+    tasks += [("intervals", *cell, d, asked.repeats // 2) for cell, d in surer]
     parts = in_processes(run, tasks, asked.jobs)
-    ends = np.cumsum([len(cells), len(far), len(finer), len(cells)])
-    near, beyond, fine, held = (parts[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True))
+    ends = np.cumsum([len(cells), len(far), len(finer), len(cells), len(surer)])
+    near, beyond, fine, held, sure = (
+        parts[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)
+    )
     before = {}
     if asked.before is not None:
         kept = json.loads(asked.before.read_text(encoding="utf-8"))["cells"]
@@ -73,8 +77,17 @@ def measured(asked: argparse.Namespace, names: Iterable[str], *, sealed: bool) -
         ],
         "intervals": _interval_table(held, before),
         "best": [_best_table(near, p) for p in PROTOCOLS],
-        "probability": _probabilities([pair for one in held for pair in one["said"]]),
-        "cells": [_without(one, "said") for one in [*near, *beyond, *fine, *held]],
+        "adaptive_intervals": _interval_table([o for o in sure if o["design"] == "adaptive"], {})
+        if sure
+        else {},
+        "probability": {
+            design: _probabilities([pair for one in some for pair in one["said"]])
+            for design, some in {
+                "fixed 100": held,
+                **{d: [one for one in sure if one["design"] == d] for d in SURER if sure},
+            }.items()
+        },
+        "cells": [_without(one, "said") for one in [*near, *beyond, *fine, *held, *sure]],
     }
 
 
@@ -84,13 +97,15 @@ _KEPT = ("data", "protocol", "coverage", "width", "inside_20_to_80", "warned")
 def _run(task: tuple[Any, ...], *, sealed: bool) -> dict[str, Any]:
     kind, name, protocol, design, repeats, *full = task
     if kind == "errors":
+        from reproduction.own.bank import errors  # needs names that earlier versions do not have
+
         return errors.measure(name, protocol, design, repeats, sealed=sealed, full=full[0])
     return intervals_of.measure(name, protocol, design, repeats, sealed=sealed)
 
 
 def _far(cell: tuple[str, str], design: str, sealed: bool) -> bool:
     n_items = files.read(cell[0], open_seal=sealed).n_items
-    return bool(n_items / errors.DESIGNS[design]["sample_size"] > FAR)
+    return n_items > FAR * int(design.split()[1])
 
 
 def _error_table(cells: list[dict[str, Any]], protocol: str) -> dict[str, Any]:

@@ -26,14 +26,14 @@ FEW, MANY = 500, 5000
 TELLS = "excluded" in inspect.signature(simulate).parameters
 
 
-def measure(
-    name: str, protocol: str, design: dict[str, Any], repeats: int, *, sealed: bool
-) -> dict[str, Any]:
+def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool) -> dict[str, Any]:
     """Coverage, width relative to the truth, warnings; and P(best) with whether it was right."""
     entry = files.read(name, open_seal=sealed)
     ranks = {model: one.ranks for model, one in entry.of(protocol).items()}
     exact = {model: _exact(one, entry.n_items) for model, one in ranks.items()}
-    how = dict(design, excluded=protocol == "excluded") if TELLS else design
+    how = _how(design, entry.n_items)
+    if TELLS:
+        how["excluded"] = protocol == "excluded"
     runs: list[dict[str, Any]] = []
     said: list[tuple[float, bool]] = []
     for number in range(repeats):
@@ -55,7 +55,7 @@ def measure(
             right = exact[first][metric] == max(one[metric] for one in exact.values())
             said.append((round(float(found[metric][first]), 4), bool(right)))
     return {
-        "data": name, "protocol": protocol, "repeats": repeats * len(ranks),
+        "data": name, "protocol": protocol, "design": design, "repeats": repeats * len(ranks),
         "coverage": _mean(runs, "held"), "width": _mean(runs, "width"),
         "warned": _mean(runs, "warned"),
         "unwarned_coverage": _mean([run for run in runs if not run["warned"]], "held"),
@@ -63,6 +63,20 @@ def measure(
         "by_metric": {m: _mean([r for r in runs if r["metric"] == m], "held") for m in METRICS},
         "said": said,
     }  # fmt: skip
+
+
+def _how(design: str, n_items: int) -> dict[str, Any]:
+    if design == "adaptive":
+        return {"levels": levels(n_items)}
+    return {"sample_size": n_items if design == "exact" else int(design.split()[1])}
+
+
+def levels(n_items: int) -> list[int]:
+    """25, 50, … up to an eighth of the items."""
+    sizes = [25]
+    while 2 * sizes[-1] < n_items // 8:
+        sizes.append(2 * sizes[-1])
+    return sizes
 
 
 def _exact(ranks: np.ndarray, n_items: int) -> dict[str, float]:

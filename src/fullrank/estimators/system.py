@@ -108,7 +108,7 @@ def prior_of(design: Design, ranks: float, anchor: Floats | None = None) -> Prio
         ranks=ranks,
         shift=shift,
         slope_spread=0.3 * max(1.0, 500.0 / ranks) if anchor is None else 0.25,
-        slope_error=0.04 if design.excluded else 0.07,
+        slope_error=(0.04 if anchor is None else 0.03) if design.excluded else 0.07,
         anchor=anchor,
     )
 
