@@ -74,7 +74,7 @@ class Reading:
         str | None,
         _option(
             "--training-items",
-            "excluded or kept: whether the user's training items could stand above the target. "
+            "excluded or kept: whether a user's training items could rank above the target. "
             "Default: excluded where users have catalogues of their own, else not known.",
             metavar="KIND",
         ),

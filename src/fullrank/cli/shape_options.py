@@ -42,7 +42,7 @@ Joint = Annotated[
 
 
 def told(found: Ranks, method: str = "auto") -> Ranks:
-    """With a note where estimates depend on training items and nobody said what became of them."""
+    """With a note where it matters whether training items were excluded, and is not known."""
     from fullrank.inference.estimation.training_items import training_notes
 
     notes = training_notes(found.samples.values(), method, _SAY)

@@ -40,7 +40,7 @@ class Diagnosis:
     notes : what else should be known, for all metrics, doubts first
     blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
     doubts : why the sample may not be what it was said to be
-    assumed : what was taken for granted because nobody said it
+    assumed : what was taken for granted, as it is not known
     """
 
     blind_share: float

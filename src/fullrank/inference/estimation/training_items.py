@@ -1,4 +1,4 @@
-"""Were training items excluded? Where nobody says, estimates assume something in between."""
+"""Were training items excluded? Where that is not known, estimates assume something in between."""
 
 from __future__ import annotations
 
