@@ -9,6 +9,8 @@ import pytest
 
 from fullrank import anchored, estimate, jointly
 from fullrank.errors import InputError
+from fullrank.estimators.methods import values_of
+from fullrank.inference.estimation import refits
 from fullrank.samples import ExactRanks, RankDistribution, RankSample, simulate
 
 N, SIZE = 20_000, 100
@@ -99,14 +101,26 @@ def test_models_share_one_shape() -> None:
     assert np.array_equal(again["a"].anchor.mass, first.mass)
 
 
-def test_refits_keep_the_shape_and_the_protocol(sample: RankSample, cheap: ExactRanks) -> None:
-    few = simulate(population(3, 400), n_items=N, sample_size=SIZE, excluded=True, rng=0)
-    settings = {"metrics": "recall@10", "procedure": "bootstrap", "n_resamples": 20, "rng": 0}
-    for target in ("population", "users"):
-        one = estimate(anchored(few, cheap), target=target, **settings)
-        assert one.standard_error["recall@10"] < 0.25 * one["recall@10"]
-        low, high = one.confidence_interval["recall@10"]
-        assert low < one["recall@10"] < high
+@pytest.mark.parametrize("target", ["population", "users"])
+@pytest.mark.parametrize("levels", [None, (25, 100)])
+def test_refits_keep_the_shape_and_the_protocol(
+    target: str, levels: tuple[int, ...] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[RankSample] = []
+
+    def noted(sample: RankSample, *rest: Any) -> list[float]:
+        seen.append(sample)
+        return values_of(sample, *rest)
+
+    monkeypatch.setattr(refits, "values_of", noted)
+    size = {"sample_size": SIZE} if levels is None else {"levels": levels}
+    few = simulate(population(3, 300), n_items=N, excluded=True, rng=0, **size).anchored(TRUTH)
+    settings = {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
+    estimate(few, metrics="recall@10", target=target, **settings)
+    assert len(seen) >= 20
+    for one in seen:
+        assert one.anchor is TRUTH
+        assert one.design.excluded is True
 
 
 @pytest.mark.parametrize("borrow", ["anchored", "jointly", "estimate"])
