@@ -16,7 +16,12 @@ pytest.importorskip("pyarrow")
 BASE = np.random.default_rng(1).integers(1, 40, 500) ** 2
 SAMPLES = {
     name: simulate(
-        np.clip(BASE + shift, 1, 2000), n_items=2000, sample_size=200, replacement=True, rng=seed
+        np.clip(BASE + shift, 1, 2000),
+        n_items=2000,
+        sample_size=200,
+        replacement=True,
+        excluded=True,
+        rng=seed,
     )
     for seed, (name, shift) in enumerate({"ease": 0, "ials": 150}.items())
 }
@@ -47,7 +52,7 @@ def table(path: Path, sample: RankSample) -> Path:
     return path
 
 
-SIZES = ("--sample-size", "200", "--n-items", "2000")
+SIZES = ("--sample-size", "200", "--n-items", "2000", "--training-items", "excluded")
 
 
 def test_run_folder(fullrank: Any, run: Path) -> None:

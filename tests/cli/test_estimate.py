@@ -16,12 +16,12 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 N = 5_000
 TRUE = np.random.default_rng(0).integers(1, 71, 800) ** 2
-SIZES = ("--sample-size", "100", "--n-items", "5_000")
+SIZES = ("--sample-size", "100", "--n-items", "5_000", "--training-items", "excluded")
 
 
 @pytest.fixture(scope="module")
 def sample() -> RankSample:
-    return simulate(TRUE, n_items=N, sample_size=100, replacement=True, rng=0)
+    return simulate(TRUE, n_items=N, sample_size=100, replacement=True, excluded=True, rng=0)
 
 
 @pytest.fixture
@@ -86,7 +86,8 @@ def test_text(fullrank: Any, ranks: Path) -> None:
         line.startswith("Your recall@10 among 100 corresponds to about recall@") for line in lines
     )
     assert any(line.startswith("▲ ") and "rank 1" in line for line in lines)
-    assert lines[-1].endswith(f"--users 800 --pilot {ranks} --sample-size 100 --n-items 5_000")
+    typed = "--sample-size 100 --n-items 5_000 --training-items excluded"
+    assert lines[-1].endswith(f"--users 800 --pilot {ranks} {typed}")
 
 
 def test_the_command_prints_what_python_prints(
@@ -110,21 +111,22 @@ def test_the_command_prints_several_models_as_python_does(
     from fullrank.samples.read_ranks import read_ranks
 
     path = two_models(tmp_path / "two.parquet", sample)
-    read = read_ranks(path, replacement=True)
+    read = read_ranks(path, replacement=True, excluded=True)
     found = estimate(read.samples, metrics=["recall@10", "recall@200"])
-    done = fullrank("estimate", path, "--replacement", "-m", "recall@10,recall@200")
+    how = ("estimate", path, "--replacement", "--training-items", "excluded")
+    done = fullrank(*how, "-m", "recall@10,recall@200")
     assert done.out == f"{found}\n"
     assert list(found) == ["[bold]b", "a"]
     assert found.to_frame()["model"].tolist() == ["[bold]b"] * 2 + ["a"] * 2
     assert found.to_latex().count("recall@10") == 2
-    content = json.loads(fullrank("estimate", path, "--replacement", "--json").out)
+    content = json.loads(fullrank(*how, "--json").out)
     assert content == json.loads(json.dumps(estimate(read.samples).to_dict()))
 
 
 def test_the_plan_that_is_offered_can_be_run(fullrank: Any, ranks: Path) -> None:
     offered = fullrank("estimate", ranks, *SIZES, "--no-replacement").out.splitlines()[-1]
     words = offered.partition("fullrank plan ")[2].split()
-    assert words[-1] == "--no-replacement"
+    assert words[-3:] == ["--no-replacement", "--training-items", "excluded"]
     done = fullrank("plan", *words, "--try", "exact", "--try", "100")
     assert done.code == 0
     assert "recommended" in done.out

@@ -23,6 +23,7 @@ from fullrank import (
     compare,
     estimate,
     evaluate,
+    jointly,
     rank,
     sample_ranks,
 )
@@ -64,11 +65,14 @@ def ranked(kind: str) -> tuple[Results, dict[str, FactorScorer], Split]:
     how: dict[str, Callable[..., Any]] = {
         "exact": rank,
         "fixed": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
+        "joint": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
         "adaptive": lambda *a, **k: adaptive_ranks(*a, start=20, rng=0, **k),
         "several targets": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
     }
     excluded = {"exclude": split.train}
     found = {name: how[kind](one, split.test, **excluded) for name, one in scorers.items()}
+    if kind == "joint":  # whose shape is in the samples, and in their files
+        found = jointly(found)
     return found, scorers, split
 
 
@@ -178,7 +182,7 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(kind: str) -> None:
     )
 
 
-KINDS = ("exact", "fixed", "adaptive", "several targets")
+KINDS = ("exact", "fixed", "joint", "adaptive", "several targets")
 
 
 @pytest.mark.slow

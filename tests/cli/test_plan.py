@@ -16,7 +16,7 @@ pytest.importorskip("pyarrow")
 TRY = ("--try", "100", "--try", "25,50,100,200,400,800", "--try", "exact")
 DESIGNS = [100, [25, 50, 100, 200, 400, 800], "exact"]
 TRUE = np.random.default_rng(0).integers(1, 45, 400) ** 2
-PILOT = simulate(TRUE, n_items=2000, sample_size=300, replacement=True, rng=0)
+PILOT = simulate(TRUE, n_items=2000, sample_size=300, replacement=True, excluded=True, rng=0)
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _PANEL = "How the ranks were made"
 _FILE = "What the file looks like"
+_TRAINING = ("excluded", "kept")
 _POPULAR = """\
 `--negatives` must be uniform: popular items crowd candidates drawn by popularity, by how much \
 depends on the target, and no rank among them tells the rank among all items. Draw them uniformly.\
@@ -67,6 +68,15 @@ class Reading:
         _option(
             "--replacement/--no-replacement",
             "Whether an item could be drawn twice for a target. Default: with replacement.",
+        ),
+    ] = None
+    training_items: Annotated[
+        str | None,
+        _option(
+            "--training-items",
+            "excluded or kept: whether a user's training items could rank above the target. "
+            "Default: excluded where users have catalogues of their own, else not known.",
+            metavar="KIND",
         ),
     ] = None
     design: Annotated[
@@ -147,7 +157,7 @@ class Reading:
         """
         given = Source.of(path)
         if given.path.is_dir():
-            return given.named(_run(given.path))
+            return given.named(self._completed(_run(given.path)))
         return given.named(self._read_file(given.path, rows=rows, seed=seed))
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
@@ -167,7 +177,7 @@ class Reading:
         own = None if scored else sample_files.read_own(source, rows=rows)
         if own is not None:
             self._check_against(own, source)
-            found = read_ranks.Ranks(samples={"": own}, notes=())
+            found = self._completed(read_ranks.Ranks(samples={"": own}, notes=()))
         elif scored:
             from fullrank.samples.read_candidates import read_candidates
 
@@ -225,7 +235,28 @@ class Reading:
             "design": self.design,
             "levels": levels,
             "stop_rank": self.stop_rank,
+            "excluded": self._excluded(),
         }
+
+    def _excluded(self) -> bool | None:
+        from fullrank._lib import checks
+
+        if self.training_items is None:
+            return None
+        return checks.choice("--training-items", self.training_items, _TRAINING) == "excluded"
+
+    def _completed(self, found: Ranks) -> Ranks:
+        """Samples of ours that do not say whether training items were excluded, told so."""
+        from fullrank.samples import RankSample
+
+        excluded = self._excluded()
+        samples = {
+            name: replace(one, design=replace(one.design, excluded=excluded))
+            if isinstance(one, RankSample) and one.design.excluded is None
+            else one
+            for name, one in found.samples.items()
+        }
+        return found if excluded is None else replace(found, samples=samples)
 
     def _columns(self) -> tuple[dict[str, Any], dict[str, str]]:
         """Sizes that are numbers, and the columns that hold the rest."""
@@ -248,11 +279,13 @@ class Reading:
         from fullrank.samples import RankSample
 
         carried: dict[str, Any] = {"n_items": own.n_items, "sample_size": own.n_items}
-        shown = repr(own)
+        shown, excluded = repr(own), own.pool == "unseen"
         if isinstance(own, RankSample):
+            excluded = self._excluded() if own.design.excluded is None else own.design.excluded
             size, shown = int(own.sample_size.max()), str(own)
             carried["replacement"] = own.design.replacement
             carried["sample_size"] = None if (own.sample_size != size).any() else size
+        carried["training_items"] = "excluded" if excluded else "kept"
         for one in fields(self):
             said = getattr(self, one.name)
             if said in (one.default, None):

@@ -20,6 +20,7 @@ from fullrank.estimators.system import exhausted_system, observed_system
 from fullrank.estimators.uniform.smoothed import best_fit
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
+_HELPS = "it helps only where training items are excluded"
 _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
 
@@ -46,6 +47,8 @@ def anchored(samples: Any, anchor: Any) -> Any:
         return {name: anchored(sample, anchor) for name, sample in samples.items()}
     if not isinstance(samples, RankSample):
         raise InputError(f"`samples` must be a RankSample, not {type(samples).__name__}.")
+    if samples.design.excluded is False:
+        raise InputError(f"`anchor` must be left out where training items are kept: {_HELPS}.")
     n_items = samples.n_items if samples.n_items is not None else int(samples.pool.max())
     return samples.anchored(shape(anchor, n_items))
 
@@ -72,12 +75,26 @@ def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
     """
     if not isinstance(samples, Mapping) or len(samples) < 2:
         raise InputError("`samples` must map the names of two models or more to their samples.")
+    for name, one in samples.items():
+        _check_joint(name, one)
     alone = [one.anchored(None).without_rows() for one in samples.values()]
     together = sum(alone[1:], alone[0])
     grid = RankGrid.default(int(together.pool.max()))
     mass = best_fit(observed_system(together, grid)).mass
     common = RankDistribution(grid=grid, mass=mass, method="smoothed, of all models together")
     return {name: sample.anchored(common) for name, sample in samples.items()}
+
+
+def _check_joint(name: str, sample: Any) -> None:
+    if not isinstance(sample, RankSample):
+        kind = type(sample).__name__
+        raise InputError(f"`samples` must hold RankSamples; {name} is a {kind}.")
+    if sample.several:
+        raise InputError(f"`samples` must have one target for each user; {name} has several.")
+    if sample.design.excluded is False:
+        raise InputError(
+            f"`samples` must not share a shape where training items are kept: {_HELPS}."
+        )
 
 
 def _smooth(anchor: Any) -> RankDistribution:

@@ -314,8 +314,12 @@ def pack(
     levels: tuple[int, ...] | None = None,
     stop_rank: int = 1,
     shared_draws: bool = False,
+    given: bool = False,
 ) -> RankSample:
-    """The sample, in the order in which the targets were given."""
+    """The sample, in the order in which the targets were given.
+
+    Without `exclude`, training items were kept; of `given` candidates that is not known.
+    """
     t = setting.targets
     several = t.users.size < t.user_rows.size
     n_items: int | Ints = setting.n_items
@@ -333,7 +337,7 @@ def pack(
         pool=pool,
         ties=setting.ties,
         shared_draws=shared_draws,
-        excluded=setting.exclusion is not None,
+        excluded=True if setting.exclusion is not None else (None if given else False),
         user=t.user,
         item=t.item,
         time=t.time,
@@ -476,4 +480,5 @@ def _from_negatives(
         replacement=checked.replacement,
         pool=checked.pool,
         key=key,
+        given=True,
     )

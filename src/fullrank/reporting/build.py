@@ -19,6 +19,7 @@ from fullrank.errors import InputError
 from fullrank.inference import Bounds, Comparison, Estimate, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
+from fullrank.inference.estimation.training_items import training_notes
 from fullrank.metrics import Metric, parse_all
 from fullrank.reporting.conclusions import summary
 from fullrank.reporting.escaping import clean, short
@@ -143,6 +144,7 @@ def build_report(
     told = {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
     how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),
+        **_assumed(samples.values(), method),
         **_intervals(models),
         "fullrank": __version__,
         "Python": platform.python_version(),
@@ -245,6 +247,11 @@ def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
     if set(kinds) <= {("population", "influence")}:
         return {}
     return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
+
+
+def _assumed(samples: Iterable[Any], method: str) -> dict[str, str]:
+    notes = training_notes(samples, method)
+    return {"assumed": " ".join(notes)} if notes else {}
 
 
 def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:

@@ -97,7 +97,7 @@ class Report(tabular.Tabular):
                 }
                 for model in self.models
             ],
-            "comparison": None if self.comparison is None else self.comparison.to_dict(),
+            "comparison": None if self.comparison is None else _compared(self.comparison),
             "figures": {name: figure.to_dict() for name, figure in self.figures.items()},
             "notes": list(self.notes),
             "measured": dict(self.measured),
@@ -179,6 +179,11 @@ def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
 def _ends(low: float | None, high: float | None, digits: int) -> str:
     shown = number(low, digits), number(high, digits)
     return "–" if "–" in shown else " … ".join(shown)
+
+
+def _compared(comparison: Comparison) -> dict[str, Any]:
+    """The comparison without what was assumed, which `measured` has for the whole report."""
+    return {name: value for name, value in comparison.to_dict().items() if name != "assumed"}
 
 
 def _entry(one: Value) -> dict[str, Any]:

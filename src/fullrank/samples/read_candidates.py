@@ -20,9 +20,10 @@ from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples import RankSample
 from fullrank.samples.read_ranks import Ranks, assumed_replacement, infer_levels
-from fullrank.tables.candidate_files import read_scored, read_truth
+from fullrank.tables.candidate_files import lists_unseen, read_scored, read_truth
 
 TIES = ("random", "best", "worst")
+_UNSEEN = "Training items excluded: negatives of NCF are items that the user has not seen."
 
 
 def read_candidates(
@@ -35,6 +36,7 @@ def read_candidates(
     design: str = "auto",
     levels: ArrayLike | None = None,
     stop_rank: int = 1,
+    excluded: bool | None = None,
     ties: str = "random",
     rng: RandomState = None,
 ) -> Ranks:
@@ -52,6 +54,8 @@ def read_candidates(
     sample_size : candidates of each target, including itself; default: the listed ones. Larger
         than the list where that was cut below every target
     replacement, design, levels, stop_rank : as in `fullrank.samples.read_ranks.read_ranks`
+    excluded : whether training items were excluded (`Design`); default: True for NCF's
+        ``.test.negative``, which lists items that the user has not seen, else not known
     ties : {"random", "best", "worst"}
         How to rank a target among candidates of its score
     rng : of ties="random"
@@ -84,6 +88,8 @@ def read_candidates(
     )
     replaced, notes = assumed_replacement(replacement, drawn, pool)
     found, more = infer_levels(rank, drawn, pool, design=design, levels=levels)
+    if excluded is None and truth is not None and lists_unseen(existing(truth)):
+        excluded, more = True, (*more, _UNSEEN)
     samples = {
         model: RankSample.from_ranks(
             one.rank,
@@ -93,6 +99,7 @@ def read_candidates(
             levels=found,
             stop_rank=stop_rank,
             ties=ties,
+            excluded=excluded,
             user=one.user,
             item=one.item,
             n_targets=one.targets,

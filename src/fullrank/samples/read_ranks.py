@@ -47,6 +47,7 @@ def read_ranks(
     design: str = "auto",
     levels: ArrayLike | None = None,
     stop_rank: int = 1,
+    excluded: bool | None = None,
     columns: Mapping[str, str] | None = None,
     leave_out: Iterable[str] = (),
     rows: bool | None = None,
@@ -65,6 +66,8 @@ def read_ranks(
     design : "fixed"; "adaptive"; or "auto": adaptive if rank 1 occurs only at the largest of
         several sample sizes
     levels, stop_rank : of an adaptive design; default: the sample sizes that occur
+    excluded : whether training items were excluded (`Design`); default: True where catalogues are
+        the users' own, else not known
     columns : what the file calls a column, as ``{"rank": "position"}``
     leave_out : columns that are to be read as if they were not there
     rows : True to keep the ranks one by one; None to keep counts alone where they say as much:
@@ -85,7 +88,9 @@ def read_ranks(
     )
     replaced, notes = assumed_replacement(replacement, size, items)
     found, more = infer_levels(rank, size, items, design=design, levels=levels)
-    settings |= {"replacement": replaced, "levels": found, "stop_rank": stop_rank}
+    settings |= {
+        "replacement": replaced, "levels": found, "stop_rank": stop_rank, "excluded": excluded
+    }  # fmt: skip
     samples = samples_of(table, wanted, given, tally, settings, rows)
     return Ranks(samples=samples, notes=(*notes, *more))
 

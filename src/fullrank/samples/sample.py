@@ -271,6 +271,10 @@ class RankSample:
                 f"Samples add only if their catalogues agree; one has {self.n_items} items, "
                 f"the other {other.n_items}."
             )
+        if not _alike(self.anchor, other.anchor):
+            raise InputError(
+                "Samples add only if their anchors agree; `anchored(None)` takes an anchor away."
+            )
         if self.rows is not None and other.rows is not None:
             rows = self.rows + other.rows
             check_targets(rows)
@@ -415,6 +419,15 @@ class RankSample:
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"
+
+
+def _alike(first: RankDistribution | None, second: RankDistribution | None) -> bool:
+    """Whether two samples borrow the same shape, or none."""
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first.grid.edges, second.grid.edges) and np.array_equal(
+        first.mass, second.mass
+    )
 
 
 def _frozen_rows(**columns: Any) -> Rows:

@@ -93,7 +93,7 @@ def read(path: files.PathLike, *, model: str | None = None, **settings: Any) -> 
     ----------
     path : the file
     model : which model to take where the file holds several
-    settings : ``replacement`` and whatever else `RankSample.from_ranks` takes; and
+    settings : ``replacement``, ``excluded`` and whatever else `RankSample.from_ranks` takes; and
         ``rows=False`` to keep counts alone, reading the file piece by piece (None: where they
         say as much as the rows)
 
@@ -130,6 +130,7 @@ def read_all(
             )
         own = own.sample()
     if own is not None:
+        own = completed(own, settings.pop("excluded", None), path)
         _no_settings(settings, path)
         return {"": own}
     if "replacement" not in settings:
@@ -139,6 +140,15 @@ def read_all(
         )
     design = "fixed" if settings.get("levels") is None else "adaptive"
     return dict(read_ranks(path, rows=rows, design=design, **settings).samples)
+
+
+def completed(own: RankSample, excluded: bool | None, path: files.PathLike) -> RankSample:
+    """A sample of a file that does not say whether training items were excluded, now told so."""
+    if excluded is None:
+        return own
+    if own.design.excluded is not None:
+        _no_settings({"excluded": excluded}, path)
+    return replace(own, design=replace(own.design, excluded=excluded))
 
 
 def read_exact(path: files.PathLike) -> ExactRanks:

@@ -45,7 +45,7 @@ def read_scored(path: Path, *, items: bool) -> Columns:
 
 def read_truth(path: Path) -> Columns:
     """The user and item of every target."""
-    if path.name.endswith(".negative"):
+    if lists_unseen(path):
         return _ncf(path)
     if path.name.endswith(".rating"):
         columns = _words(path, _RATING, "user item rating timestamp")
@@ -59,6 +59,11 @@ def read_truth(path: Path) -> Columns:
         target = columns["label"] > 0
         columns = {name: columns[name][target] for name in ("user", "item")}
     return columns
+
+
+def lists_unseen(path: Path) -> bool:
+    """Whether the candidates beside a file of targets are items that the user has not seen."""
+    return path.name.endswith(".negative")
 
 
 def has_scores(path: Path) -> bool:

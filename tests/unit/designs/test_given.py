@@ -32,6 +32,14 @@ def test_array_follows_the_targets():
     assert (sample.design.replacement, sample.design.pool) == (False, "all")
 
 
+def test_training_items_of_given_candidates_are_not_known_unless_excluded():
+    seen = csr_array(np.array([[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]))
+    assert ranks(GIVEN).design.excluded is None
+    assert ranks(GIVEN, exclude=seen).design.excluded is True
+    drawn = sample_ranks(SCORES, TARGETS, sample_size=3, rng=0)
+    assert drawn.design.excluded is False
+
+
 def test_short_rows_are_padded_anywhere():
     sample = ranks([[0, -1, 5], [-1, -1, 5], [0, 1, 4]])
     assert sample.rows.rank.tolist() == [2, 2, 3]

@@ -233,3 +233,26 @@ def test_several_tags_are_several_models(tmp_path: Path) -> None:
         "other": [3, 2],
     }
     assert found.notes[0] == "me: 1 of 3 users have no target: left out."
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "inferred"),
+    [
+        ("ml.test.negative", "(u1,a)\tb\tc\n(u2,b)\ta\tc\n", True),
+        ("ml.test.rating", "u1 a 5 0\nu2 b 5 0\n", None),
+        ("qrels", "u1 0 a 1\nu2 0 b 1\n", None),
+    ],
+)
+def test_negatives_of_ncf_exclude_training_items(
+    name: str, text: str, inferred: bool | None, tmp_path: Path
+) -> None:
+    lines = [f"{u},{i},{s}" for u in ("u1", "u2") for i, s in (("a", 3), ("b", 2), ("c", 1))]
+    scores = put(tmp_path / "scores.csv", "user,item,score\n" + "\n".join(lines) + "\n")
+    truth = put(tmp_path / name, text)
+    found = read_candidates(scores, truth, n_items=50)
+    assert found.samples[""].design.excluded is inferred
+    assert any(note.startswith("Training items excluded") for note in found.notes) == bool(inferred)
+    for said in (True, False):
+        found = read_candidates(scores, truth, n_items=50, excluded=said)
+        assert found.samples[""].design.excluded is said
+        assert not any("raining items" in note for note in found.notes)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.samples import RankSample, sample_files
+from fullrank.samples import RankDistribution, RankSample, sample_files
+from fullrank.samples.read_ranks import read_ranks
 
 pa = pytest.importorskip("pyarrow")
 
@@ -35,6 +36,14 @@ SAMPLES = {
         offset=[0, 1, 0],
     ),
 }
+SAMPLES["excluded"] = RankSample.from_ranks(
+    [1, 5, 3], sample_size=10, n_items=50, replacement=False, excluded=True
+)
+SAMPLES["kept"] = RankSample.from_ranks(
+    [1, 5, 3], sample_size=10, n_items=50, replacement=False, excluded=False
+)
+ANCHOR = RankDistribution.from_ranks([1, 2, 2, 7, 30, 49], n_items=50)
+SAMPLES["anchored"] = SAMPLES["excluded"].anchored(ANCHOR)
 SAMPLES |= {f"{name}, counts": one.without_rows() for name, one in SAMPLES.items()}
 
 
@@ -196,3 +205,49 @@ def test_json_that_is_no_text_or_was_changed(tmp_path: Path) -> None:
     path.write_text(json.dumps({**content, "n_items": 3}), encoding="utf-8")
     with pytest.raises(InputError, match=r"`n_items`.*\b3\b"):
         RankSample.read(path)
+
+
+@pytest.mark.parametrize("rows", [True, False, None])
+@pytest.mark.parametrize("suffix", [".parquet", ".json"])
+@pytest.mark.parametrize("name", ["excluded", "kept", "anchored", "anchored, counts"])
+def test_the_protocol_and_the_anchor_are_read_as_they_were_written(
+    name: str, suffix: str, rows: bool | None, tmp_path: Path
+) -> None:
+    one = SAMPLES[name]
+    one.write(tmp_path / f"one{suffix}")
+    again = RankSample.read(tmp_path / f"one{suffix}", rows=rows)
+    assert again.design == one.design
+    assert (again.anchor is None) == (one.anchor is None)
+    if again.anchor is not None:
+        assert np.array_equal(again.anchor.mass, ANCHOR.mass)
+        assert np.array_equal(again.anchor.grid.edges, ANCHOR.grid.edges)
+
+
+@pytest.mark.parametrize("excluded", [True, False, None])
+@pytest.mark.parametrize("rows", [True, False])
+def test_a_file_from_elsewhere_is_told_whether_training_items_were_excluded(
+    excluded: bool | None, rows: bool, tmp_path: Path
+) -> None:
+    path = write_csv(tmp_path / "r.csv", "rank\n1\n4\n1\n")
+    one = RankSample.read(path, **SIZES, excluded=excluded, rows=rows)
+    assert one.design.excluded is excluded
+    found = read_ranks(path, **SIZES, excluded=excluded, rows=rows)
+    assert found.samples[""].design.excluded is excluded
+
+
+def test_catalogues_of_the_users_own_exclude(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "r.csv", "rank,n_items\n1,50\n4,60\n")
+    assert read_ranks(path, sample_size=10, replacement=True).samples[""].design.excluded is True
+
+
+def test_a_file_of_ours_is_told_only_what_it_does_not_say(tmp_path: Path) -> None:
+    for name in ("rows", "excluded", "kept"):
+        SAMPLES[name].write(tmp_path / f"{name}.parquet")
+    one = RankSample.read(tmp_path / "rows.parquet", excluded=False)
+    assert one.design.excluded is False
+    assert one.rows is not None
+    for name in ("excluded", "kept"):
+        with pytest.raises(InputError, match=r"`excluded` must not be given: .* its own design"):
+            RankSample.read(tmp_path / f"{name}.parquet", excluded=True)
+    with pytest.raises(InputError, match="`excluded` must be True or False"):
+        RankSample.read(tmp_path / "rows.parquet", excluded="yes")

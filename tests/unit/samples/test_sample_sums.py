@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from fullrank.errors import InputError
-from fullrank.samples import RankSample, simulate
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 RECIPE = runpy.run_path(str(Path(__file__).parents[3] / "examples" / "spark_ranks.py"))
 FIXED: dict[str, Any] = {"sample_size": 100, "n_items": 5_000, "replacement": False}
@@ -113,3 +113,47 @@ def test_counts_may_come_in_any_order_and_more_than_once() -> None:
     weighed = RankSample.from_counts([7, 2, 7], [1, 2, 3], weight=[0.5, 1.0, 0.25], **FIXED)
     assert weighed.count.tolist() == [2, 4]
     assert weighed.weight.tolist() == [1.0, 0.75]
+
+
+def anchored_sample(top: int, seed: int = 0) -> RankSample:
+    true = [1 + 7 * u % 900 for u in range(60)]
+    shape = RankDistribution.from_ranks(range(1, top), n_items=1000)
+    drawn = simulate(true, n_items=1000, sample_size=20, excluded=True, user=range(60), rng=seed)
+    return drawn.anchored(shape)
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_samples_of_one_anchor_add_and_keep_it(rows: bool) -> None:
+    one, other = anchored_sample(300), anchored_sample(300, seed=1)
+    keep = np.arange(60) < 30
+    halves = [one.take(keep), other.take(~keep)]
+    assert all(
+        half.anchor is whole.anchor for half, whole in zip(halves, (one, other), strict=True)
+    )
+    if not rows:
+        halves = [half.without_rows() for half in halves]
+    both = halves[0] + halves[1]
+    assert both.n_targets == 60
+    assert both.anchor is one.anchor
+    assert both.design.excluded is True
+
+
+@pytest.mark.parametrize("rows", [True, False])
+def test_samples_of_different_anchors_do_not_add(rows: bool) -> None:
+    keep = np.arange(60) < 30
+    one, other = anchored_sample(300).take(keep), anchored_sample(200).take(~keep)
+    if not rows:
+        one, other = one.without_rows(), other.without_rows()
+    for a, b in ((one, other), (one, other.anchored(None)), (one.anchored(None), other)):
+        with pytest.raises(InputError, match="only if their anchors agree"):
+            a + b
+    assert (one.anchored(None) + other.anchored(None)).anchor is None
+
+
+def test_samples_of_different_protocols_do_not_add() -> None:
+    one, other = (
+        simulate([1, 50, 900], n_items=1000, sample_size=20, excluded=said, rng=0)
+        for said in (True, False)
+    )
+    with pytest.raises(InputError, match=r"designs agree.*excluded True and False"):
+        one + other

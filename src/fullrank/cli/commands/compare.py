@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, read_models, takes_ranks
+from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 from fullrank.errors import InputError
 
 PANEL = common.HAVE_RANKS
@@ -40,6 +42,8 @@ def compare(
     method: Annotated[
         str, typer.Option("--method", help="The estimator for samples; naive for sampled metrics.")
     ] = "auto",
+    anchor: Anchors = None,
+    joint: Joint = False,
     paired: Annotated[
         bool | None,
         typer.Option(
@@ -67,13 +71,13 @@ def compare(
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
-    found = read_models(reading, files, seed=seed)
+    found = told(read_models(reading, files, seed=seed), method)
     if len(found.samples) < 2:
         raise InputError(
             f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."
         )
     result = contrast(
-        found.samples,
+        shaped(found.samples, anchor, joint, method),
         metrics,
         test=test,
         correction=None if correction == "none" else correction,
@@ -83,7 +87,8 @@ def compare(
         paired=paired,
         rng=seed,
     )
+    result = replace(result, assumed=found.notes)
     if as_json:
-        common.say_json(result.to_dict() | {"assumed": list(found.notes)})
+        common.say_json(result.to_dict())
     else:
-        common.say("\n".join([str(result), *found.notes]))
+        common.say(str(result))

@@ -10,6 +10,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.rank_options import RanksFile, Reading, Source, takes_ranks
+from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def estimate(
     method: Annotated[
         str, typer.Option("--method", help="auto, or an estimator's name, such as MLE or BV_MES.")
     ] = "auto",
+    anchor: Anchors = None,
+    joint: Joint = False,
     bounds: Annotated[
         bool, typer.Option("--bounds", help="Add bounds that assume nothing about the ranks.")
     ] = False,
@@ -73,7 +76,8 @@ def estimate(
     read = reading.read(ranks, seed=seed)
     if report is not None and len(read.samples) > 1:
         read = reading.read(ranks, rows=True, seed=seed)  # a report pairs models by user
-    samples = read.samples
+    read = told(read, method)
+    samples = shaped(read.samples, anchor, joint, method)
     with common.progress("refits") as refits:
         found = fit(
             samples,

@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
+from fullrank.cli.shape_options import told
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
@@ -119,12 +120,12 @@ def plan(
 
 def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSample], list[str]]:
     """The samples of the pilots and what was assumed; users are needed where there are two."""
-    found = [reading.read(path, seed=seed) for path in paths]
+    found = [told(reading.read(path, seed=seed)) for path in paths]
     samples = [sample for one in found for sample in one.samples.values()]
     if len(samples) > 2:
         raise InputError(f"`--pilot` must hold one model or two; there are {len(samples)}.")
     if len(samples) == 2:
-        found = [reading.read(path, rows=True, seed=seed) for path in paths]
+        found = [told(reading.read(path, rows=True, seed=seed)) for path in paths]
         samples = [sample for one in found for sample in one.samples.values()]
     return samples, list(dict.fromkeys(note for one in found for note in one.notes))
 

@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, Source, read_models, takes_ranks
+from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 
 PANEL = common.HAVE_RANKS
 
@@ -27,6 +28,8 @@ def report(
     reading: Reading,
     out: Annotated[Path, typer.Option(help="The file to write.")] = Path("report.html"),
     metric: common.Metrics = None,
+    anchor: Anchors = None,
+    joint: Joint = False,
     title: Annotated[str | None, typer.Option(help="Its title.")] = None,
     level: common.Level = 0.95,
     seed: common.Seed = 0,
@@ -42,12 +45,12 @@ def report(
     from fullrank.reporting import write_report
 
     common.writable(out, "--out")
-    found = read_models(reading, files, seed=seed)
+    found = told(read_models(reading, files, seed=seed))
     measured, metrics = told_by([Source.of(one).path for one in files])
     wanted = metric or metrics
     settings: dict[str, Any] = {"metrics": wanted} if wanted else {}
     made = write_report(
-        found.samples,
+        shaped(found.samples, anchor, joint),
         out,
         title=title,
         measured=measured | ({"assumed": " ".join(found.notes)} if found.notes else {}),

@@ -20,6 +20,7 @@ from fullrank.inference.comparison.inputs import is_naive
 from fullrank.inference.comparison.result import Comparison, Difference
 from fullrank.inference.comparison.winner import best
 from fullrank.inference.estimation.doubts import size_doubts
+from fullrank.inference.estimation.training_items import training_notes
 from fullrank.inference.statistics.interval import Interval
 from fullrank.inference.statistics.means import FEW_HITS
 from fullrank.inference.statistics.moments import mean_and_covariance, spread
@@ -165,6 +166,7 @@ def compare(
             *_cautions(aligned, test, n_resamples, len(differences)),
             *spoken,
         ),
+        assumed=training_notes(results.values(), method),
     )
 
 

@@ -101,6 +101,7 @@ class Comparison:
     naive_best : the model that the sampled metric as it is would name, where there is one
     dominance : for a naive comparison, pairs to the order of their sampled recall curves
     notes : what else should be known
+    assumed : what was taken for granted, a sentence each; of a file, by its reader
     """
 
     models: tuple[str, ...]
@@ -119,6 +120,7 @@ class Comparison:
     naive_best: Mapping[str, str]
     dominance: Mapping[tuple[str, str], Dominance] = field(repr=False)
     notes: tuple[str, ...]
+    assumed: tuple[str, ...] = ()
 
     def between(self, first: str, second: str, metric: str | Metric) -> Difference:
         """The difference first minus second at a metric."""
@@ -172,6 +174,7 @@ class Comparison:
             "differences": [one.to_dict() for one in self.differences],
             "naive_best": dict(self.naive_best),
             "notes": list(self.notes),
+            "assumed": list(self.assumed),
         }
 
     def to_arrow(self) -> Any:
@@ -214,8 +217,8 @@ class Comparison:
 
     def __str__(self) -> str:
         unnamed = [says for one in self.metrics if (says := self.leader(one).says) is not None]
-        lines = [self._title(), "", *self._block(), "", *self._lines(), *unnamed, *self.notes]
-        return "\n".join(lines)
+        lines = [self._title(), "", *self._block(), "", *self._lines(), *unnamed]
+        return "\n".join([*lines, *self.notes, *self.assumed])
 
     def _title(self) -> str:
         if self.paired:

@@ -14,6 +14,7 @@ from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
 from fullrank.inference.estimation.doubts import size_doubts
+from fullrank.inference.estimation.training_items import training_notes
 from fullrank.inference.estimation.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
@@ -44,6 +45,7 @@ class Diagnosis:
     notes : what else should be known, for all metrics, doubts first
     blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
     doubts : why the sample may not be what it was said to be
+    assumed : what was taken for granted, as it is not known
     """
 
     blind_share: float
@@ -54,6 +56,7 @@ class Diagnosis:
     notes: tuple[str, ...]
     blind: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -124,6 +127,7 @@ def diagnose(
         ),
         blind=below,
         doubts=doubts,
+        assumed=training_notes([sample], chosen.name),
     )
 
 

@@ -117,7 +117,7 @@ def _users_again(sample: RankSample, rng: np.random.Generator) -> RankSample:
             weight=weight[seen],
             **{name: getattr(sample, name)[seen] for name in columns},
         )
-    return RankSample._from_rows(sample.design, _rows_again(rows, rng))
+    return RankSample._from_rows(sample.design, _rows_again(rows, rng)).anchored(sample.anchor)
 
 
 def _rows_again(rows: Rows, rng: np.random.Generator) -> Rows:
@@ -166,9 +166,10 @@ def _outcomes_again(sample: RankSample, ranks: Ints, rng: np.random.Generator) -
                 levels=list(design.levels),
                 stop_rank=design.stop_rank,
                 replacement=design.replacement,
+                excluded=design.excluded,
                 rng=rng,
             )
-        )
+        ).anchored(sample.anchor)
     sizes, counts = np.unique(np.repeat(sample.sample_size, sample.count), return_counts=True)
     parts = np.split(rng.permutation(ranks), np.cumsum(counts)[:-1])
     again = sum(
@@ -178,10 +179,11 @@ def _outcomes_again(sample: RankSample, ranks: Ints, rng: np.random.Generator) -
                 n_items=int(sample.pool.max()),
                 sample_size=int(size),
                 replacement=design.replacement,
+                excluded=design.excluded,
                 rng=rng,
             )
         )
         for size, part in zip(sizes, parts, strict=True)
     )
     assert isinstance(again, RankSample)
-    return again
+    return again.anchored(sample.anchor)

@@ -122,6 +122,7 @@ class Estimate(tabular.Tabular):
             **known,
             "stands_for": stands_for(self.sample, self.values),
             "design": self._design(),
+            "assumed": list(self.diagnosis.assumed),
         }
 
     def _design(self) -> dict[str, Any]:
@@ -156,7 +157,7 @@ class Estimate(tabular.Tabular):
         return self.distribution.plot(ax)
 
     def __str__(self) -> str:
-        return page({"": self})
+        return page({"": self}, self.diagnosis.assumed)
 
     def _title(self) -> str:
         return self.method

@@ -16,6 +16,8 @@ from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
 from fullrank.samples import ExactRanks, RankSample
 
+_OF_ALL = ("format", "kind", "assumed")  # said once for all models
+
 
 @dataclass(frozen=True, eq=False)
 class Estimates(tabular.Tabular, Mapping[str, Estimate]):
@@ -24,7 +26,7 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
     Attributes
     ----------
     models : name to Estimate
-    assumed : what a reader of files took for granted, a sentence each
+    assumed : what was taken for granted, a sentence each; of a file, by its reader
 
     Examples
     --------
@@ -62,7 +64,7 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
         """Plain numbers, with a format version: of one model, or of each under "models"."""
         models = []
         for name, one in self.models.items():
-            content = {k: v for k, v in one.to_dict().items() if k not in ("format", "kind")}
+            content = {k: v for k, v in one.to_dict().items() if k not in _OF_ALL}
             models.append({"metrics": content.pop("metrics"), "model": name, **content})
         found = models[0] if len(models) == 1 else {"models": models}
         return {"format": 1, **found, "assumed": list(self.assumed)}
@@ -105,6 +107,7 @@ def takes_several(estimate: Callable[..., Estimate]) -> Estimating:
         if not sample or not all(isinstance(name, str) for name in sample):
             raise InputError("`sample` must map the names of models, as text, to their samples.")
         found = {name: estimate(one, **settings) for name, one in sample.items()}
-        return Estimates(MappingProxyType(found))
+        assumed = dict.fromkeys(note for one in found.values() for note in one.diagnosis.assumed)
+        return Estimates(MappingProxyType(found), tuple(assumed))
 
     return called

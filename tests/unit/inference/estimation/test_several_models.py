@@ -11,7 +11,7 @@ from fullrank.samples import RankSample, simulate
 
 TRUE = np.ceil(3000 * np.random.default_rng(0).random(600) ** 3).astype(int)
 SAMPLES = {
-    name: simulate(TRUE, n_items=3000, sample_size=size, rng=0)
+    name: simulate(TRUE, n_items=3000, sample_size=size, excluded=True, rng=0)
     for name, size in (("few", 100), ("many", 500))
 }
 

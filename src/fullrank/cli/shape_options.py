@@ -1,0 +1,103 @@
+"""What the ranks that a sample does not resolve are assumed to look like, on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullrank.errors import InputError
+
+if TYPE_CHECKING:
+    from fullrank.samples import ExactRanks, RankSample
+    from fullrank.samples.read_ranks import Ranks
+
+_PANEL = "Shapes borrowed from other models"
+_SAY = "--training-items excluded or kept"
+
+Anchors = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--anchor",
+        help="Exact ranks of a cheap model on the same data, whose shape the estimates borrow: a "
+        "file or run folder that fullrank wrote. Give it again for more. Where training items are "
+        "excluded only.",
+        metavar="FILE",
+        readable=False,  # said in our own words
+        rich_help_panel=_PANEL,
+    ),
+]
+Joint = Annotated[
+    bool,
+    typer.Option(
+        "--joint",
+        help="Let the models share the shape that they have in common. Where training items are "
+        "excluded only.",
+        rich_help_panel=_PANEL,
+    ),
+]
+
+
+def told(found: Ranks, method: str = "auto") -> Ranks:
+    """With a note where it matters whether training items were excluded, and is not known."""
+    from fullrank.inference.estimation.training_items import training_notes
+
+    notes = training_notes(found.samples.values(), method, _SAY)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def shaped(
+    samples: Mapping[str, Any], anchors: list[Path] | None, joint: bool, method: str = "auto"
+) -> Mapping[str, Any]:
+    """The samples with the shape of other models on the same data, or of each other."""
+    if not anchors and not joint:
+        return samples
+    if anchors and joint:
+        raise InputError("`--joint` must not be given with `--anchor`: a sample has one shape.")
+    from fullrank.estimators import anchored, jointly
+
+    drawn = _drawn(samples, "--joint" if joint else "--anchor", method)
+    if joint:
+        if len(drawn) < 2:
+            raise InputError(
+                f"`--joint` must be given for two sampled models or more; there is only "
+                f"{next(iter(drawn))!r}."
+            )
+        made = jointly(drawn)
+    else:
+        ranks = [one for path in anchors or [] for one in _exact_ranks(path)]
+        made = anchored(drawn, ranks)
+    return {name: made.get(name, one) for name, one in samples.items()}
+
+
+def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, RankSample]:
+    """The samples that are estimated, all of which can borrow."""
+    if method.lower() not in ("auto", "smoothed"):
+        raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
+    drawn = {name: one for name, one in samples.items() if not one.exhausted}
+    if not drawn:
+        raise InputError(f"`{option}` must be given for sampled ranks; these are exact.")
+    for one in drawn.values():
+        if one.design.excluded is False:
+            raise InputError(
+                f"`{option}` must be left out where training items are kept: it helps only where "
+                "training items are excluded."
+            )
+    return drawn
+
+
+def _exact_ranks(path: Path) -> list[ExactRanks]:
+    from fullrank.evaluation.result import Evaluation
+    from fullrank.samples import ExactRanks, sample_files
+
+    found: list[Any]
+    if path.is_dir():
+        found = list(Evaluation.read(path).samples.values())
+    else:
+        found = [sample_files.read_own(path)]
+    if not all(isinstance(one, ExactRanks) for one in found):
+        raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")
+    return found
