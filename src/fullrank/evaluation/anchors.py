@@ -50,7 +50,7 @@ class Anchors:
     history: Interactions | None = None
 
     def refusal(self, n_users: int) -> str | None:
-        """Why cheap models are not ranked for so many users, in a line."""
+        """Why cheap models are not ranked for that many users, in a line."""
         if self.train is None:
             return None
         scores = float(n_users) * self.train.n_items
@@ -116,7 +116,7 @@ def make_anchors(
     """What the argument `anchor` asks for, here: nothing unless a fixed sample is to be drawn.
 
     By default nothing either where training items are candidates, where how far a model lifts them
-    is its own, where users have several targets, or where there is nothing to train on.
+    is its own, for multi-target users, or where there is nothing to train on.
     """
     if anchor is None:
         return Anchors()
@@ -132,7 +132,7 @@ def make_anchors(
         history = train if split is None else split.history
         return Anchors(asked=AUTO, train=train, history=history)
     if not fixed or several:
-        why = "users have several targets" if fixed else f"the strategy is {strategy.name}"
+        why = "users have more than one target" if fixed else f"the strategy is {strategy.name}"
         raise InputError(
             f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
         )

@@ -92,7 +92,7 @@ def test_several_targets_borrow_nothing(split: Split, scorers: dict[str, Any]) -
     data = split.train.union(split.test).split("ratio", test=0.3, rng=1)
     found = evaluate(scorers, data, strategy=FIXED, metrics="recall@5")
     assert not any(borrowed(found))
-    with pytest.raises(InputError, match=r"`anchor`.*several targets"):
+    with pytest.raises(InputError, match=r"`anchor`.*more than one target"):
         evaluate(scorers, data, strategy=FIXED, anchor=cheap_ranks(split))
 
 

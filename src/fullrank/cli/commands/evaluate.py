@@ -93,7 +93,7 @@ def evaluate(
         bool,
         typer.Option(
             "--no-anchor",
-            help="Borrow no shape at the top: without, PureSVD and ItemKNN are trained and ranked "
+            help="Borrow no shape at the top: otherwise PureSVD and ItemKNN are trained and ranked "
             "exactly beside a fixed sample.",
         ),
     ] = False,
