@@ -25,7 +25,7 @@ from fullrank.samples import RankSample
 from fullrank.tables import ids
 
 AUTO = "auto"
-MOST_SCORES = 2e10  # users × items of one anchor: about a minute on a few cores
+MOST_SCORES = 2e10  # users × items of one anchor: both take about a minute on two cores
 _FACTORS = 64
 _SHARE = 10  # users or items to a factor at least: nearly all factors would copy the data
 _NAMES = "PureSVD and ItemKNN"
