@@ -62,6 +62,30 @@ def test_strategies(fullrank: Run, plays: Path, strategy: str) -> None:
     assert all(one["low"] <= one["estimate"] <= one["high"] for one in model["metrics"])
 
 
+@pytest.mark.slow
+def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
+    command = ("evaluate", plays, "--model", "popularity", "--strategy", "sampled:8", "-m",
+               "recall@2", "--no-report")  # fmt: skip
+    out = tmp_path / "run"
+    done = fullrank(*command, "--out", out)
+    assert done.code == 0, done.err
+    found = Evaluation.read(out)
+    assert found.borrowed is not None
+    assert "PureSVD and ItemKNN" in found.borrowed
+    assert found.borrowed in done.out
+    value = found.estimates["popularity"]["recall@2"]
+    ranks = out / "ranks" / "popularity.parquet"
+    estimated = json.loads(fullrank("estimate", ranks, "-m", "recall@2", "--json").out)
+    assert estimated["metrics"][0]["estimate"] == value
+    for option in ("--no-anchor", "--keep-seen"):
+        content = json.loads(fullrank(*command, option, "--json").out)
+        assert content["borrowed"] is None
+        assert content["models"][0]["metrics"][0]["estimate"] != value
+    refused = fullrank(*command, "--no-anchor", "--out", out)
+    assert refused.code == 2
+    assert re.search(r"`out`.*anchor \(auto there, none now\)", refused.err)
+
+
 def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     for name, size in (("u", 40), ("i", 23)):

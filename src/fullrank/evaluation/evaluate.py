@@ -27,6 +27,7 @@ def evaluate(
     strategy: str | Strategy = "exact",
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     exclude: Any = "seen",
+    anchor: Any = "auto",
     out: PathLike | None = None,
     engine: Engine | None = None,
     device: str | None = None,
@@ -55,6 +56,11 @@ def evaluate(
     exclude : Interactions, sparse matrix (users × items) or None
         Items that are not candidates. "seen" means the items that a split shows of its users, and
         nothing where `data` is not a split; None ranks everything.
+    anchor : "auto", None, ExactRanks or a list of them
+        What fixed samples of one target for each user borrow the shape of P(R) at the top from
+        (`fullrank.anchored`). "auto" trains PureSVD and ItemKNN on the training data (where `data`
+        is not a split, on `exclude`) and ranks them exactly for the same users, if training items
+        are excluded; not beyond 2e10 scores for each, users × items. None borrows nothing.
     out : path of a folder, optional
         Finished shards are kept there, and the ranks, results and report in the end. An
         interrupted run resumes when it is called with the same arguments, and ends with the same
@@ -111,6 +117,7 @@ def evaluate(
         strategy=Strategy.of(strategy),
         metrics=tuple(metric.name for metric in parse_all(metrics)),
         exclude=exclude,
+        anchor=anchor,
         marked=out is not None,
         seed=rng,
         name=name,

@@ -121,13 +121,16 @@ def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
     if isinstance(thing, str):
         thing = make_model(thing)
     if isinstance(thing, Saved) and not hasattr(thing, "interactions_"):
-        return _fitted(name, thing, _needed(name, split))
+        learned = _needed(name, split)
+        return fitted_entry(name, thing, learned.train, learned.history)
     if isinstance(thing, UserFactors):
         about = {"kind": "user factors", "column": thing.column}
         if marked:
             about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
         return Entry(name=name, about=about, scorer=lambda _: thing)
-    scorer = as_scorer(_with_history(thing, split) if isinstance(thing, Saved) else thing)
+    if isinstance(thing, Saved):
+        thing = _with_history(thing, None if split is None else split.history)
+    scorer = as_scorer(thing)
     about = {"kind": "scorer", "about": repr(scorer)}
     if marked:
         about["fingerprint"] = fingerprint(scorer)
@@ -143,8 +146,8 @@ def _needed(name: str, split: Split | None) -> Split:
     return split
 
 
-def _fitted(name: str, model: Any, split: Split) -> Entry:
-    """A model that is yet to be fitted, on the training part."""
+def fitted_entry(name: str, model: Any, train: Interactions, history: Interactions) -> Entry:
+    """A model that is yet to be fitted, and scores users by their history."""
     settings = {field: getattr(model, field) for field, is_own in _fields(model).items() if is_own}
     kind = next((key for key, one in models.MODELS.items() if one is type(model)), None)
     if kind is None:  # of a class of the caller's own nothing tells whether it is still the same
@@ -152,16 +155,16 @@ def _fitted(name: str, model: Any, split: Split) -> Entry:
             f"`models` must be of our own kinds or fitted; {name}, a {type(model).__name__}, is "
             "neither."
         )
-    fit_memory.check_fit(name, model, split.train)
+    fit_memory.check_fit(name, model, train)
 
     def scorer(keeper: Keeper | None) -> Any:
         kept = None if keeper is None else keeper.folder.kept_model(keeper.model)
         if kept is not None:
-            return _with_history(models.load(kept), split)
-        fitted = model.fit(split.train)
+            return _with_history(models.load(kept), history)
+        fitted = model.fit(train)
         if keeper is not None:
             keeper.folder.keep_model(keeper.model, fitted.save)
-        return _with_history(fitted, split)
+        return _with_history(fitted, history)
 
     about = {"kind": "fitted", "model": kind, "settings": _plain(settings)}
     return Entry(name=name, about=about, scorer=scorer)
@@ -170,17 +173,16 @@ def _fitted(name: str, model: Any, split: Split) -> Entry:
 def _saved(name: str, path: Path, split: Split) -> Entry:
     model = models.load(path)
     about = {"kind": "saved", "about": repr(model), "fingerprint": file_fingerprint(path)}
-    scorer = _with_history(model, split)
+    scorer = _with_history(model, split.history)
     _warn_of_leak(name, model, split)
     return Entry(name=name, about=about, scorer=lambda _: scorer)
 
 
-def _with_history(model: Any, split: Split | None) -> Any:
+def _with_history(model: Any, history: Interactions | None) -> Any:
     """The scorer of the users who are asked about; its items are those that the model knows."""
     learned = model.interactions_
-    if split is None or learned is split.history:
+    if history is None or learned is history:
         return model.scorer()
-    history = split.history
     if all(
         np.array_equal(getattr(learned, part), getattr(history, part))
         for part in ("user_ids", "item_ids", "indptr", "indices")

@@ -85,10 +85,16 @@ class Evaluation(tabular.Tabular):
         """How the test items were held out, in a line; None where the data were no split."""
         return _split(self.about)
 
+    @property
+    def borrowed(self) -> str | None:
+        """Whose shape at the top the estimates borrow, in a line; None where none was sought."""
+        return self.about.get("borrowed")
+
     def to_markdown(self) -> str:
-        """A Markdown table, and the split below it."""
-        split = "" if self.split is None else f"\n\nSplit: {self.split}"
-        return super().to_markdown() + split
+        """A Markdown table, and below it the split and the borrowed shape."""
+        split = None if self.split is None else f"Split: {self.split}"
+        lines = [super().to_markdown(), split, self.borrowed]
+        return "\n\n".join(line for line in lines if line is not None)
 
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
@@ -137,6 +143,7 @@ class Evaluation(tabular.Tabular):
                 "kind": KIND,
                 "exact": self.exact,
                 "split": self.split,
+                "borrowed": self.borrowed,
                 "metrics": list(self.metrics),
                 "models": models,
                 "comparison": None if self.comparison is None else self.comparison.to_dict(),
@@ -175,7 +182,8 @@ class Evaluation(tabular.Tabular):
             for note in one.diagnosis.lines()
             if note
         ]
-        return "\n".join([*lines, *notes])
+        borrowed = [] if self.borrowed is None else [self.borrowed]
+        return "\n".join([*lines, *borrowed, *notes])
 
     def _title(self) -> str:
         name = self.about.get("name") or "ranks"
@@ -251,7 +259,7 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
         told["split"] = split
     labels = {"strategy": "strategy", "settled": "resolved strategy"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
-    labels |= {"fullrank": "fullrank"}
+    labels |= {"fullrank": "fullrank", "borrowed": "shape at the top"}
     for key, label in labels.items():
         if about.get(key) is not None:
             told[label] = shown(about[key])

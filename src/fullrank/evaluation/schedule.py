@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from fullrank import __version__
 from fullrank._lib import checks
@@ -21,6 +21,7 @@ from fullrank.data.targets import ANY
 from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
+from fullrank.evaluation.anchors import Anchors, borrows, make_anchors
 from fullrank.evaluation.budget import chosen_users, settled_strategy
 from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
 from fullrank.evaluation.problem import (
@@ -40,6 +41,15 @@ from fullrank.scorers.scorer import Scorer
 from fullrank.scorers.user_files import UserFactors, UserFile
 
 
+class Ranking(NamedTuple):
+    """What a model ranks, and how."""
+
+    targets: Any
+    strategy: Strategy
+    shards: list[Shard]
+    keep_rows: bool
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Work:
     """The cleaned arguments of `evaluate`."""
@@ -47,6 +57,7 @@ class Work:
     entries: list[Entry]
     targets: Any  # ShardedTargets, or a UserFile
     exclude: Any  # Interactions, a sparse matrix or None
+    anchors: Anchors
     asked: Mapping[str, Any]
     strategy: Strategy
     metrics: tuple[str, ...]
@@ -68,7 +79,7 @@ class Work:
             if self.strategy.name == "budget":
                 if folder is not None:  # whose model is kept there must be known before it is
                     folder.settle(self.asked, None)
-                scorer = self._scorer(0, folder)
+                scorer = self._scorer(0, self.entries[0], folder)
             settled = self._settled(scorer)
             if folder is not None:
                 folder.settle(self.asked, settled)
@@ -83,14 +94,17 @@ class Work:
         found = {}
         with self.engine:
             for model, entry in enumerate(self.entries):
-                make = partial(self._scorer, model, folder, scorer if model == 0 else None)
+                make = partial(self._scorer, model, entry, folder, scorer if model == 0 else None)
                 scorer = None
-                parts = self._ranked(model, make, targets, strategy, shards, folder)
-                found[entry.name] = added(parts)
+                how = Ranking(targets, strategy, shards, self.keep_rows)
+                found[entry.name] = self._ranked(model, entry.name, make, how, folder)
+            how = Ranking(targets, Strategy(), shards, keep_rows=False)
+            found, borrowed = self._lent(found, settled.get("without_anchor"), how, folder)
+        about = self._about(strategy, time.perf_counter() - start)
         return Evaluation(
             samples=MappingProxyType(found),
             metrics=self.metrics,
-            about=MappingProxyType(self._about(strategy, time.perf_counter() - start)),
+            about=MappingProxyType({**about, "borrowed": borrowed}),
             confidence_level=self.level,
         )
 
@@ -107,7 +121,7 @@ class Work:
         }
 
     def _settled(self, scorer: Any) -> dict[str, Any]:
-        """What the arguments leave open: the strategy of a budget, and the size of shards."""
+        """What the arguments leave open: a budget's strategy, anchors, and the size of shards."""
         targets = self.targets if scorer is None else self._excluding(self.targets, scorer)
         strategy = settled_strategy(
             self.strategy, scorer, targets, metric=self.metrics[0], seed=self.seed
@@ -115,7 +129,26 @@ class Work:
         per_user = strategy.per_user(self.targets.n_items or ANY)
         n_users = strategy.users or self.targets.n_users
         size = self.shard_size or usual_size(n_users, per_user, self.device)
-        return {"strategy": strategy.to_dict(), "shard_size": size}
+        without = self.anchors.refusal(n_users)
+        return {"strategy": strategy.to_dict(), "shard_size": size, "without_anchor": without}
+
+    def _lent(
+        self,
+        found: dict[str, Ranks],
+        without: str | None,
+        how: Ranking,
+        folder: RunFolder | None,
+    ) -> tuple[dict[str, Ranks], str | None]:
+        """The samples with the shape of the anchors, which are ranked now, and a line on it."""
+        if self.anchors.asked is None or not any(borrows(one) for one in found.values()):
+            return found, None
+        if without is not None:
+            return found, without
+        ranks = []
+        for model, entry in enumerate(self.anchors.entries(), start=len(self.entries)):
+            make = partial(self._scorer, model, entry, folder)
+            ranks.append(self._ranked(model, entry.name, make, how, folder))
+        return self.anchors.lent(found, ranks), self.anchors.says
 
     def _needs_no_shards(self, targets: Any) -> bool:
         """Whether all users can be ranked in one call: shards are for resuming and for workers."""
@@ -123,10 +156,9 @@ class Work:
         free = self.shard_size is None and self.keep_rows
         return here and free and targets.n_users <= AT_ONCE
 
-    def _scorer(self, model: int, folder: RunFolder | None, ready: Any = None) -> Any:
+    def _scorer(self, model: int, entry: Entry, folder: RunFolder | None, ready: Any = None) -> Any:
         if ready is not None:
             return ready
-        entry = self.entries[model]
         with self.steps(f"preparing {entry.name}"):
             made = entry.scorer(None if folder is None else Keeper(folder, model))
             if isinstance(made, UserFactors):
@@ -144,13 +176,13 @@ class Work:
     def _ranked(
         self,
         model: int,
+        name: str,
         make: Callable[[], Any],
-        targets: Any,
-        strategy: Strategy,
-        shards: list[Shard],
+        how: Ranking,
         folder: RunFolder | None,
-    ) -> list[Ranks]:
-        """The ranks of all shards of one model, in order."""
+    ) -> Ranks:
+        """The ranks of one model: of all its shards, in order."""
+        shards = how.shards
         done = {} if folder is None else folder.kept(model)
         missing = [at for at in range(len(shards)) if at not in done]
         found: dict[int, Ranks] = {}
@@ -160,14 +192,14 @@ class Work:
             scorer = make()
             problem = Problem(
                 scorer=scorer,
-                targets=self._excluding(targets, scorer),
-                strategy=strategy,
+                targets=self._excluding(how.targets, scorer),
+                strategy=how.strategy,
                 seed=self.seed,
                 threads=self.engine.threads,
                 device=self.device,
-                keep_rows=self.keep_rows,
+                keep_rows=how.keep_rows,
             )
-            with self.steps(f"ranking with {self.entries[model].name}") as show:
+            with self.steps(f"ranking with {name}") as show:
                 if show is not None:
                     show(so_far, total)
                     if len(shards) == 1 and isinstance(self.engine, Serial):
@@ -183,8 +215,8 @@ class Work:
                     if show is not None:
                         show(so_far, total)
         if folder is not None:
-            return list(folder.samples(model, len(shards)))
-        return [found[at] for at in range(len(shards))]
+            return added(list(folder.samples(model, len(shards))))
+        return added([found[at] for at in range(len(shards))])
 
     def _excluding(self, targets: Any, scorer: Any) -> Any:
         """The targets with what is excluded, in the rows of the catalogue of this scorer."""
@@ -200,7 +232,14 @@ class Work:
 
 
 def make_work(
-    models: Any, data: Any, *, exclude: Any, seed: RandomState, marked: bool, **settings: Any
+    models: Any,
+    data: Any,
+    *,
+    exclude: Any,
+    anchor: Any,
+    seed: RandomState,
+    marked: bool,
+    **settings: Any,
 ) -> Work:
     """Clean what belongs together; the other settings are clean.
 
@@ -228,6 +267,9 @@ def make_work(
         targets = ShardedTargets.of(data if split is None else split.test)
         parts = split.parts().values() if split else ()
         mark = fingerprint(targets, exclude, *parts) if marked else None
+    anchors = make_anchors(
+        anchor, strategy=settings["strategy"], targets=targets, split=split, exclude=exclude
+    )
     key = seed_key(seed)
     about_data = {
         "n_users": targets.n_users,
@@ -242,13 +284,20 @@ def make_work(
         "excluded": exclude is not None or "seen" in getattr(data, "columns", ()),
         "seed": key,
         "strategy": settings["strategy"].to_dict(),
+        "anchor": anchors.asked,
         "metrics": list(settings["metrics"]),
         "keep_rows": settings["keep_rows"],
         "confidence_level": settings["level"],
         "models": [{"name": entry.name, **entry.about} for entry in entries],
     }
     return Work(
-        entries=entries, targets=targets, exclude=exclude, asked=asked, seed=key, **settings
+        entries=entries,
+        targets=targets,
+        exclude=exclude,
+        anchors=anchors,
+        asked=asked,
+        seed=key,
+        **settings,
     )
 
 

@@ -89,6 +89,14 @@ def evaluate(
     keep_seen: Annotated[
         bool, typer.Option("--keep-seen", help="Rank what the user has seen as well.")
     ] = False,
+    no_anchor: Annotated[
+        bool,
+        typer.Option(
+            "--no-anchor",
+            help="Borrow no shape at the top: otherwise PureSVD and ItemKNN are trained and ranked "
+            "exactly beside a fixed sample.",
+        ),
+    ] = False,
     engine: Annotated[
         str, typer.Option(help="serial; processes:2; ray, ray:auto (a cluster's address).")
     ] = "serial",
@@ -141,6 +149,7 @@ def evaluate(
             strategy=strategy,
             metrics=metric or METRICS,
             exclude=None if keep_seen else "seen",
+            anchor=None if no_anchor else "auto",
             out=out,
             engine=engine_of(engine),
             device=device,

@@ -1,0 +1,177 @@
+"""The shape at the top that fixed samples borrow: of cheap models, ranked exactly beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank._lib import checks
+from fullrank._lib.fingerprints import fingerprint
+from fullrank._lib.types import Array, Ints
+from fullrank.data import Interactions, Split
+from fullrank.data.shards import ShardedTargets
+from fullrank.data.targets import by_rows
+from fullrank.errors import InputError
+from fullrank.estimators import anchored
+from fullrank.evaluation import fit_memory
+from fullrank.evaluation.model_sources import Entry, fitted_entry
+from fullrank.evaluation.problem import Ranks
+from fullrank.evaluation.strategy import Strategy
+from fullrank.models import ItemKNN, PureSVD
+from fullrank.samples import RankSample
+from fullrank.tables import ids
+
+AUTO = "auto"
+MOST_SCORES = 2e10  # users × items of one anchor: both take about a minute on two cores
+_FACTORS = 64
+_SHARE = 10  # users or items to a factor at least: nearly all factors would copy the data
+_NAMES = "PureSVD and ItemKNN"
+_BORROWED = "The shape of P(R) at the top is borrowed from"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Anchors:
+    """Where the shape comes from: ranks that were given, or models to train; perhaps nowhere.
+
+    Attributes
+    ----------
+    asked : what the manifest holds of the argument, "auto" or a fingerprint; None without
+    given : exact ranks of the caller's, or their P(R)
+    train : what cheap models learn from
+    history : what is known of the evaluated users
+    """
+
+    asked: str | None = None
+    given: tuple[Any, ...] = ()
+    train: Interactions | None = None
+    history: Interactions | None = None
+
+    def refusal(self, n_users: int) -> str | None:
+        """Why cheap models are not ranked for that many users, in a line."""
+        if self.train is None:
+            return None
+        scores = float(n_users) * self.train.n_items
+        if scores > MOST_SCORES:
+            return (
+                f"No shape at the top is borrowed: to rank {_NAMES} exactly takes {scores:.2g} "
+                f"scores each, and the limit is {MOST_SCORES:.2g}."
+            )
+        try:
+            for name, model in cheap_models(self.train).items():
+                fit_memory.check_fit(name, model, self.train)
+        except InputError:
+            return f"No shape at the top is borrowed: there is too little memory to train {_NAMES}."
+        return None
+
+    def entries(self) -> list[Entry]:
+        """The cheap models, as models that are evaluated."""
+        if self.train is None:
+            return []
+        assert self.history is not None
+        return [
+            fitted_entry(f"anchor {name}", model, self.train, self.history)
+            for name, model in cheap_models(self.train).items()
+        ]
+
+    def lent(self, samples: Mapping[str, Ranks], ranks: Sequence[Ranks]) -> dict[str, Ranks]:
+        """The samples with the shape of the given ranks, or of these."""
+        source = list(self.given or ranks)
+        return {
+            name: anchored(sample, source) if borrows(sample) else sample
+            for name, sample in samples.items()
+        }
+
+    @property
+    def says(self) -> str:
+        """What the samples borrow, in a line."""
+        if self.given:
+            return f"{_BORROWED} the ranks that were given as anchor."
+        return (
+            f"{_BORROWED} {_NAMES}, ranked exactly on the same data "
+            "(--no-anchor or anchor=None leaves it out)."
+        )
+
+
+def cheap_models(train: Interactions) -> dict[str, Any]:
+    """The models whose shape is borrowed by default; in small data with fewer factors."""
+    factors = max(1, min(_FACTORS, train.n_users // _SHARE, train.n_items // _SHARE))
+    return {
+        "PureSVD": PureSVD(n_factors=factors),
+        "ItemKNN": ItemKNN(n_neighbors=100, shrinkage=10.0),
+    }
+
+
+def borrows(sample: Ranks) -> bool:
+    """Whether a shape says something of these ranks: a fixed sample, one target for each user."""
+    fixed = isinstance(sample, RankSample) and not sample.design.adaptive
+    return fixed and not sample.exhausted and not sample.several
+
+
+def make_anchors(
+    anchor: Any, *, strategy: Strategy, targets: Any, split: Split | None, exclude: Any
+) -> Anchors:
+    """What the argument `anchor` asks for, here: nothing unless a fixed sample is to be drawn.
+
+    By default nothing either where training items are candidates, where how far a model lifts them
+    is its own, for multi-target users, or where there is nothing to train on.
+    """
+    if anchor is None:
+        return Anchors()
+    fixed = strategy.name in ("sampled", "budget")
+    several = (targets.n_targets or 0) > targets.n_users
+    if isinstance(anchor, str):
+        checks.choice("anchor", anchor, (AUTO,))
+        if not fixed or several or exclude is None:
+            return Anchors()
+        train = _training(exclude, targets) if split is None else split.train
+        if train is None or _too_small(train):
+            return Anchors()
+        history = train if split is None else split.history
+        return Anchors(asked=AUTO, train=train, history=history)
+    if not fixed or several:
+        why = "users have more than one target" if fixed else f"the strategy is {strategy.name}"
+        raise InputError(
+            f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
+        )
+    return _given(anchor)
+
+
+def _given(anchor: Any) -> Anchors:
+    several = tuple(anchor) if isinstance(anchor, list | tuple) else (anchor,)
+    trial = RankSample.from_ranks([1], sample_size=2, n_items=3, replacement=False)
+    anchored(trial, list(several))  # refuses what is no shape, before a model is trained
+    return Anchors(asked=fingerprint(*several), given=several)
+
+
+def _training(exclude: Any, targets: ShardedTargets) -> Interactions | None:
+    """The excluded items as training data, if they know every user and item of the targets."""
+    train = exclude if isinstance(exclude, Interactions) else _unnamed(by_rows(exclude))
+    users = _knows(train.user_ids, targets.users, targets.user_ids)
+    return train if users and _knows(train.item_ids, targets.items, targets.item_ids) else None
+
+
+def _unnamed(matrix: Any) -> Interactions:
+    n_users, n_items = matrix.shape
+    rows = np.repeat(np.arange(n_users), np.diff(matrix.indptr))
+    return Interactions.from_arrays(
+        rows,
+        np.asarray(matrix.indices),
+        user_ids=np.arange(n_users),
+        item_ids=np.arange(n_items),
+    )
+
+
+def _knows(known: Array, rows: Ints, names: Array | None) -> bool:
+    if names is None:
+        return bool(rows.max() < known.size)
+    if (names.dtype.kind == "U") != (known.dtype.kind == "U"):
+        return False
+    return bool((ids.find("exclude", names[np.unique(rows)], known) >= 0).all())
+
+
+def _too_small(train: Interactions) -> bool:
+    counts = train.user_counts(), train.item_counts()
+    return any(np.count_nonzero(one) < 2 for one in counts)
