@@ -60,7 +60,7 @@ def evaluate(
         What fixed samples of one target for each user borrow the shape of P(R) at the top from
         (`fullrank.anchored`). "auto" trains PureSVD and ItemKNN on the training data (where `data`
         is not a split, on `exclude`) and ranks them exactly for the same users, if training items
-        are excluded; not beyond 2e10 scores for each, users × items. None borrows nothing.
+        are excluded; not beyond 2e9 scores for each, users × items. None borrows nothing.
     out : path of a folder, optional
         Finished shards are kept there, and the ranks, results and report in the end. An
         interrupted run resumes when it is called with the same arguments, and ends with the same

@@ -33,12 +33,13 @@ class Entry:
 
     `about` goes into the manifest, and a resumed run must find it again. `scorer(keeper)`
     makes the scorer; a model that is fitted is given to the keeper, if there is one, so that it
-    need not be fitted twice.
+    need not be fitted twice. `personal` is false where every user gets the same scores.
     """
 
     name: str
     about: Mapping[str, Any]
     scorer: Callable[[Keeper | None], Any]
+    personal: bool = True
 
 
 class Keeper(NamedTuple):
@@ -128,13 +129,14 @@ def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
         if marked:
             about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
         return Entry(name=name, about=about, scorer=lambda _: thing)
+    personal = not isinstance(thing, models.Popularity)
     if isinstance(thing, Saved):
         thing = _with_history(thing, None if split is None else split.history)
     scorer = as_scorer(thing)
     about = {"kind": "scorer", "about": repr(scorer)}
     if marked:
         about["fingerprint"] = fingerprint(scorer)
-    return Entry(name=name, about=about, scorer=lambda _: scorer)
+    return Entry(name=name, about=about, scorer=lambda _: scorer, personal=personal)
 
 
 def _needed(name: str, split: Split | None) -> Split:
@@ -167,7 +169,8 @@ def fitted_entry(name: str, model: Any, train: Interactions, history: Interactio
         return _with_history(fitted, history)
 
     about = {"kind": "fitted", "model": kind, "settings": _plain(settings)}
-    return Entry(name=name, about=about, scorer=scorer)
+    personal = not isinstance(model, models.Popularity)
+    return Entry(name=name, about=about, scorer=scorer, personal=personal)
 
 
 def _saved(name: str, path: Path, split: Split) -> Entry:
@@ -175,7 +178,8 @@ def _saved(name: str, path: Path, split: Split) -> Entry:
     about = {"kind": "saved", "about": repr(model), "fingerprint": file_fingerprint(path)}
     scorer = _with_history(model, split.history)
     _warn_of_leak(name, model, split)
-    return Entry(name=name, about=about, scorer=lambda _: scorer)
+    personal = not isinstance(model, models.Popularity)
+    return Entry(name=name, about=about, scorer=lambda _: scorer, personal=personal)
 
 
 def _with_history(model: Any, history: Interactions | None) -> Any:

@@ -140,7 +140,9 @@ class Work:
         folder: RunFolder | None,
     ) -> tuple[dict[str, Ranks], str | None]:
         """The samples with the shape of the anchors, which are ranked now, and a line on it."""
-        if self.anchors.asked is None or not any(borrows(one) for one in found.values()):
+        others = {entry.name for entry in self.entries if not entry.personal}
+        some = [one for name, one in found.items() if self.anchors.given or name not in others]
+        if self.anchors.asked is None or not any(borrows(one) for one in some):
             return found, None
         if without is not None:
             return found, without
@@ -148,7 +150,7 @@ class Work:
         for model, entry in enumerate(self.anchors.entries(), start=len(self.entries)):
             make = partial(self._scorer, model, entry, folder)
             ranks.append(self._ranked(model, entry.name, make, how, folder))
-        return self.anchors.lent(found, ranks), self.anchors.says
+        return self.anchors.lent(found, ranks, others), self.anchors.says
 
     def _needs_no_shards(self, targets: Any) -> bool:
         """Whether all users can be ranked in one call: shards are for resuming and for workers."""
