@@ -55,8 +55,6 @@ class Design:
             object.__setattr__(self, name, checks.flag(name, getattr(self, name)))
         if self.excluded is not None:
             object.__setattr__(self, "excluded", checks.flag("excluded", self.excluded))
-        elif self.pool == "unseen":
-            object.__setattr__(self, "excluded", True)
         checks.choice("pool", self.pool, POOLS)
         checks.choice("ties", self.ties, TIES)
         object.__setattr__(self, "stop_rank", checks.integer("stop_rank", self.stop_rank, low=1))

@@ -30,7 +30,7 @@ def anchored(samples: Any, anchor: Any) -> Any:
     Parameters
     ----------
     samples : RankSample, or name to RankSample
-    anchor : ExactRanks of a cheap model (popularity, item-kNN, SVD) for users of the same data,
+    anchor : ExactRanks of a cheap personalised model (item-kNN, SVD) for users of the same data,
         ranked by the same protocol; a list of several, whose shapes are averaged; or their P(R)
 
     Examples
@@ -49,6 +49,8 @@ def anchored(samples: Any, anchor: Any) -> Any:
         raise InputError(f"`samples` must be a RankSample, not {type(samples).__name__}.")
     if samples.design.excluded is False:
         raise InputError(f"`anchor` must be left out where training items are kept: {_HELPS}.")
+    if samples.several:
+        raise InputError("`samples` must have one target for each user to borrow a shape.")
     n_items = samples.n_items if samples.n_items is not None else int(samples.pool.max())
     return samples.anchored(shape(anchor, n_items))
 

@@ -143,7 +143,7 @@ def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> Rank
     rows = sample.rows
     assert rows is not None
     design = sample.design
-    return RankSample.from_ranks(
+    found = RankSample.from_ranks(
         rows.rank[here],
         sample_size=rows.sample_size[here],
         n_items=rows.pool[here],
@@ -152,6 +152,7 @@ def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> Rank
         stop_rank=design.stop_rank,
         pool="unseen",
         ties=design.ties,
-        excluded=design.excluded,
         weight=shares * here.size,
-    ).anchored(sample.anchor)
+    )
+    known = replace(found.design, excluded=design.excluded)
+    return replace(found, design=known, anchor=sample.anchor)

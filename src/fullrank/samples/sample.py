@@ -157,6 +157,8 @@ class RankSample:
             time=None if time is None else checks.integers("time", time, size=r.size),
         )
         common = bool((rows.n_items == rows.n_items[0]).all())
+        if excluded is None and (pool == "unseen" or not common):  # they are what was not drawn
+            excluded = True
         design = Design(
             replacement=replacement,
             levels=None if levels is None else _levels(levels),
