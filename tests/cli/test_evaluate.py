@@ -64,8 +64,8 @@ def test_strategies(fullrank: Run, plays: Path, strategy: str) -> None:
 
 @pytest.mark.slow
 def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
-    command = ("evaluate", plays, "--model", "popularity", "--strategy", "sampled:8", "-m",
-               "recall@2", "--no-report")  # fmt: skip
+    command = ("evaluate", plays, "--model", "e=ease:regularization=5", "--model", "popularity",
+               "--strategy", "sampled:8", "-m", "recall@2", "--no-report")  # fmt: skip
     out = tmp_path / "run"
     done = fullrank(*command, "--out", out)
     assert done.code == 0, done.err
@@ -73,8 +73,10 @@ def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
     assert found.borrowed is not None
     assert "PureSVD and ItemKNN" in found.borrowed
     assert found.borrowed in done.out
-    value = found.estimates["popularity"]["recall@2"]
-    ranks = out / "ranks" / "popularity.parquet"
+    # popularity, whose ranks have another shape, borrows nothing
+    assert [one.anchor is not None for one in found.samples.values()] == [True, False]
+    value = found.estimates["e"]["recall@2"]
+    ranks = out / "ranks" / "e.parquet"
     estimated = json.loads(fullrank("estimate", ranks, "-m", "recall@2", "--json").out)
     assert estimated["metrics"][0]["estimate"] == value
     for option in ("--no-anchor", "--keep-seen"):

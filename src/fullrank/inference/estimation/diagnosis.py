@@ -180,7 +180,7 @@ def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[st
     if ranks > FAR and _looks_at_the_top(metric, ranks):
         return [f"rank 1 of the sample covers {ranks:,.0f} ranks; the estimate is extrapolated."]
     if value > 0.0 and spread / value > WIDE:
-        return [f"the standard error is more than {WIDE:.0%} of the value; the sample cannot tell."]
+        return [f"the standard error is more than {WIDE:.0%} of the value."]
     return []
 
 
@@ -197,8 +197,8 @@ def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[s
     for size, larger in pairwise(levels):  # a target at rank 1 goes on
         price += (larger - size) * float(distribution.mass @ (1.0 - above) ** (size - 1))
     says = (
-        f"An adaptive sample from {START} to {last:,} candidates would tell ranks of 8 apart; it "
-        f"takes about {price:,.0f} candidates a target."
+        f"An adaptive sample from {START} to {last:,} candidates would resolve about 8 ranks; it "
+        f"takes about {price:,.0f} candidates per target."
     )
     return [says]
 
