@@ -37,6 +37,7 @@ QUICK = {
     "ranking_exact": ["1", "factors"],
     "ranking_sampled": ["1"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
+    "smoothed": ["1"],
     "training": ["--simulated", "--rounds", "1"],
 }
 

@@ -1,0 +1,67 @@
+"""The time of a fit, by what is assumed of the ranks that a sample does not resolve.
+
+    python benchmarks/smoothed.py [rounds]
+
+The fit of "auto", the same with an anchor, and one that assumes a power of the rank (the estimator
+before the rank bank) take turns; ratios of medians, for catalogues and numbers of users that grow a
+hundredfold.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import numpy as np
+from _measure import in_turn
+
+from fullrank.estimators import smoothed
+from fullrank.estimators.anchors import shape
+from fullrank.estimators.system import Prior, observed_system
+from fullrank.estimators.uniform.smoothed import best_fit
+from fullrank.samples import ExactRanks, RankSample, simulate
+
+ITEMS, USERS = (4_000, 40_000, 400_000), (1_000, 100_000)
+
+
+def main() -> None:
+    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    base = None
+    for n_items in ITEMS:
+        for n_users in USERS:
+            sample, other = (_sample(n_items, n_users, seed) for seed in (0, 1))
+            exact = ExactRanks.from_ranks(other, n_items=n_items)
+            lent = sample_of(sample, n_items).anchored(shape(exact, n_items))
+            plain = sample_of(sample, n_items)
+            times = in_turn(
+                {
+                    "power": lambda one=plain: _power(replace(one)),
+                    "auto": lambda one=plain: smoothed(replace(one)),  # a copy has no fit yet
+                    "anchored": lambda one=lent: smoothed(replace(one)),
+                },
+                rounds,
+            )
+            base = base or times["auto"]
+            print(
+                f"{n_items:>7,} items, {n_users:>7,} users: "
+                f"auto {times['auto'] / times['power']:.2f}, "
+                f"anchored {times['anchored'] / times['power']:.2f} times the fit of a power; "
+                f"auto {times['auto'] / base:.2f} times that of the first line"
+            )
+
+
+def _sample(n_items: int, n_users: int, seed: int) -> np.ndarray:
+    drawn = 1 + (5.0 * np.random.default_rng(seed).pareto(0.5, n_users)).astype(np.int64)
+    return np.minimum(drawn, n_items)
+
+
+def sample_of(ranks: np.ndarray, n_items: int) -> RankSample:
+    return simulate(ranks, n_items=n_items, sample_size=100, excluded=True, rng=1)
+
+
+def _power(sample: RankSample) -> None:
+    best_fit(replace(observed_system(sample), prior=Prior()))
+
+
+if __name__ == "__main__":
+    main()
