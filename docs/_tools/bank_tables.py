@@ -64,7 +64,7 @@ def bank_difference(name: str, protocol: str, method: str) -> str:
 
 
 def bank_worse(name: str, protocol: str, method: str, model: str) -> str:
-    """On how many data sets a method errs more for a model than the estimate from its own sample."""
+    """On how many data sets a method errs more for a model than the sample alone."""
     cells = [one["by_model"] for one in _errors(name, protocol)]
     worse = sum(one[method][model] > one["auto"][model] for one in cells)
     return f"{worse} of {len(cells)}"

@@ -18,6 +18,7 @@ from reproduction.own.bank.data_sets import SEALED, TUNING
 from reproduction.own.bank.models import MODELS
 
 ROOT = Path(__file__).parents[2]
+slow = [pytest.mark.slow, pytest.mark.verify]
 ALL = sorted([*TUNING, *SEALED])
 COLUMNS = {f"{model}-{protocol}" for model in MODELS for protocol in files.PROTOCOLS}
 USED = {  # by the studies that were there before the bank
@@ -174,7 +175,7 @@ def test_the_stored_means_are_those_of_the_cells(name: str, stored: Any) -> None
 
 
 class TestQuick:
-    pytestmark = [pytest.mark.slow, pytest.mark.verify]
+    pytestmark = slow
 
     def test_rank_bank(self, quick: Any, stored: Any) -> None:
         (found,) = quick("rank_bank", FULLRANK_DATA=str(ROOT / "data"))["data"]
