@@ -14,6 +14,8 @@ _STUDIES = _DOCS / "studies"
 if str(_DOCS.parent) not in sys.path:  # where the package reproduction is
     sys.path.append(str(_DOCS.parent))
 
+import bank_tables  # noqa: E402
+
 from reproduction import tables  # noqa: E402
 from reproduction.tables import stored as study  # noqa: E402
 from reproduction.tables import table  # noqa: E402
@@ -213,4 +215,4 @@ FUNCTIONS = {
         tables.pivot, tables.published, tables.records, tables.run_of, tables.states,
         tables.studies_of_papers,
     )
-} | {"study": study}  # fmt: skip
+} | bank_tables.FUNCTIONS | {"study": study}  # fmt: skip
