@@ -152,7 +152,8 @@ def _interval_table(cells: list[dict[str, Any]], before: dict[Any, Any]) -> dict
 
 def _interval_means(rows: list[dict[str, Any]]) -> dict[str, Any]:
     found = {key: round(float(np.mean([r[key] for r in rows])), 4) for key in _KEPT[2:]}
-    found["unwarned_below_80"] = sum((r["unwarned_coverage"] or 1.0) < 0.8 for r in rows)
+    told = [r["unwarned_coverage"] for r in rows if r["unwarned_coverage"] is not None]
+    found["unwarned_below_80"] = sum(one < 0.8 for one in told)
     if all("width_before" in r for r in rows):
         old = float(np.mean([r["width_before"] for r in rows]))
         found["width_over_before"] = round(found["width"] / old, 4)

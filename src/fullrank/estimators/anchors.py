@@ -9,18 +9,20 @@ the model's own, and borrowing does not help (docs/studies/hundred.md).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.system import exhausted_system, observed_system
-from fullrank.estimators.uniform.smoothed import best_fit
+from fullrank.estimators.system import System, exhausted_system, observed_system
+from fullrank.estimators.uniform.smoothed import Fit, best_fit, bias_square, tilts
+from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 _HELPS = "it helps only where training items are excluded"
+_OTHER = 2.0  # times as many items are another catalogue
 _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
 
@@ -60,9 +62,18 @@ def shape(anchor: Any, n_items: int) -> RankDistribution:
     several = anchor if isinstance(anchor, list | tuple) else [anchor]
     if not several:
         raise InputError(f"`anchor` must be {_WHAT}; the list is empty.")
+    shapes = [smooth(one) for one in several]
+    for one in shapes:
+        if not n_items / _OTHER <= one.n_items <= n_items * _OTHER:
+            raise InputError(
+                f"`anchor` must be of the same catalogue as the sample, {n_items:,} items; it has "
+                f"{one.n_items:,}."
+            )
     grid = RankGrid.default(n_items)
-    density = np.mean([np.log(_smooth(one).density(grid)) for one in several], axis=0)
-    return _packed(grid, density)
+    density = np.mean([np.log(one.density(grid)) for one in shapes], axis=0)
+    error = float(np.sqrt(sum(one.slope_error**2 for one in shapes))) / len(shapes)
+    mass = np.exp(density - density.max()) * grid.widths
+    return RankDistribution(grid=grid, mass=mass / mass.sum(), method="anchor", slope_error=error)
 
 
 def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
@@ -82,15 +93,28 @@ def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
     alone = [one.anchored(None).without_rows() for one in samples.values()]
     together = sum(alone[1:], alone[0])
     grid = RankGrid.default(int(together.pool.max()))
-    mass = best_fit(observed_system(together, grid)).mass
-    common = RankDistribution(grid=grid, mass=mass, method="smoothed, of all models together")
+    system = observed_system(together, grid)
+    fit = best_fit(system)
+    common = RankDistribution(
+        grid=grid,
+        mass=fit.mass,
+        method="smoothed, of all models together",
+        slope_error=_joint_error(system, fit),
+    )
     return {name: sample.anchored(common) for name, sample in samples.items()}
+
+
+def _joint_error(system: System, fit: Fit) -> float:
+    """The slope error that would explain how uncertain the joint fit itself is, at K = 10."""
+    values = system.grid.averages(Metric("recall", 10))[:, None]
+    moves = float(np.abs(tilts(system, fit.mass, values))[0])
+    return float(np.sqrt(bias_square(system, fit, values)[0])) / moves if moves > 0.0 else 0.0
 
 
 def _check_joint(name: str, sample: Any) -> None:
     if not isinstance(sample, RankSample):
         kind = type(sample).__name__
-        raise InputError(f"`samples` must hold RankSamples; {name} is a {kind}.")
+        raise InputError(f"`samples` must hold RankSamples; that of {name} is {kind}.")
     if sample.several:
         raise InputError(f"`samples` must have one target for each user; {name} has several.")
     if sample.design.excluded is False:
@@ -99,17 +123,34 @@ def _check_joint(name: str, sample: Any) -> None:
         )
 
 
-def _smooth(anchor: Any) -> RankDistribution:
+def smooth(anchor: Any) -> RankDistribution:
+    """P(R) of what was given, smooth; or an error that says what it must be."""
     if isinstance(anchor, RankDistribution):
-        return anchor
+        return _smoothed(anchor)
     if not isinstance(anchor, ExactRanks):
         raise InputError(f"`anchor` must be {_WHAT}, not {type(anchor).__name__}.")
     if anchor.several:
         raise InputError("`anchor` must have one target for each user.")
-    system = exhausted_system(anchor.whole_sample().anchored(None))
-    return system.distribution(best_fit(system).mass, "smoothed exact ranks")
+    sample = anchor.whole_sample().anchored(None)
+    system = exhausted_system(sample)
+    # of H targets at the top, the slope of a power has a standard error of about half of 1/√H
+    top = float(sample.count[sample.rank <= max(1, system.grid.n_items // 100)].sum())
+    return RankDistribution(
+        grid=system.grid,
+        mass=best_fit(system).mass,
+        method="smoothed exact ranks",
+        slope_error=0.5 / np.sqrt(max(top, 1.0)),
+    )
 
 
-def _packed(grid: RankGrid, log_density: Floats) -> RankDistribution:
-    mass = np.exp(log_density - log_density.max()) * grid.widths
-    return RankDistribution(grid=grid, mass=mass / mass.sum(), method="anchor")
+def _smoothed(given: RankDistribution) -> RankDistribution:
+    """A distribution without the lumps that some estimators leave, as if of a thousand targets."""
+    mass = np.maximum(given.mass, 0.0)
+    system = System(
+        grid=given.grid,
+        table=np.eye(given.grid.n_bins),
+        observed=mass / mass.sum(),
+        n_targets=1000,
+        place=(given.grid.edges[:-1] + 0.5) / given.n_items,
+    )
+    return replace(given, mass=best_fit(system).mass)

@@ -36,11 +36,11 @@ class Prior:
     """What is assumed of the ranks above those that the sample resolves.
 
     Real densities flatten towards rank 1: they are smooth in log(R + shift). Where training items
-    are candidates they take the first ranks, whatever the sample; where they are excluded a power
-    of R does well unless it is continued far. The slope at rank 1 is that of the anchor, or a usual
-    one, give or take `slope_spread`: the further a sample must be continued, the more that counts.
-    `slope_error` is how far slopes were off, over data sets and models. All were chosen on the
-    tuning part of the rank bank (docs/studies/hundred.md).
+    are candidates they take the first ranks, of which a coarse sample sees nothing; where they are
+    excluded a power of R does well unless it is continued far. The slope at rank 1 is that of the
+    anchor, or a usual one, give or take `slope_spread`: the further a sample must be continued, the
+    more that counts. `slope_error` is how far slopes were off, over data sets and models. All were
+    chosen on the tuning part of the rank bank (docs/studies/hundred.md).
     """
 
     ranks: float = 1.0  # that rank 1 of the sample covers
@@ -98,17 +98,19 @@ def resolution(sample: RankSample) -> float:
     return float(ranks[order][min(int(half), ranks.size - 1)])
 
 
-def prior_of(design: Design, ranks: float, anchor: Floats | None = None) -> Prior:
+def prior_of(
+    design: Design, ranks: float, anchor: Floats | None = None, anchor_error: float = 0.0
+) -> Prior:
     """By what is known of the training items: excluded, kept, or between the two."""
     if design.excluded is None:
         shift = min(2.5, ranks / 50.0)
     else:
-        shift = min(1.0, ranks / 200.0) if design.excluded else 5.0
+        shift = min(1.0, ranks / 200.0) if design.excluded else min(5.0, max(0.0, ranks - 1.0))
     return Prior(
         ranks=ranks,
         shift=shift,
         slope_spread=0.3 * max(1.0, 500.0 / ranks) if anchor is None else 0.25,
-        slope_error=(0.04 if anchor is None else 0.03) if design.excluded else 0.07,
+        slope_error=float(np.hypot(0.07 if design.excluded else 0.12, anchor_error)),
         anchor=anchor,
     )
 
@@ -223,8 +225,10 @@ def expected_system(
 
 
 def _prior(sample: RankSample, grid: RankGrid) -> Prior:
-    anchor = None if sample.anchor is None else np.log(sample.anchor.density(grid))
-    return prior_of(sample.design, resolution(sample), anchor)
+    design, ranks = sample.design, resolution(sample)
+    if sample.anchor is None:
+        return prior_of(design, ranks)
+    return prior_of(design, ranks, np.log(sample.anchor.density(grid)), sample.anchor.slope_error)
 
 
 def _kept(

@@ -16,6 +16,7 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.data.targets import by_rows
 from fullrank.errors import InputError
 from fullrank.estimators import anchored
+from fullrank.estimators.anchors import smooth
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.model_sources import Entry, fitted_entry
 from fullrank.evaluation.problem import Ranks
@@ -144,19 +145,29 @@ def make_anchors(
         raise InputError(
             f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
         )
+    if exclude is None:
+        raise InputError(
+            "`anchor` must be left out where training items are kept: it helps only where they are "
+            "excluded."
+        )
     return _given(anchor)
 
 
 def _given(anchor: Any) -> Anchors:
     several = tuple(anchor) if isinstance(anchor, list | tuple) else (anchor,)
-    trial = RankSample.from_ranks([1], sample_size=2, n_items=3, replacement=False)
-    anchored(trial, list(several))  # refuses what is no shape, before a model is trained
+    if not several:
+        raise InputError("`anchor` must hold exact ranks; the list is empty.")
+    for one in several:
+        smooth(one)  # refuses what is no shape, before a model is trained
     return Anchors(asked=fingerprint(*several), given=several)
 
 
 def _training(exclude: Any, targets: ShardedTargets) -> Interactions | None:
     """The excluded items as training data, if they know every user and item of the targets."""
-    train = exclude if isinstance(exclude, Interactions) else _unnamed(by_rows(exclude))
+    matrix = None if isinstance(exclude, Interactions) else by_rows(exclude)
+    if matrix is not None and matrix.nnz == 0:
+        return None
+    train = exclude if matrix is None else _unnamed(matrix)
     users = _knows(train.user_ids, targets.users, targets.user_ids)
     return train if users and _knows(train.item_ids, targets.items, targets.item_ids) else None
 

@@ -30,6 +30,8 @@ class RankDistribution:
     mass : probability of each bin; sums to 1. Negative entries are allowed, since linear
         estimators give them, and `signed` says that there are some.
     method : where it comes from
+    slope_error : standard error of the slope of its log-density at the top, where others borrow
+        its shape
 
     Examples
     --------
@@ -44,6 +46,7 @@ class RankDistribution:
     grid: RankGrid
     mass: Floats
     method: str = "given"
+    slope_error: float = 0.0
 
     def __post_init__(self) -> None:
         mass = checks.reals("mass", self.mass, size=self.grid.n_bins)
@@ -142,6 +145,7 @@ class RankDistribution:
             "format": FORMAT,
             "kind": "RankDistribution",
             "method": self.method,
+            "slope_error": self.slope_error,
             "edges": self.grid.edges.tolist(),
             "mass": self.mass.tolist(),
         }
@@ -159,7 +163,10 @@ class RankDistribution:
         if missing:
             raise InputError(f"`content` must have {', '.join(sorted(missing))}; it has not.")
         grid = RankGrid(content["edges"])
-        return cls(grid=grid, mass=content["mass"], method=str(content["method"]))
+        error = checks.real("slope_error", content.get("slope_error", 0.0), low=0.0)
+        return cls(
+            grid=grid, mass=content["mass"], method=str(content["method"]), slope_error=error
+        )
 
     def to_arrow(self) -> Any:
         """A pyarrow Table with one row for each bin: first and last rank, mass."""

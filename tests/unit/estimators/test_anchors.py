@@ -151,7 +151,7 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
     wrong: list[tuple[Any, str]] = [
         ({"a": sample}, "two models or more"),
         ([sample, sample], "two models or more"),
-        ({"a": sample, "b": cheap}, "b is a ExactRanks"),
+        ({"a": sample, "b": cheap}, "that of b is ExactRanks"),
         ({"a": sample, "b": several}, "one target for each user; b has several"),
         ({"a": sample, "b": drawn(0, excluded=None)}, "designs agree.*excluded True and None"),
     ]

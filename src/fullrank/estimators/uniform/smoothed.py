@@ -9,7 +9,8 @@ targets piled up at the bottom cost the top nothing. Curvature is penalised: max
 
 The penalty falls with the square root of the rank: in the bulk, where a sample is informative, the
 curve may bend; at the top, where it is not, the curve continues in a line. Where λ grows
-without end P(R) is a power of R + c, near the beta distribution of Li et al. 2020. Real densities
+without end P(R) is a power of R + c (times the anchor below, if there is one), near the beta
+distribution of Li et al. 2020. Real densities
 flatten towards rank 1, and more so where training items are among the candidates and take the
 first ranks: `Prior` has c.
 λ itself is chosen from the data, by the marginal likelihood of the sample (Laplace's
@@ -49,7 +50,7 @@ _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each st
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 _LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
-_BIAS = 1.3  # standard deviations of the smoothing bias that intervals allow for
+_BIAS = 1.4  # standard deviations of the smoothing bias that intervals allow for
 
 
 @dataclass(frozen=True)
@@ -175,6 +176,8 @@ class _Problem:
     """The penalised likelihood of one sample."""
 
     def __init__(self, system: System) -> None:
+        from scipy.linalg import eigvalsh
+
         self.system = system
         self.users = float(system.n_targets)
         self.log_width = np.log(system.grid.widths)
@@ -183,6 +186,9 @@ class _Problem:
         anchor = system.prior.anchor
         self.log_width = self.log_width + (_SLOPE * x if anchor is None else anchor)
         self.firm = np.outer(slope, slope) / system.prior.slope_spread**2
+        # two directions do not bend, the constant and the line; what is assumed of the line's slope
+        # adds to log |Q| a number that is free of the penalty
+        self.bent = np.log(eigvalsh(self.bending)[2:])
         # the constant changes nothing: a grain of curvature keeps it where it is
         self.grain = 1e-9 * max(1.0, self.users) * np.eye(self.basis.shape[1])
 
@@ -237,10 +243,7 @@ class _Problem:
             if gain <= 1e-6:
                 break
         spectrum = np.maximum(eigvalsh(slopes.expected)[1:], 1e-300)  # all but the constant
-        # the constant has no prior, nor has the line where nothing is assumed of the slope
-        free = 1 if self.firm.any() else 2
-        prior = np.maximum(eigvalsh(self.precision(penalty))[free:], 1e-300)
-        evidence = value + 0.5 * float(np.log(prior).sum() - np.log(spectrum).sum())
+        evidence = value + 0.5 * float((np.log(penalty) + self.bent).sum() - np.log(spectrum).sum())
         return Fit(penalty, coefficients, self.mass(coefficients), evidence)
 
     def climb(
@@ -290,16 +293,27 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
 def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
     """How far smoothing may have moved each functional T, in some standard deviations.
 
-    Those of the bias that the prior of the marginal likelihood expects, and of the error
-    T σ E[log(ν/R)] of a slope that is off by σ above the rank ν that the sample resolves, the mean
-    being over what adds to T. Calibrated on the tuning part of the rank bank
-    (docs/studies/hundred.md).
+    Those of the bias that the prior of the marginal likelihood expects, and of the error σ dT of a
+    slope that is off by σ above the rank ν that the sample resolves (`tilts`). Calibrated on the
+    tuning part of the rank bank (docs/studies/hundred.md).
     """
-    edges, prior = system.grid.edges, system.prior
-    rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
-    beyond = np.maximum(np.log(prior.ranks / rank), 0.0)
-    tilted = prior.slope_error * ((fit.mass * beyond) @ np.abs(values))
+    tilted = system.prior.slope_error * np.abs(tilts(system, fit.mass, values))
     return np.asarray(_BIAS * np.hypot(np.sqrt(bias_square(system, fit, values)), tilted))
+
+
+def tilts(system: System, mass: Floats, values: Floats) -> Floats:
+    """How each functional moves with the slope of the log-density above the rank ν.
+
+    The sample tells how many targets lie there, and a tilt moves them among themselves alone: the
+    derivative is Σ_{R<ν} P(R) (log(ν/R) - m) values_R, m the mean of log(ν/R) over these ranks.
+    """
+    edges = system.grid.edges
+    rank = np.sqrt((edges[:-1] + 1.0) * edges[1:])
+    beyond = np.log(system.prior.ranks / rank)
+    top = np.where(beyond > 0.0, mass, 0.0)
+    if not top.sum() > 0.0:
+        return np.zeros(values.shape[1])
+    return np.asarray((top * (beyond - top @ beyond / top.sum())) @ values)
 
 
 def bias_square(system: System, fit: Fit, values: Floats) -> Floats:

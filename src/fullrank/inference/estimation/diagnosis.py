@@ -197,7 +197,7 @@ def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[s
     for size, larger in pairwise(levels):  # a target at rank 1 goes on
         price += (larger - size) * float(distribution.mass @ (1.0 - above) ** (size - 1))
     says = (
-        f"An adaptive sample from {START} to {last:,} candidates would resolve about 8 ranks; it "
+        f"An adaptive sample from {START} to {last:,} candidates tells ranks apart to within 8; it "
         f"takes about {price:,.0f} candidates per target."
     )
     return [says]

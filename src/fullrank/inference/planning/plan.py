@@ -229,7 +229,9 @@ def _truth(
         samples = pilot
     if not all(isinstance(one, RankSample | ExactRanks) for one in samples):
         raise InputError("`pilot` must be a RankSample or ExactRanks, or two of them.")
-    found = estimate(samples[0], metrics=metric, confidence_level=None).distribution
+    first = samples[0]  # planned samples borrow no shape
+    first = first.anchored(None) if isinstance(first, RankSample) else first
+    found = estimate(first, metrics=metric, confidence_level=None).distribution
     if found is None or found.signed:
         raise InputError("`pilot` must have one target for each user.")
     return found
@@ -258,7 +260,7 @@ def _excluded(pilot: Any) -> bool | None:
     """Whether the pilot's training items were excluded, as those of the plan would be."""
     first = pilot[0] if isinstance(pilot, list | tuple) else pilot
     if isinstance(first, ExactRanks):
-        return first.pool == "unseen"
+        return True if first.pool == "unseen" else None
     return first.design.excluded if isinstance(first, RankSample) else None
 
 
