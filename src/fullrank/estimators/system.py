@@ -110,7 +110,7 @@ def prior_of(
         ranks=ranks,
         shift=shift,
         slope_spread=0.3 * max(1.0, 500.0 / ranks) if anchor is None else 0.25,
-        slope_error=float(np.hypot(0.07 if design.excluded else 0.12, anchor_error)),
+        slope_error=float(np.hypot(0.08 if design.excluded else 0.13, anchor_error)),
         anchor=anchor,
     )
 

@@ -50,7 +50,7 @@ _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each st
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
 _LEAST = 1e-150  # probability of an outcome: its inverse squared is still a number
-_BIAS = 1.4  # standard deviations of the smoothing bias that intervals allow for
+_BIAS = 2.0  # standard deviations of the smoothing bias that intervals allow for
 
 
 @dataclass(frozen=True)
@@ -291,14 +291,14 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
 
 
 def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
-    """How far smoothing may have moved each functional T, in some standard deviations.
+    """How far smoothing may have moved each functional T.
 
-    Those of the bias that the prior of the marginal likelihood expects, and of the error σ dT of a
+    Some standard deviations of the bias that the prior of the marginal likelihood expects, and of the error σ dT of a
     slope that is off by σ above the rank ν that the sample resolves (`tilts`). Calibrated on the
     tuning part of the rank bank (docs/studies/hundred.md).
     """
-    tilted = system.prior.slope_error * np.abs(tilts(system, fit.mass, values))
-    return np.asarray(_BIAS * np.hypot(np.sqrt(bias_square(system, fit, values)), tilted))
+    tilted = system.prior.slope_error * tilts(system, fit.mass, values)
+    return np.asarray(np.hypot(_BIAS * np.sqrt(bias_square(system, fit, values)), tilted))
 
 
 def tilts(system: System, mass: Floats, values: Floats) -> Floats:
