@@ -99,7 +99,7 @@ _ALL = (
            needs=_BANK),
     Study("reproduction_index", "index.study", "All tables and figures; the estimators compared."),
     _own("bank", "hundred", "A hundred candidates: errors and intervals on the tuning sets."),
-    _own("bank", "hundred_sealed", "The same on the sealed data sets, opened once."),
+    _own("bank", "hundred_sealed", "The same on the sealed data sets, the last judgement."),
     _own("bank", "rank_bank", "Exact ranks of five models on nineteen data sets, both protocols."),
     _own("inference", "bounds", "Do bounds hold, and how wide are they?", "citeulike-a", "ml-1m"),
     _own("inference", "intervals", "Coverage of 95 % intervals, and of the diagnosis."),

@@ -17,7 +17,10 @@ from reproduction.registry import STUDIES
 DOCS = Path(__file__).parents[2] / "docs"
 SVG = "{http://www.w3.org/2000/svg}"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-PAGES = {"reproduction_index": "index"}  # whose name is not that of the study
+PAGES = {
+    "reproduction_index": "index",
+    "hundred_sealed": "hundred",
+}  # whose name is not that of the study
 
 
 def _folder(name: str) -> Path:

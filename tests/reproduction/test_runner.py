@@ -65,7 +65,8 @@ def test_every_study_is_run_in_its_quick_form_by_a_test() -> None:
         for one in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(one, ast.FunctionDef):
                 run |= _run_quickly(one)
-    assert sorted(run) == sorted(STUDIES)
+    # sealed data sets are not opened for a trial, which test_bank.py tests
+    assert sorted(run | {"hundred_sealed"}) == sorted(STUDIES)
 
 
 def _run_quickly(test: ast.FunctionDef) -> set[str]:

@@ -1,4 +1,4 @@
-"""A hundred candidates on the sealed data sets: the last judgement, opened once.
+"""A hundred candidates on the sealed data sets: the last judgement.
 
 Nothing may be chosen after this has run: a setting that looks at these results makes the data sets
 tuning sets, and new ones must be sealed.

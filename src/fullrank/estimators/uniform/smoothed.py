@@ -293,9 +293,9 @@ def gradient(system: System, fit: Fit, values: Floats) -> Floats:
 def bias_bound(system: System, fit: Fit, values: Floats) -> Floats:
     """How far smoothing may have moved each functional T.
 
-    Some standard deviations of the bias that the prior of the marginal likelihood expects, and of the error σ dT of a
-    slope that is off by σ above the rank ν that the sample resolves (`tilts`). Calibrated on the
-    tuning part of the rank bank (docs/studies/hundred.md).
+    Some standard deviations of the bias that the prior of the marginal likelihood expects, and the
+    error σ dT of a slope that is off by σ above the rank ν that the sample resolves (`tilts`).
+    Calibrated on the tuning part of the rank bank (docs/studies/hundred.md).
     """
     tilted = system.prior.slope_error * tilts(system, fit.mass, values)
     return np.asarray(np.hypot(_BIAS * np.sqrt(bias_square(system, fit, values)), tilted))
