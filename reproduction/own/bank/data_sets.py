@@ -2,8 +2,9 @@
 
 A method that is tuned on a data set proves nothing there. Six of the nineteen are therefore sealed:
 of those that no study here had used before the bank was made, the first six by the SHA-256 of their
-names (ml-100k, the fifth, was taken for one that had been used). No setting, threshold or default may be chosen after looking at their ranks. Only
-`python -m reproduction run hundred_sealed` reads them.
+names (ml-100k, the fifth, was taken for one that had been used). No setting, threshold or default
+may be chosen after looking at their ranks. Only `python -m reproduction run hundred_sealed` reads
+them.
 """
 
 from __future__ import annotations
