@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +39,13 @@ def test_every_figure_is_drawn(light: Any, fixed: Report) -> None:
 
 
 def test_pointing_at_a_figure_shows_a_label(light: Any) -> None:
-    texts = [_label(light.page, "recall", place).text_content() for place in (0.5, 0.65, 0.8)]
-    for text in texts:
+    for text in _labels(light.page, "recall"):
         assert "K = " in text
         assert text.startswith(("old", "new"))
-    assert any("interval" in text for text in texts)
+        if "interval" in text:  # which only estimates have, and not exact curves
+            break
+    else:
+        pytest.fail("no label has an interval")
     light.page.mouse.move(0, 0)
 
 
@@ -164,6 +166,26 @@ def test_without_scripts_the_tables_are_there(visit: Visit, pages: dict[str, Pat
     page.locator("#recall details summary").first.click()
     assert page.locator("#recall details table").first.is_visible()
     assert "0." in page.locator("#metrics table").inner_text()
+
+
+def _labels(page: Any, figure: str) -> Iterator[str]:
+    """The labels that pointing at several heights of a figure shows, again and again."""
+    from playwright.sync_api import TimeoutError as Late
+
+    box = page.locator(f'[data-figure="{figure}"]')
+    box.scroll_into_view_if_needed()
+    label = box.locator(".hoverlayer .hovertext").first
+    for step in range(200):
+        area = box.locator(".nsewdrag").bounding_box()
+        height = 0.05 + 0.9 * (7 * step % 20) / 20
+        page.mouse.move(
+            area["x"] + area["width"] / 2 + step % 2, area["y"] + area["height"] * height
+        )
+        try:
+            label.wait_for(timeout=500)
+        except Late:
+            continue
+        yield label.text_content()
 
 
 def _label(page: Any, figure: str, height: float) -> Any:
