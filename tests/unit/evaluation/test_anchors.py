@@ -52,9 +52,10 @@ def test_samples_carry_the_shape_of_two_cheap_models(split: Split, scorers: dict
 
 
 def test_one_value(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
-    found = evaluate(scorers, split, strategy=FIXED, metrics=METRICS, out=tmp_path / "run")
+    settings: dict[str, Any] = {"strategy": FIXED, "metrics": METRICS}
+    found = evaluate(scorers, split, out=tmp_path / "run", report=False, **settings)
     values = {name: dict(one.values) for name, one in found.estimates.items()}
-    plain = evaluate(scorers, split, strategy=FIXED, metrics=METRICS, anchor=None)
+    plain = evaluate(scorers, split, anchor=None, **settings)
     assert values != {name: dict(one.values) for name, one in plain.estimates.items()}
     read = Evaluation.read(tmp_path / "run")
     for samples in (found.samples, read.samples):
