@@ -10,12 +10,10 @@ targets piled up at the bottom cost the top nothing. Curvature is penalised: max
 The penalty falls with the square root of the rank: in the bulk, where a sample is informative, the
 curve may bend; at the top, where it is not, the curve continues in a line. Where λ grows
 without end P(R) is a power of R + c (times the anchor below, if there is one), near the beta
-distribution of Li et al. 2020. Real densities
-flatten towards rank 1, and more so where training items are among the candidates and take the
-first ranks: `Prior` has c.
-λ itself is chosen from the data, by the marginal likelihood of the sample (Laplace's
-approximation, the coefficients θ of the spline being Gaussian with precision Q = λS, I the
-information):
+distribution of Li et al. 2020. Real densities flatten towards rank 1, and more so where training
+items are among the candidates and take the first ranks: `Prior` has c. λ itself is chosen from the
+data, by the marginal likelihood of the sample (Laplace's approximation, the coefficients θ of the
+spline being Gaussian with precision Q = λS, I the information):
 
     log-likelihood - ½ θᵀQθ + ½ log |Q|₊ - ½ log |I + Q|.
 

@@ -99,18 +99,18 @@ def diagnose(
     name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
     smooth, spreads = chosen.name == "smoothed", found.standard_error(target)
     values = [float("nan") if distribution is None else distribution.metric(m) for m in metrics]
+    vague = [
+        _vague(metric, value, error, resolution(sample)) if smooth else []
+        for metric, value, error in zip(metrics, values, spreads, strict=True)
+    ]
     warnings = {
         metric.name: tuple(
             reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
             + _flat(sample, errors[place], hits[metric.name], chosen.name, target)
-            + (_vague(metric, values[place], spreads[place], resolution(sample)) if smooth else [])
+            + vague[place]
         )
         for place, metric in enumerate(metrics)
     }
-    vague = smooth and any(
-        _vague(metric, values[place], spreads[place], resolution(sample))
-        for place, metric in enumerate(metrics)
-    )
     doubts = size_doubts([sample])
     return Diagnosis(
         blind_share=blind,
@@ -123,7 +123,7 @@ def diagnose(
             *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
             *found.notes.get(target, ()),
-            *(_remedy(sample, distribution) if vague else ()),
+            *(_remedy(sample, distribution) if any(vague) else ()),
         ),
         blind=below,
         doubts=doubts,
