@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from fullrank.evaluation import Evaluation, anchors, evaluate, load_split
 from fullrank.evaluation.fit_memory import check_fit
 from fullrank.models import EASE, IALS, ItemKNN, PureSVD
 from fullrank.samples import ExactRanks
+from tests.unit.evaluation.stopped_runs import Breaking, StoppedError
 
 FIXED = "sampled:20"
 METRICS = ("recall@5", "ndcg@10")
@@ -199,25 +199,6 @@ def test_too_little_memory(
     assert not any(borrowed(found))
     assert found.borrowed is not None
     assert "too little memory" in found.borrowed
-
-
-class StoppedError(Exception):
-    """What stops a run in these tests."""
-
-
-class Breaking(Serial):
-    """An engine that stops after some shards."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__(1)
-        self.after = after
-
-    def map(self, function: Any, shared: Any, parts: Any) -> Iterator[Any]:
-        for result in super().map(function, shared, parts):
-            if self.after == 0:
-                raise StoppedError
-            self.after -= 1
-            yield result
 
 
 def content(folder: Path) -> dict[str, bytes]:

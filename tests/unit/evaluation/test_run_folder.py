@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,35 +12,16 @@ import pytest
 
 from fullrank._lib import files
 from fullrank.data import Split
-from fullrank.engines import Serial
 from fullrank.errors import InputError, MissingExtraError, WriteError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.evaluation.manifest import file_names
 from fullrank.evaluation.run_folder import RunFolder, locked
+from tests.unit.evaluation.stopped_runs import Breaking, StoppedError
 
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
 # all 90 items are drawn, which leaves nothing to estimate and saves its time
 SETTINGS: dict[str, Any] = {"strategy": "sampled:90", "shard_size": 25, "report": False}
-
-
-class StoppedError(Exception):
-    """What stops a run in these tests."""
-
-
-class Breaking(Serial):
-    """An engine that stops after some shards."""
-
-    def __init__(self, after: int) -> None:
-        super().__init__(1)
-        self.after = after
-
-    def map(self, function: Any, shared: Any, parts: Any) -> Iterator[Any]:
-        for result in super().map(function, shared, parts):
-            if self.after == 0:
-                raise StoppedError
-            self.after -= 1
-            yield result
 
 
 def content(folder: Path) -> dict[str, bytes]:
