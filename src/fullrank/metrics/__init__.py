@@ -8,15 +8,19 @@ Imports `_lib`; every folder to its right may import it.
 """
 
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
-from fullrank.metrics.metric import Metric, names, parse, parse_all
+from fullrank.metrics.kinds import Promises, names, register, unregister
+from fullrank.metrics.metric import Metric, parse, parse_all
 
 __all__ = [
     "Metric",
+    "Promises",
     "evaluate",
     "names",
     "offsets",
     "parse",
     "parse_all",
+    "register",
+    "unregister",
     "user_values",
     "weighted_mean",
 ]
