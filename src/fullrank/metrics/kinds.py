@@ -249,9 +249,7 @@ class _Shape:
             )
         self.name, self.gain, self.looks = name, gain, looks
 
-    def __call__(
-        self, rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats
-    ) -> Floats:
+    def __call__(self, rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
         given = (rank, n_items) if self.looks else (rank,)
         found = np.asarray(self.gain(*given), dtype=np.float64)
         if found.shape != rank.shape:

@@ -63,8 +63,21 @@ class Metric:
         """Whether only the best-ranked target of a user counts."""
         return self.entry.first_only
 
+    @property
+    def looks_at_catalogue(self) -> bool:
+        """Whether the metric of a user with one target depends on the number of the items."""
+        if self.promises.uses_catalogue:
+            return True
+        first, second = self.factor(1, [2, 3])
+        return self.k is None and bool(first != second)
+
     def factor(self, n_targets: ArrayLike, n_items: ArrayLike) -> Floats:
         """The weight of one target among |T|, free of its rank."""
+        if not self.promises.multi_target and (_floats(n_targets) > 1.0).any():
+            raise InputError(
+                f"`metrics` must be defined for several targets of a user; {self.name} was "
+                "registered with multi_target=None."
+            )
         n_targets, n_items = np.broadcast_arrays(_floats(n_targets), _floats(n_items))
         cut = n_items if self.k is None else np.full_like(n_items, self.k)
         return np.asarray(self.entry.factor(n_targets, cut))

@@ -12,7 +12,7 @@ import numpy as np
 from fullrank.designs import RankGrid
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate
-from fullrank.inference.bounding.bounds import unmet
+from fullrank.inference.bounding.bounds import unbounded, unmet
 from fullrank.inference.estimation.exact import exact_values
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
@@ -219,6 +219,9 @@ def _bounds(
         need = unmet(sample)
         if need is not None:
             return None, (f"No bounds: they need {need.what}.",)
+        odd = unbounded(metrics, sample)
+        if odd is not None:
+            return None, (f"No bounds: metrics must {odd}",)
         given = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
     return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 

@@ -36,7 +36,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
     5
     >>> shapes.find("triangel")
     Traceback (most recent call last):
-    fullrank.errors.InputError: `shape` must be one of triangle, square, pentagon, not 'triangel'.
+    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', 'pentagon', not 'triangel'.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self, name: Any, *, argument: str | None = None, also: tuple[str, ...] = ()
     ) -> InputError:
         """The error for a name that nothing has: the known ones, the closest first."""
-        names = ", ".join(self.closest(name, also))
+        names = ", ".join(map(repr, self.closest(name, also)))
         return InputError(
             f"`{argument or self._what}` must be one of {names}, not {checks.shown(name)}."
         )

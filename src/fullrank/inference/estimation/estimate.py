@@ -15,11 +15,11 @@ from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
-from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.methods import Chosen, Named, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
-from fullrank.inference.estimation.refits import resampled
+from fullrank.inference.estimation.refits import can_refit, resampled
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.several_models import takes_several
 from fullrank.inference.estimation.uncertainty import (
@@ -35,6 +35,9 @@ from fullrank.samples import ExactRanks, RankSample
 
 METRICS = ("recall@10", "ndcg@10", "ap@10")
 PROCEDURES = ("influence", "bootstrap")
+_NO_REFITS = (
+    "No intervals: {} has no derivative, and what could be drawn again of this sample is not known."
+)
 _NONE = Interval(float("nan"), float("nan"))
 
 
@@ -42,7 +45,7 @@ _NONE = Interval(float("nan"), float("nan"))
 def estimate(
     sample: RankSample | ExactRanks | ArrayLike,
     *,
-    method: str = "auto",
+    method: Named = "auto",
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
@@ -65,7 +68,8 @@ def estimate(
     ----------
     sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size`
         beside it; or a mapping from names of models to such, for `Estimates` in one table
-    method : "auto", or the name of an estimator (``METHODS`` lists them)
+    method : "auto", the name of an estimator (``METHODS`` lists them), or a function of a sample
+        and a grid that gives P(R) (`fullrank.estimators.register`)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
@@ -82,7 +86,7 @@ def estimate(
         ranking every item for these very users would give
     procedure : {"influence", "bootstrap"}
         Standard errors from how the estimate moves with each outcome (exact derivatives, at the
-        cost of a fit), or from `n_resamples` refits
+        cost of a fit), or from `n_resamples` refits, as for every estimator without derivatives
     progress : True for a line on stderr, or a function of (done, total); of the refits
     rng : seed or generator of the refits
     settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
@@ -141,15 +145,19 @@ def estimate(
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
     if anchor is not None:
-        if chosen.name != "smoothed":
+        if not chosen.method.borrows:
             raise InputError(f"`anchor` must not be given to {chosen.name}; smoothed takes it.")
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)
+    if not chosen.analytic:  # without a derivative, refits tell how it moves
+        procedure = "bootstrap"
     on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:
         found = _nothing(len(wanted))
+    elif not chosen.analytic and not can_refit(taken, target):
+        found = _nothing(len(wanted), {target: (_NO_REFITS.format(chosen.name),)})
     elif procedure == "bootstrap":
         number = checks.integer("n_resamples", n_resamples, low=20)
         report = reporter(progress, "refits")
@@ -277,9 +285,9 @@ def _refitted(
     return Spread(population=error, users=error, bias=np.abs(errors.mean(axis=0)))
 
 
-def _nothing(size: int) -> Spread:
+def _nothing(size: int, notes: Mapping[str, tuple[str, ...]] | None = None) -> Spread:
     none = np.full(size, np.nan)
-    return Spread(none, none)
+    return Spread(none, none, notes=notes or {})
 
 
 def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from fullrank.estimators import METHODS
 from fullrank.samples import RankSample
 
 _UNKNOWN = "Whether training items were excluded is not known; say {}."
@@ -18,8 +19,15 @@ def unknown(sample: Any, method: str = "auto") -> bool:
     """
     if not isinstance(sample, RankSample) or sample.exhausted or sample.design.adaptive:
         return False
-    smooths = isinstance(method, str) and method.lower() in ("auto", "smoothed")
-    return smooths and sample.design.excluded is None
+    return _borrows(method) and sample.design.excluded is None
+
+
+def _borrows(method: Any) -> bool:
+    """Whether a method uses what is known of training items."""
+    if not isinstance(method, str):
+        return False
+    known = METHODS.get(method)
+    return method.lower() == "auto" or (known is not None and known.borrows)
 
 
 def training_notes(

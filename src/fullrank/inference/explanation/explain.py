@@ -19,7 +19,6 @@ from fullrank.samples import ExactRanks, RankSample, expected_metric
 from fullrank.samples.read_ranks import assumed_replacement
 
 METRICS = ("hit_rate@10",)
-MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {
     "linear": "the rank whose sampled rank is {k} on average",
     "bound": "the rank that is about as likely in the sampled top {k} as not",
@@ -113,7 +112,7 @@ def _stands_for(
     stands: dict[str, dict[str, float]] = {}
     why = {}
     for metric in metrics:
-        if metric.kind not in MAPPED or metric.k is None or metric.k >= n:
+        if not metric.promises.hits or metric.k is None or metric.k >= n:
             continue
         says = []
         stands[metric.name] = {}
