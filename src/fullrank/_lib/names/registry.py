@@ -30,13 +30,13 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     Examples
     --------
-    >>> shapes = Registry("shape", {"square": 4, "triangle": 3})
-    >>> shapes.register("pentagon", 5)
-    >>> shapes.find("Pentagon")
-    5
+    >>> shapes = Registry("shape", {"square": 4})
+    >>> shapes.register("triangle", 3)
+    >>> shapes.find("Triangle")
+    3
     >>> shapes.find("triangel")
     Traceback (most recent call last):
-    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', 'pentagon', not 'triangel'.
+    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', not 'triangel'.
     """
 
     def __init__(

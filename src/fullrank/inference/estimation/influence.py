@@ -140,7 +140,7 @@ def _refitted(
     )
     spread = np.sqrt(((share * (values - (share * values).sum(axis=0))) ** 2).sum(axis=0))
     wanted = errors.std(axis=0, ddof=1)
-    return np.divide(wanted, spread, out=np.ones_like(wanted), where=spread > 0.0)
+    return np.asarray(np.divide(wanted, spread, out=np.ones_like(wanted), where=spread > 0.0))
 
 
 def complete(sample: Any, method: Any = "auto") -> ExactRanks | None:
