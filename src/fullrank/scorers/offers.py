@@ -16,7 +16,7 @@ from fullrank._lib import checks
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.callables import CallableScorer
-from fullrank.scorers.carried_ids import CarriesIds, ids_argument
+from fullrank.scorers.carried_ids import ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 
@@ -28,7 +28,7 @@ def offers(obj: Any, method: str) -> bool:
     return callable(getattr(obj, method, None))
 
 
-def scorer_of(obj: Any) -> CarriesIds | None:
+def scorer_of(obj: Any) -> Any:
     """The scorer of what an object offers first: factors, item_item; then block, pairs.
 
     None where it offers none of them; one that has `scores` needs neither `block` nor `pairs`.

@@ -231,7 +231,7 @@ def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
         return obj
     offered = scorer_of(obj)
     if offered is not None:
-        return offered  # type: ignore[return-value]
+        return offered  # type: ignore[no-any-return]
     if isinstance(obj, Scorer):
         return obj
     if callable(getattr(obj, "scorer", None)):

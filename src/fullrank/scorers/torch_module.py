@@ -32,8 +32,11 @@ def torch_scorer(
     offered = _factors(module)
     if offered is None:
         return TorchScorer(module, n_items=n_items, n_users=n_users)
-    biases = {name: getattr(module, name, None) for name in ("item_bias", "user_bias")}
-    return FactorScorer(*offered, **biases)
+    return FactorScorer(
+        *offered,
+        item_bias=getattr(module, "item_bias", None),
+        user_bias=getattr(module, "user_bias", None),
+    )
 
 
 class TorchScorer(CarriesIds):

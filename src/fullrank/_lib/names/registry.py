@@ -63,6 +63,12 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         self._entries[name] = entry
         self._names |= {_plain(one): name for one in (name, *aliases)}
 
+    def bring(self, entries: Mapping[str, Entry]) -> None:
+        """Enter what the library itself brings, which stays."""
+        for name, entry in entries.items():
+            self.register(name, entry)
+        self._own |= set(entries)
+
     def unregister(self, name: str) -> None:
         """Take out what was added from outside; what the library brings stays."""
         found = self.name_of(name)
