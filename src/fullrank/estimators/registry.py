@@ -183,7 +183,7 @@ def register(
     ...     table = sample.probabilities(grid) * grid.widths[:, None]
     ...     return (table / table.sum(axis=0)) @ (sample.weight / sample.weight.sum())
     >>> estimators.register("spread", spread)
-    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
     >>> print(f"{estimate(sample, method='spread', metrics='recall@10', rng=0)['recall@10']:.2f}")
     0.37
     >>> estimators.unregister("spread")

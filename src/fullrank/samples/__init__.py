@@ -7,7 +7,6 @@ Works from plain arrays: ranks from any pipeline can enter as a RankSample. Impo
 from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sampling_efficiency
 from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.samples.ordering import Consistency, consistency
 from fullrank.samples.sample import RankSample, Rows
 from fullrank.samples.simulation import simulate
@@ -19,11 +18,8 @@ __all__ = [
     "RankSample",
     "Rows",
     "SamplingEfficiency",
-    "collapse",
     "consistency",
-    "expected_metric",
     "recommend_limit",
-    "sampled_metric_std",
     "sampling_efficiency",
     "simulate",
 ]
