@@ -12,6 +12,7 @@ import numpy as np
 from fullrank._lib.checks import printable
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison import inputs
 from fullrank.inference.comparison.pairing import pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues
@@ -72,7 +73,7 @@ def align(
     results: Mapping[str, Any],
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    method: str,
+    method: Named,
     paired: bool | None,
     settings: Mapping[str, Any],
 ) -> Aligned:

@@ -14,6 +14,7 @@ from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
 from fullrank.inference.comparison.inputs import is_naive
@@ -44,7 +45,7 @@ def compare(
     correction: str | None = "holm",
     confidence_level: float = 0.95,
     baseline: str | None = None,
-    method: str = "auto",
+    method: Named = "auto",
     paired: bool | None = None,
     n_resamples: int = 2000,
     rng: RandomState = None,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison.pairing import Names
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse_all
@@ -157,7 +158,7 @@ def values_of(
     name: str,
     result: Any,
     metrics: tuple[Metric, ...],
-    method: str,
+    method: Named,
     settings: Mapping[str, Any],
 ) -> PseudoValues:
     """Per-user values of one model's result, estimated where it is a sample."""

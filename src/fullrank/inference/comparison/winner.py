@@ -11,6 +11,7 @@ import numpy as np
 from fullrank._lib import checks
 from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Floats
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align
 from fullrank.inference.comparison.inputs import is_naive
@@ -30,7 +31,7 @@ def winner(
     results: Mapping[str, Any],
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     *,
-    method: str = "auto",
+    method: Named = "auto",
     how: str = "normal",
     paired: bool | None = None,
     n_draws: int | None = None,
