@@ -1,7 +1,7 @@
 """Families of metrics by name, each with the promises that other folders rely on.
 
 An estimate, a bound or a plan asks a metric what it promises (`Promises`), never for its name, so
-that a metric registered from outside is treated as one of ours.
+that a metric registered from outside is treated like those of fullrank.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Promises:
     share_below : it is the share of non-targets below a target, so that its mean over draws is
         itself
     reciprocal : with one target, the gain is 1/R
-    multi_target : whether users may have several targets
+    multi_target : whether it is defined for multi-target users
     needs_cutoff : only with ``@K``
     """
 

@@ -75,7 +75,7 @@ class Metric:
         """The weight of one target among |T|, free of its rank."""
         if not self.promises.multi_target and (_floats(n_targets) > 1.0).any():
             raise InputError(
-                f"`metrics` must be defined for several targets of a user; {self.name} was "
+                f"`metrics` must be defined for multi-target users; {self.name} was "
                 "registered with multi_target=None."
             )
         n_targets, n_items = np.broadcast_arrays(_floats(n_targets), _floats(n_items))

@@ -33,8 +33,9 @@ def load(paths: Iterable[str | Path], *, argument: str = "plugin") -> None:
     for path in paths:
         source = Path(path).expanduser().absolute()
         if str(source) not in _loaded:
-            _pass_on(source)
+            _find(source)
             _import(source, argument)
+            _add(VARIABLE, str(source))
 
 
 def from_environment() -> None:
@@ -79,13 +80,12 @@ def _module_name(source: Path, argument: str) -> str:
     return name
 
 
-def _pass_on(source: Path) -> None:
+def _find(source: Path) -> None:
     """Put the folder where Python looks for modules, here and in worker processes."""
     folder = str(source.parent)
     if folder not in sys.path:
         sys.path.append(folder)
     _add("PYTHONPATH", folder)
-    _add(VARIABLE, str(source))
 
 
 def _add(variable: str, value: str) -> None:

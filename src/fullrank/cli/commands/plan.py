@@ -13,6 +13,7 @@ from fullrank.cli.shape_options import told
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
+    from fullrank.designs import Design
     from fullrank.samples import RankSample
 
 PANEL = common.HAVE_RANKS
@@ -65,8 +66,8 @@ def plan(
         list[str] | None,
         typer.Option(
             "--try",
-            help="A design to compare: 100 for a fixed size, 25,50,100 for levels, or exact; give "
-            "it again for more. Default: many of each kind.",
+            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again "
+            "for more. Default: many of each kind.",
             metavar="DESIGN",
         ),
     ] = None,
@@ -146,8 +147,11 @@ def _margin(
         )
 
 
-def _design(text: str) -> Any:
-    if text == "exact":
-        return text
-    parts = [whole_number("--try", part) for part in text.split(",")]
-    return parts[0] if len(parts) == 1 else parts
+def _design(text: str) -> Design:
+    """A design in text; numbers alone are a fixed size, or the levels of an adaptive design."""
+    from fullrank.designs import Design
+
+    if text[:1].isdigit():
+        parts = [str(whole_number("--try", part)) for part in text.split(",")]
+        text = f"sampled:{parts[0]}" if len(parts) == 1 else f"adaptive:levels={'/'.join(parts)}"
+    return Design.of(text, argument="--try")

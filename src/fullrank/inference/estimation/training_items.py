@@ -12,7 +12,7 @@ _UNKNOWN = "Whether training items were excluded is not known; say {}."
 ARGUMENT = "`excluded`, True or False"
 
 
-def unknown(sample: Any, method: str = "auto") -> bool:
+def unknown(sample: Any, method: Any = "auto") -> bool:
     """Whether an estimate depends on what the sample does not say of training items.
 
     It does for a smoothed estimate of a fixed sample that does not hold every item.
@@ -31,7 +31,7 @@ def _borrows(method: Any) -> bool:
 
 
 def training_notes(
-    samples: Iterable[Any], method: str = "auto", say: str = ARGUMENT
+    samples: Iterable[Any], method: Any = "auto", say: str = ARGUMENT
 ) -> tuple[str, ...]:
     """One sentence for all samples, where some of them do not say; `say` is how to.
 
