@@ -101,8 +101,8 @@ def test_scores_come_before_blocks_and_pairs() -> None:
 
 def test_ids_are_carried() -> None:
     class Named(Pairs):
-        user_ids = [f"u{u}" for u in range(30)]
-        item_ids = [f"i{i}" for i in range(80)]
+        user_ids = tuple(f"u{u}" for u in range(30))
+        item_ids = tuple(f"i{i}" for i in range(80))
 
     class NamedFactors(Factors):
         user_ids, item_ids = Named.user_ids, Named.item_ids

@@ -11,8 +11,6 @@ import fullrank as fr
 from fullrank.errors import InputError
 from fullrank.scorers import FactorScorer, ItemItemScorer, as_scorer
 
-torch: Any = pytest.importorskip("torch")
-
 RANDOM = np.random.default_rng(0)
 USERS = RANDOM.normal(size=(20, 4)).astype(np.float32)
 ITEMS = RANDOM.normal(size=(50, 4)).astype(np.float32)
@@ -20,22 +18,31 @@ ROWS = (np.arange(20), RANDOM.integers(50, size=20))
 RANKS = fr.rank(FactorScorer(USERS, ITEMS), ROWS).ranks
 
 
+@pytest.fixture(scope="module", autouse=True)
+def torch(need: Any) -> Any:
+    return need("torch")
+
+
 def tensor(array: Any, **settings: Any) -> Any:
+    import torch
+
     return torch.tensor(array, **settings)
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        tensor,
-        lambda one: tensor(one, requires_grad=True),
-        lambda one: torch.nn.Parameter(tensor(one)),
-        lambda one: torch.nn.Embedding.from_pretrained(tensor(one)),
-        lambda one: torch.nn.Embedding.from_pretrained(tensor(one), freeze=False).weight,
-    ],
-)
-def test_factors(make: Any) -> None:
-    scorer = FactorScorer(make(USERS), make(ITEMS))
+MAKE = {
+    "tensor": lambda torch, one: tensor(one),
+    "with a gradient": lambda torch, one: tensor(one, requires_grad=True),
+    "parameter": lambda torch, one: torch.nn.Parameter(tensor(one)),
+    "embedding": lambda torch, one: torch.nn.Embedding.from_pretrained(tensor(one)),
+    "weight": lambda torch, one: (
+        torch.nn.Embedding.from_pretrained(tensor(one), freeze=False).weight
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MAKE)
+def test_factors(kind: str, torch: Any) -> None:
+    scorer = FactorScorer(MAKE[kind](torch, USERS), MAKE[kind](torch, ITEMS))
     np.testing.assert_array_equal(fr.rank(scorer, ROWS).ranks, RANKS)
 
 
@@ -46,7 +53,7 @@ def test_bfloat16_is_widened() -> None:
     np.testing.assert_array_equal(*ranks)
 
 
-def test_biases_and_ids() -> None:
+def test_biases_and_ids(torch: Any) -> None:
     bias, ids = RANDOM.normal(size=50), np.arange(50)[::-1].copy()
     column = torch.nn.Embedding.from_pretrained(tensor(bias)[:, None])
     for given in (tensor(bias, requires_grad=True), column):
