@@ -15,6 +15,7 @@ from fullrank.data import Interactions, simulate
 from fullrank.errors import NotFittedError
 from fullrank.models import Model, Saved, load
 from fullrank.models.registry import name_of
+from fullrank.scorers import as_scorer
 from fullrank.testing.expect import expect
 
 
@@ -47,7 +48,7 @@ def check_model(make: Callable[[], Model]) -> None:
     expect(model.fit(train) is model, "`fit` must return the model itself")
     expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
     scores = _check_scores(model, train)
-    again = np.asarray(make().fit(train).scorer().scores(np.arange(train.n_users)))
+    again = np.asarray(as_scorer(make().fit(train)).scores(np.arange(train.n_users)))
     expect(np.array_equal(scores, again), "the same settings must learn the same scores")
     expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
     if hasattr(model, "memory"):
@@ -74,7 +75,7 @@ def _check_unfitted(model: Model) -> None:
 
 
 def _check_scores(model: Model, train: Interactions) -> np.ndarray:
-    scorer = model.scorer()
+    scorer = as_scorer(model.scorer())
     expect(scorer.n_items == train.n_items, "the scorer must have all items of the training data")
     _check_ids(model, scorer, train)
     users = np.arange(train.n_users)
@@ -106,7 +107,7 @@ def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     history = Interactions.from_arrays(
         *np.array(rows).T, user_ids=np.arange(chosen.size), item_ids=train.item_ids
     )
-    scorer = model.scorer(history)
+    scorer = as_scorer(model.scorer(history))
     _check_ids(model, scorer, history)
     found = np.asarray(scorer.scores(np.arange(chosen.size)))
     tolerance = 1e-5 * float(np.abs(scores).max())

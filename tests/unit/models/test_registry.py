@@ -152,7 +152,7 @@ def test_a_loss_of_ones_own(need: Any) -> None:
 
     losses.register("plain_bpr", losses.bpr)
     try:
-        data = simulate(n_users=30, n_items=25, mean_interactions=6)
+        data = simulate(n_users=30, n_items=25, mean_interactions=10)
         fitted = models.EmbeddingMF(loss="plain-bpr", epochs=1, n_factors=2).fit(data)
         assert fitted.loss == "plain_bpr"
         assert fitted.scorer().n_items == 25
