@@ -156,6 +156,8 @@ def register(
     recovers: bool = True,
     signed: bool = False,
     rough: bool = False,
+    honest: bool = False,
+    borrows: bool = False,
 ) -> None:
     """Add an estimator of your own, from then on a name for `method` everywhere.
 
@@ -172,6 +174,9 @@ def register(
         results say so
     signed : whether probabilities may be negative
     rough : whether its bias reaches to any K, so that results warn of it
+    honest : whether `bias` of its sensitivity bounds what it assumes, so that results need not warn
+    borrows : whether it uses `sample.anchor` and `sample.design.excluded`; others are refused an
+        anchor
 
     Examples
     --------
@@ -197,6 +202,8 @@ def register(
             recovers=checks.flag("recovers", recovers),
             signed=checks.flag("signed", signed),
             rough=checks.flag("rough", rough),
+            honest=checks.flag("honest", honest),
+            borrows=checks.flag("borrows", borrows),
         ),
     )
 

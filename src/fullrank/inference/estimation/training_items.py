@@ -19,11 +19,11 @@ def unknown(sample: Any, method: Any = "auto") -> bool:
     """
     if not isinstance(sample, RankSample) or sample.exhausted or sample.design.adaptive:
         return False
-    return _borrows(method) and sample.design.excluded is None
+    return borrows(method) and sample.design.excluded is None
 
 
-def _borrows(method: Any) -> bool:
-    """Whether a method uses what is known of training items."""
+def borrows(method: Any) -> bool:
+    """Whether a method uses what is known of training items, and takes the shape of others."""
     if not isinstance(method, str):
         return False
     known = METHODS.get(method)
