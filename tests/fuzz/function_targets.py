@@ -177,9 +177,9 @@ def kernels(source: random.Random) -> Any:
         return kernel(**spoiled(source, named))
     named["metric"] = _metric(source)
     if which == 1:
-        return samples.expected_metric(**spoiled(source, named))
+        return designs.expected_metric(**spoiled(source, named))
     if which == 2:
-        return samples.sampled_metric_std(**spoiled(source, named))
+        return designs.sampled_metric_std(**spoiled(source, named))
     return samples.collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
 
 

@@ -22,10 +22,18 @@ from fullrank import inference, metrics, models
 from fullrank._lib import checks, files, memory
 from fullrank.data import Interactions, sample_users, simulate
 from fullrank.data.sets import datasets, formats
-from fullrank.designs import Adaptive, Design, Negatives, RankGrid, Uniform, draw_negatives
+from fullrank.designs import (
+    Adaptive,
+    Design,
+    Negatives,
+    RankGrid,
+    Uniform,
+    draw_negatives,
+    expected_metric,
+)
 from fullrank.errors import DownloadError, InputError, WriteError
 from fullrank.ranking import rank, sample_ranks
-from fullrank.samples import RankDistribution, RankSample, consistency, expected_metric
+from fullrank.samples import RankDistribution, RankSample, consistency
 from fullrank.samples import simulate as simulate_ranks
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray, as_scorer
 

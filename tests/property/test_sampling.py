@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullrank import metrics
-from fullrank.designs import Adaptive, RankGrid, kernel, kernel_averages
-from fullrank.samples import RankDistribution, RankSample, expected_metric, simulate
+from fullrank.designs import Adaptive, RankGrid, expected_metric, kernel, kernel_averages
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 SIZES = st.integers(2, 400).flatmap(
     lambda n_items: st.tuples(st.just(n_items), st.integers(2, n_items))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
-from fullrank.designs import Uniform, kernel
-from fullrank.samples import collapse, consistency, expected_metric, sampled_metric_std
+from fullrank.designs import Uniform, collapse, expected_metric, kernel, sampled_metric_std
+from fullrank.samples import consistency
 
 N_ITEMS = 10_000
 RANKS = {

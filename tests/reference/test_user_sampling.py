@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.designs import Uniform
+from fullrank.designs import Uniform, expected_metric
 from fullrank.inference.statistics.proportions import hoeffding_confidence, two_proportions
 from fullrank.inference.statistics.sample_size import users_needed
-from fullrank.samples import expected_metric
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import Uniform
+from fullrank.designs import Uniform, expected_metric
 from fullrank.errors import InputError
-from fullrank.samples import consistency, expected_metric
+from fullrank.samples import consistency
 
 
 def test_the_turning_point_is_found_exactly() -> None:

@@ -22,7 +22,7 @@ def test_linear_and_bound_by_hand() -> None:
 
 def test_bound_is_where_a_target_is_as_likely_in_as_out() -> None:
     """What the page says of it, for several sizes."""
-    from fullrank.samples import expected_metric
+    from fullrank.designs import expected_metric
 
     for n, k in ((100, 10), (100, 40), (1000, 50)):
         said = explain(metrics=f"hr@{k}", design=Uniform(n, replacement=True), n_items=50_000)
