@@ -114,7 +114,7 @@ def test_words() -> None:
         ({"levels": (5, 9), "refine_rank": 5}, r"`refine_rank`.*\b5, not 5\b"),
         ({"refine_rank": 0}, r"`refine_rank`.*\b0\b"),
         ({"growth": 1}, r"`growth`.*not 1\b"),
-        ({"start": 0}, r"`start`.*\b0\b"),
+        ({"start": 1}, r"`start`.*\b1\b"),
         ({"start": 30, "limit": 20}, r"`limit`.*`start`.*\b30\b.*\b20\b"),
     ],
 )
