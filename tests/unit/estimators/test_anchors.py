@@ -161,7 +161,7 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
         ({"a": sample, "b": several}, "one target for each user; b has several"),
         (
             {"a": sample, "b": drawn(0, excluded=None)},
-            r"designs agree.*excluded=true, the other sampled:100\\.",
+            r"designs agree.*excluded=true, the other sampled:100\.",
         ),
     ]
     for samples, says in wrong:
