@@ -59,7 +59,8 @@ class Adaptive(Design):
             raise InputError(f"`growth` must be above 1, not {self.growth:g}.")
         if self.levels is not None:
             self._take_levels()
-        self._set("start", checks.integer("start", self.start, low=1))
+        else:
+            self._set("start", checks.integer("start", self.start, low=2))
         if self.limit is not None:
             self._set("limit", checks.integer("limit", self.limit, low=1))
             if self.limit < self.start:

@@ -341,7 +341,9 @@ def _written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "/".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def _kind(argument: str, name: str) -> type[Design]:

@@ -19,7 +19,6 @@ from fullrank.tables import columns as tables
 from fullrank.tables import pieces
 
 ROLES = ("user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
-DESIGNS = ("auto", "fixed", "adaptive")
 
 
 @dataclass(frozen=True, kw_only=True)
