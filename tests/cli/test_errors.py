@@ -49,25 +49,15 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
         ("--sample-size", "50", "--n-items", "10"),
         r"`n_items`.*\b10\b.*\b50\b",
     ),
-    "popularity": (
-        "rank\n1\n",
-        (*SIZES, "--negatives", "popularity"),
-        r"`--negatives`.*uniform",
-    ),
-    "other negatives": (
-        "rank\n1\n",
-        (*SIZES, "--negatives", "hard"),
-        r"`--negatives`.*'uniform', 'popularity'.*'hard'",
-    ),
     "unknown design": (
         "rank\n1\n",
         (*SIZES, "--design", "other"),
-        r"`design`.*'auto', 'fixed', 'adaptive'.*'other'",
+        r"`design`.*'sampled', 'adaptive', 'exact'.*'other'",
     ),
     "levels that are words": (
         "rank\n1\n",
-        (*SIZES, "--levels", "a,b"),
-        r"`--levels`.*'a'",
+        (*SIZES, "--design", "adaptive:levels=a/b"),
+        r"`levels`.*'a/b'",
     ),
     "unknown metric": (
         "rank\n1\n2\n",

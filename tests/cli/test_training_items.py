@@ -15,7 +15,7 @@ from fullrank.samples.read_ranks import read_ranks
 pytest.importorskip("pyarrow")
 
 N, SIZE = 5_000, 100
-SIZES = ("--sample-size", SIZE, "--n-items", N, "--no-replacement")
+SIZES = ("--sample-size", SIZE, "--n-items", N, "--design", "sampled")
 TRUE = {
     "a": np.random.default_rng(0).integers(1, 71, 600) ** 2,
     "b": np.random.default_rng(1).integers(1, 69, 600) ** 2,
@@ -47,7 +47,7 @@ def exact(tmp_path: Path) -> Path:
 
 
 def samples_of(path: Path, excluded: bool | None) -> dict[str, RankSample]:
-    settings = {"sample_size": SIZE, "n_items": N, "replacement": False, "excluded": excluded}
+    settings = {"sample_size": SIZE, "n_items": N, "design": "sampled", "excluded": excluded}
     return dict(read_ranks(path, rows=True, **settings).samples)
 
 

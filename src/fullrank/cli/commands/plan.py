@@ -65,8 +65,8 @@ def plan(
         list[str] | None,
         typer.Option(
             "--try",
-            help="A design to compare: 100 for a fixed size, 25,50,100 for levels, or exact; give "
-            "it again for more. Default: many of each kind.",
+            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again for "
+            "more. Default: many of each kind.",
             metavar="DESIGN",
         ),
     ] = None,
@@ -83,6 +83,7 @@ def plan(
 
     From a pilot: fullrank plan --pilot run/ranks/ease.parquet --margin 2%
     """
+    from fullrank.designs import Design
     from fullrank.inference import plan as make_plan
 
     samples, assumed = _pilots(reading, pilot or [], seed)
@@ -107,7 +108,7 @@ def plan(
             budget=budget,
             difference=difference,
             power=power,
-            designs=None if tried is None else [_design(one) for one in tried],
+            designs=None if tried is None else [Design.of(one, argument="--try") for one in tried],
             target=target,
             confidence_level=level,
             progress=designs,
@@ -144,10 +145,3 @@ def _margin(
         raise InputError(f"`--margin` must be a number, or a share as 2%, not {margin!r}.") from (
             None
         )
-
-
-def _design(text: str) -> Any:
-    if text == "exact":
-        return text
-    parts = [whole_number("--try", part) for part in text.split(",")]
-    return parts[0] if len(parts) == 1 else parts
