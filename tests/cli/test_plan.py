@@ -102,9 +102,7 @@ def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
 
 def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) -> None:
     path = tmp_path / "grown.csv"
-    sample = simulate(
-        TRUE, n_items=2000, design="adaptive:25,limit=100", rng=0
-    )
+    sample = simulate(TRUE, n_items=2000, design="adaptive:25,limit=100", rng=0)
     assert sample.rows is not None
     pairs = zip(sample.rows.rank, sample.rows.sample_size, strict=True)
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))

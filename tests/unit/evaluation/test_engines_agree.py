@@ -21,7 +21,11 @@ ROWS = ("rank", "sample_size", "n_items", "weight", "n_targets", "offset", "user
 
 
 def everything(
-    split: Split, models: dict[str, Any], engine: Any, size: int, *designs: str,
+    split: Split,
+    models: dict[str, Any],
+    engine: Any,
+    size: int,
+    *designs: str,
     n_users: int | None = None,
 ) -> list[RankSample]:
     with engine:

@@ -13,6 +13,7 @@ from fullrank.cli.shape_options import told
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
+    from fullrank.designs import Design
     from fullrank.samples import RankSample
 
 PANEL = common.HAVE_RANKS
@@ -65,8 +66,8 @@ def plan(
         list[str] | None,
         typer.Option(
             "--try",
-            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again for "
-            "more. Default: many of each kind.",
+            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again "
+            "for more. Default: many of each kind.",
             metavar="DESIGN",
         ),
     ] = None,
@@ -83,7 +84,6 @@ def plan(
 
     From a pilot: fullrank plan --pilot run/ranks/ease.parquet --margin 2%
     """
-    from fullrank.designs import Design
     from fullrank.inference import plan as make_plan
 
     samples, assumed = _pilots(reading, pilot or [], seed)
@@ -108,7 +108,7 @@ def plan(
             budget=budget,
             difference=difference,
             power=power,
-            designs=None if tried is None else [Design.of(one, argument="--try") for one in tried],
+            designs=None if tried is None else [_design(one) for one in tried],
             target=target,
             confidence_level=level,
             progress=designs,
@@ -129,6 +129,12 @@ def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSa
         found = [told(reading.read(path, rows=True, seed=seed)) for path in paths]
         samples = [sample for one in found for sample in one.samples.values()]
     return samples, list(dict.fromkeys(note for one in found for note in one.notes))
+
+
+def _design(text: str) -> Design:
+    from fullrank.designs import Design
+
+    return Design.of(text, argument="--try")
 
 
 def _margin(

@@ -253,7 +253,11 @@ def test_catalogues_of_the_users_own(name: str) -> None:
     rng = np.random.default_rng(3)
     pool = rng.integers(60, 200, 3000)
     true = 1 + rng.binomial(pool - 1, np.where(pool > 130, 0.02, 0.3))
-    designs = {"fixed": Uniform(20), "exact": Uniform(200), "adaptive": Adaptive(levels=(5, 20, 100))}
+    designs = {
+        "fixed": Uniform(20),
+        "exact": Uniform(200),
+        "adaptive": Adaptive(levels=(5, 20, 100)),
+    }
     drawn = [
         simulate(
             true[pool == n], n_items=int(n), design=_clipped(designs[name], int(n)), rng=int(n)

@@ -15,9 +15,7 @@ from fullrank.samples import RankDistribution, RankSample, simulate
 N_ITEMS = 2000
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.01, 3000), N_ITEMS)
 LEVELS = Adaptive(levels=(25, 50, 100, 200, 400))
-PILOT = simulate(
-    RANKS, n_items=N_ITEMS, design=LEVELS, user=np.arange(3000), rng=0
-)
+PILOT = simulate(RANKS, n_items=N_ITEMS, design=LEVELS, user=np.arange(3000), rng=0)
 OTHER = simulate(
     np.minimum(RANKS * 2, N_ITEMS),
     n_items=N_ITEMS,
@@ -112,7 +110,11 @@ def test_a_population_needs_more_than_these_users() -> None:
 
 def test_at_equal_cost_the_least_error_comes_first() -> None:
     found = plan(
-        "ndcg@20", pilot=PILOT, n_users=3000, budget=300_000, designs=["sampled:50", LEVELS, "exact"]
+        "ndcg@20",
+        pilot=PILOT,
+        n_users=3000,
+        budget=300_000,
+        designs=["sampled:50", LEVELS, "exact"],
     )
     reached = [option for option in found.options if option.n_users is not None]
     assert [option.error for option in reached] == sorted(option.error for option in reached)
@@ -122,7 +124,9 @@ def test_at_equal_cost_the_least_error_comes_first() -> None:
 
 
 def test_what_a_blind_sample_cannot_reach_is_told() -> None:
-    found = plan("recall@1", shape=0.3, n_items=10**6, n_users=10**6, margin="2%", designs=["sampled:100"])
+    found = plan(
+        "recall@1", shape=0.3, n_items=10**6, n_users=10**6, margin="2%", designs=["sampled:100"]
+    )
     assert found.recommended is None
     assert found.options[0].n_users is None
     assert "rank 1 covers 10,000 ranks" in found.options[0].note
