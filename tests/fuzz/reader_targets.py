@@ -53,7 +53,8 @@ def _samples() -> list[RankSample]:
     return [
         RankSample.from_ranks([1, 3, 1, 10], **fixed),
         RankSample.from_ranks([1, 3, 2], **fixed, user=["a", "b", "ü"], weight=[1, 2, 0.5]),
-        RankSample.from_counts([1, 2, 5], [7, 2, 1], n_items=99, design="sampled:5,replacement=true"),
+        RankSample.from_counts([1, 2, 5], [7, 2, 1], n_items=99,
+                               design="sampled:5,replacement=true"),
         simulate([1, 50, 90], n_items=99, design="adaptive:levels=5/10/20", rng=0, user=[3, 4, 5]),
         RankSample.from_ranks([1, 2, 2], sample_size=4, n_items=30, user=[1, 1, 2],
                               n_targets=[2, 2, 1], offset=[0, 1, 0]),
