@@ -443,7 +443,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
     rank, size = design.possible(N_ITEMS, 30)
     table = design.probabilities_at(np.arange(1, N_ITEMS + 1), rank, size, n_items=N_ITEMS)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
-    level = np.searchsorted(events.sizes, size)
+    level = np.searchsorted(events.rounds.sizes, size)
     for at, (j, t) in enumerate(zip(events.level, events.rank, strict=True)):
         held = (level > j) | ((level == j) & (rank <= t))
         np.testing.assert_allclose(
