@@ -19,9 +19,8 @@ COUNTS = "rank long, sample_size long, n_items long, count long, weight double"
 def count_batches(batches: Iterable[pa.RecordBatch], **settings: Any) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: the ranks of a partition in, its counts out, one row for each outcome.
 
-    Columns and settings are what `RankSample.from_ranks` takes, one target for each user. With a
-    column `n_items` the design names its pool, as "sampled:pool=unseen": a batch cannot know
-    whether N differs in others.
+    Columns and `settings` are what `RankSample.from_ranks` takes, one target for each user. With a
+    column `n_items` the design names its pool: a batch cannot know whether N differs in others.
     """
     total: Any = 0
     for batch in batches:
