@@ -49,10 +49,15 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
         ("--sample-size", "50", "--n-items", "10"),
         r"`n_items`.*\b10\b.*\b50\b",
     ),
+    "popularity": (
+        "rank\n1\n",
+        (*SIZES, "--design", "popularity"),
+        r"`design`.*popularity.*uniform",
+    ),
     "unknown design": (
         "rank\n1\n",
         (*SIZES, "--design", "other"),
-        r"`design`.*'sampled', 'adaptive', 'exact'.*'other'",
+        r"`design`.*'adaptive', 'exact', 'sampled'.*'other'",
     ),
     "levels that are words": (
         "rank\n1\n",

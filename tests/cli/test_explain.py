@@ -42,7 +42,7 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), r"`--sample-size`.*`--n-items`"),
+        (("--n-items", "100"), r"`--design`.*`--n-items`"),
         (("--sample-size", "n", "--n-items", "9"), r"`--sample-size`.*'n'"),
     ],
 )

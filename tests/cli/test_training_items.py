@@ -261,6 +261,6 @@ def test_the_plan_that_is_offered_says_it_again(fullrank: Any, ranks: Path) -> N
     done = fullrank("estimate", one, *SIZES, "--training-items", "kept")
     offered = done.out.splitlines()[-1].partition("fullrank plan ")[2].split()
     assert offered[-2:] == ["--training-items", "kept"] or "--training-items" in offered
-    done = fullrank("plan", *offered, "--try", "exact", "--try", "100")
+    done = fullrank("plan", *offered, "--try", "exact", "--try", "sampled:100")
     assert done.code == 0, done.err
     assert "is not known" not in done.out
