@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive
 from fullrank.reporting import Report, build_report
 from fullrank.samples import ExactRanks, RankSample, simulate
 
@@ -40,13 +39,13 @@ def exact_ranks(ranks: np.ndarray) -> ExactRanks:
 
 def named(sample: RankSample) -> RankSample:
     """The same sample with its users named as `exact_ranks` names them."""
-    rows, design = sample.rows, sample.design
+    rows = sample.rows
     assert rows is not None
     return RankSample.from_ranks(
         rows.rank,
         sample_size=rows.sample_size,
         n_items=rows.n_items,
-        design=Adaptive(replacement=design.replacement, levels=design.levels),
+        design=sample.design,
         user=np.arange(rows.rank.size),
     )
 

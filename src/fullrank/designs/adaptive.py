@@ -75,6 +75,8 @@ class Adaptive(Design):
 
     def _take_levels(self) -> None:
         """Levels that start, growth and limit give are written that way: one form for each."""
+        if isinstance(self.levels, str):
+            raise InputError(f"`levels` must be increasing sample sizes, not {self.levels!r}.")
         given = np.atleast_1d(checks.as_array("levels", self.levels))
         levels = checks.integers("levels", given, low=1)
         if levels.size == 0 or (np.diff(levels) <= 0).any():

@@ -277,7 +277,7 @@ def draw_negatives(
     )  # fmt: skip
     key = seed_key(rng)
     rounds = drawn_by.rounds(n_items)
-    count = np.minimum(rounds.limits(pools.sizes), size - 1)
+    count = drawn_by.reachable(size, pools.sizes + 1) - 1
     groups = np.arange(clean.users.size)
     width = int(count.max())
     what = f"{clean.users.size:,} users × {width:,} drawn items"
