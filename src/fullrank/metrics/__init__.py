@@ -8,15 +8,20 @@ Imports `_lib`; every folder to its right may import it.
 """
 
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
-from fullrank.metrics.metric import Metric, names, parse, parse_all
+from fullrank.metrics.by_metric import ByMetric, named, spelled
+from fullrank.metrics.metric import DEFAULT, Metric, names, parse, parse_all
 
 __all__ = [
+    "DEFAULT",
+    "ByMetric",
     "Metric",
     "evaluate",
+    "named",
     "names",
     "offsets",
     "parse",
     "parse_all",
+    "spelled",
     "user_values",
     "weighted_mean",
 ]

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -121,12 +121,23 @@ def names() -> dict[str, str]:
     return {name: kind.says for name, kind in _KINDS.items()}
 
 
+# what is computed where nothing is asked for
+DEFAULT = ("recall@10", "ndcg@10")
+
+
 @dataclass(frozen=True)
 class Metric:
-    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its name."""
+    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its kind and cut-off.
+
+    Attributes
+    ----------
+    kind, k : what is computed; `k` is None without a cut-off
+    label : the spelling that was asked for, where it is another: ``MRR@10`` is shown as ``MRR@10``
+    """
 
     kind: str
     k: int | None = None
+    label: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         checks.choice("kind", self.kind, _KINDS)
@@ -134,12 +145,17 @@ class Metric:
             object.__setattr__(self, "k", checks.integer("k", self.k, low=1))
 
     def __str__(self) -> str:
-        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+        return self.name
 
     @property
     def name(self) -> str:
-        """The canonical text, which `parse` reads back."""
-        return str(self)
+        """The metric as it was asked for, which `parse` reads back."""
+        return self.canonical if self.label is None else self.label
+
+    @property
+    def canonical(self) -> str:
+        """The same text for every spelling of the metric."""
+        return self.kind if self.k is None else f"{self.kind}@{self.k}"
 
     @property
     def first_only(self) -> bool:
@@ -213,8 +229,8 @@ def parse(metric: str | Metric) -> Metric:
     >>> from fullrank import metrics
     >>> metrics.parse("NDCG@10")
     Metric(kind='ndcg', k=10)
-    >>> str(metrics.parse("hr@5"))
-    'hit_rate@5'
+    >>> str(metrics.parse("hr@5")), metrics.parse("hr@5") == metrics.parse("hit_rate@5")
+    ('hr@5', True)
     """
     if isinstance(metric, Metric):
         return metric
@@ -231,7 +247,13 @@ def parse(metric: str | Metric) -> Metric:
         )
     if found[2] is not None and int(found[2]) == 0:
         raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")
-    return Metric(kind, None if found[2] is None else int(found[2]))
+    return _labelled(Metric(kind, None if found[2] is None else int(found[2])), found[1])
+
+
+def _labelled(metric: Metric, asked: str) -> Metric:
+    """The metric under the name that was asked for, if that is not its own."""
+    label = asked if metric.k is None else f"{asked}@{metric.k}"
+    return metric if label == metric.canonical else replace(metric, label=label)
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
