@@ -9,9 +9,8 @@ from scipy import stats
 from fullrank.designs import RankGrid
 from fullrank.inference.comparison.compare import compare
 from fullrank.inference.comparison.winner import winner
+from fullrank.inference.statistics.hypothesis_tests import holm, paired_test
 from fullrank.inference.statistics.means import mean_interval
-from fullrank.inference.statistics.multiplicity import holm
-from fullrank.inference.statistics.paired_tests import paired_test
 from fullrank.inference.statistics.proportions import hoeffding, wald, wilson
 from fullrank.metrics import parse
 from fullrank.samples import simulate

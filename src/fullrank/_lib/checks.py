@@ -19,6 +19,7 @@ from fullrank._lib.text import printable as printable
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 
+RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.Generator
 LARGEST = 1e150  # of real numbers: their squares and the sums of those are still finite
 
 
@@ -290,3 +291,17 @@ def shown(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def generator(rng: RandomState = None) -> np.random.Generator:
+    """A numpy Generator from None, an int, a SeedSequence or a Generator."""
+    if isinstance(rng, bool | np.timedelta64) or not (
+        rng is None
+        or isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator)
+    ):
+        raise InputError(
+            f"`rng` must be None, a whole number, a SeedSequence or a Generator, not {shown(rng)}."
+        )
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise InputError(f"`rng` must be at least 0, not {shown(rng)}.")
+    return np.random.default_rng(rng)

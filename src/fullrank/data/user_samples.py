@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, memory
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.data.targets import ANY, clean_targets
 from fullrank.errors import InputError

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
 from fullrank.data.named_rows import in_rows, named_items
 from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu, open_device
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Steps, steps
-from fullrank._lib.rng import RandomState
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.result import Evaluation

@@ -20,9 +20,9 @@ from fullrank.inference.explanation.explain import explain
 from fullrank.inference.explanation.result import Explanation
 from fullrank.inference.planning.plan import plan
 from fullrank.inference.planning.result import Option, Plan
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.hypothesis_tests import paired_test
 from fullrank.inference.statistics.means import mean_interval
-from fullrank.inference.statistics.paired_tests import paired_test
+from fullrank.inference.statistics.normal import Interval
 from fullrank.inference.statistics.proportions import hoeffding, two_proportions, wald, wilson
 from fullrank.inference.statistics.sample_size import users_needed
 from fullrank.inference.statistics.two_samples import two_means

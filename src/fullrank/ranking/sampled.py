@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
 from fullrank._lib import threads as _threads
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import n_candidates
 from fullrank.designs.draws import POOLS, make_pools, seed_key

@@ -13,13 +13,13 @@ import numpy as np
 
 from fullrank import __version__
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
-from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
 from fullrank.inference import Bounds, Comparison, Estimate, compare
+from fullrank.inference.estimation.doubts import training_notes
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
-from fullrank.inference.estimation.training_items import training_notes
 from fullrank.metrics import Metric, parse_all
 from fullrank.reporting.conclusions import summary
 from fullrank.reporting.escaping import clean, short

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank._lib.types import Ints
 from fullrank.designs.design import Design
 from fullrank.errors import InputError
@@ -25,7 +24,7 @@ def simulate(
     replacement: bool = False,
     excluded: bool | None = None,
     user: ArrayLike | None = None,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> RankSample:
     """The sampled ranks of targets with known true ranks, one target for each user.
 
@@ -66,7 +65,7 @@ def simulate(
     if levels is not None:  # the levels are checked before anything is drawn
         design = Design(replacement=replacement, levels=tuple(sizes), stop_rank=stop_rank)
         stop_rank = design.stop_rank
-    above, drawn = _levels(ranks, n_items, sizes, stop_rank, replacement, _rng.generator(rng))
+    above, drawn = _levels(ranks, n_items, sizes, stop_rank, replacement, checks.generator(rng))
     return RankSample.from_ranks(
         above + 1,
         sample_size=drawn + 1,

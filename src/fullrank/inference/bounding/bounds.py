@@ -24,7 +24,7 @@ from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson
 from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 

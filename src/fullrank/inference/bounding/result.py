@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks, extras, tabular
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import parse_all
 
 _NO_SHAPE = (

@@ -11,22 +11,17 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison import validity
-from fullrank.inference.comparison.aligned import Aligned, align
-from fullrank.inference.comparison.inputs import is_naive
+from fullrank.inference.comparison.aligned import Aligned, align, is_naive
 from fullrank.inference.comparison.result import Comparison, Difference
 from fullrank.inference.comparison.winner import best
-from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.estimation.training_items import training_notes
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.estimation.doubts import size_doubts, training_notes
+from fullrank.inference.statistics.hypothesis_tests import CORRECTIONS, TESTS, corrected, run_paired
 from fullrank.inference.statistics.means import FEW_HITS
-from fullrank.inference.statistics.moments import mean_and_covariance, spread
-from fullrank.inference.statistics.multiplicity import CORRECTIONS, corrected
-from fullrank.inference.statistics.normal import level
-from fullrank.inference.statistics.paired_tests import TESTS, run_paired
+from fullrank.inference.statistics.normal import Interval, level, mean_and_covariance, spread
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
 from fullrank.metrics import Metric

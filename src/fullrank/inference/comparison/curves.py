@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, extras, memory
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level

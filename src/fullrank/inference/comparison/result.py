@@ -15,7 +15,7 @@ from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
 from fullrank.inference.comparison.leader import Leader, leader
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import Metric, parse_all
 
 _SHOWN = 12  # differences that `str` shows

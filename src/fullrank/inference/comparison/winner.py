@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.inference.comparison import validity
-from fullrank.inference.comparison.aligned import Aligned, align
-from fullrank.inference.comparison.inputs import is_naive
+from fullrank.inference.comparison.aligned import Aligned, align, is_naive
 from fullrank.inference.comparison.winner_result import Winner
 from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.statistics.moments import mean_and_covariance
+from fullrank.inference.statistics.normal import mean_and_covariance
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric
 

@@ -13,8 +13,7 @@ import numpy as np
 from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
-from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.estimation.training_items import training_notes
+from fullrank.inference.estimation.doubts import size_doubts, training_notes
 from fullrank.inference.estimation.uncertainty import Spread
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample

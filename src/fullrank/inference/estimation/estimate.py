@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState, generator
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
@@ -29,7 +29,7 @@ from fullrank.inference.estimation.uncertainty import (
     spread,
     squared_weights,
 )
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 

@@ -19,7 +19,7 @@ from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, reasons
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import interval
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample

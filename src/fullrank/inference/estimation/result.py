@@ -16,7 +16,7 @@ from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.estimation.remarks import is_told, page, remarks, stands_for, table
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import parse_all
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 

@@ -27,8 +27,7 @@ from fullrank.designs import RankGrid
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import Sensitivity
 from fullrank.inference.estimation.influence import contributions, needs_own_catalogue
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import biased_quantile
+from fullrank.inference.statistics.normal import Interval, biased_quantile
 from fullrank.inference.statistics.proportions import wilson
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample

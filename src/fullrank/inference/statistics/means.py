@@ -14,8 +14,7 @@ from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile
+from fullrank.inference.statistics.normal import Interval, level, quantile
 from fullrank.inference.statistics.proportions import hoeffding, wilson
 
 METHODS = ("t", "normal", "wilson", "hoeffding")

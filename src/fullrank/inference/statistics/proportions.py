@@ -9,8 +9,7 @@ import math
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.normal import Interval, level, quantile, two_sided
 from fullrank.inference.statistics.two_samples import TwoSampleTest
 
 

@@ -11,8 +11,7 @@ from typing import Any
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.normal import Interval, level, quantile, two_sided
 
 _LARGEST = 1e70  # the fourth power of a standard error is still finite
 

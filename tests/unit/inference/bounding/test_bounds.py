@@ -16,7 +16,7 @@ from fullrank.inference.bounding.bounds import Bounds, bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson, limits
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 300

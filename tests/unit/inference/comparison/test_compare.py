@@ -13,8 +13,7 @@ from fullrank.inference.comparison.aligned import align
 from fullrank.inference.comparison.compare import compare, paired_rows, unpaired_rows
 from fullrank.inference.comparison.winner import best, winner
 from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
-from fullrank.inference.statistics.multiplicity import holm
-from fullrank.inference.statistics.paired_tests import TESTS
+from fullrank.inference.statistics.hypothesis_tests import TESTS, holm
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.metrics import parse
 from fullrank.ranking import rank, sample_ranks
