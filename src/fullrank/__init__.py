@@ -49,7 +49,6 @@ __all__ = [
     "samples",
     "scorers",
     "users_needed",
-    "winner",
 ]
 
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
@@ -80,7 +79,6 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.inference import estimate as estimate
     from fullrank.inference import plan as plan
     from fullrank.inference import users_needed as users_needed
-    from fullrank.inference import winner as winner
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
@@ -129,7 +127,6 @@ _HOMES = {
     "samples": "fullrank.samples",
     "scorers": "fullrank.scorers",
     "users_needed": "fullrank.inference",
-    "winner": "fullrank.inference",
 }
 
 

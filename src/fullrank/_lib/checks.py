@@ -6,9 +6,11 @@ quotes is printable: text from files and from callers goes through `printable` o
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -72,6 +74,15 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     )
 
 
+def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
+    """Raise if a further setting of a function is nearly the name of one of its arguments."""
+    own = tuple(inspect.signature(function).parameters)
+    for key in settings:
+        near = difflib.get_close_matches(key, own, n=1, cutoff=0.8)
+        if near:
+            raise InputError(f"`{key}` must not be given; the argument is `{near[0]}`.")
+
+
 def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"`{name}` must be True or False, not {shown(value)}.")
@@ -95,6 +106,7 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
 
 def as_array(name: str, value: Any) -> NDArray[Any]:
     """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
+    value = off_device(value)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     try:
@@ -105,6 +117,16 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
             if isinstance(value, list | tuple)
             else f"`{name}` must be a one-dimensional array of numbers, not {shown(value)}."
         ) from None
+
+
+def off_device(value: Any) -> Any:
+    """A PyTorch tensor as a numpy array, from any device and with or without a gradient."""
+    if not (hasattr(value, "detach") and hasattr(value, "cpu")):
+        return value
+    held = value.detach().cpu()
+    if held.dtype.is_floating_point and held.element_size() < 4:
+        held = held.float()  # numpy has no bfloat16
+    return held.numpy()
 
 
 def integers(
@@ -162,7 +184,7 @@ def weights(name: str, value: ArrayLike, size: int) -> Floats:
 
 def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     """A vector of names of one kind, numbers or text, `size` of them: one for `each`."""
-    must = f"`{name}` must have one label for each {each}, {size} in all"
+    must, value = f"`{name}` must have one label for each {each}, {size} in all", off_device(value)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     try:
@@ -185,6 +207,7 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     7 and "7" are different ids, so nothing is turned into text or numbers to make it fit.
     """
     must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
+    value = off_device(value)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:

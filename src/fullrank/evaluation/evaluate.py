@@ -16,8 +16,8 @@ from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.schedule import make_work
 from fullrank.evaluation.strategy import Strategy
-from fullrank.inference.estimation.estimate import METRICS, check_level
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.estimation.estimate import check_level
+from fullrank.metrics import DEFAULT, Metric, parse_all
 
 
 def evaluate(
@@ -25,7 +25,7 @@ def evaluate(
     data: Any,
     *,
     strategy: str | Strategy = "exact",
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     exclude: Any = "seen",
     anchor: Any = "auto",
     out: PathLike | None = None,

@@ -158,6 +158,11 @@ class Metric:
         return self.kind if self.k is None else f"{self.kind}@{self.k}"
 
     @property
+    def word(self) -> str:
+        """The name without its cut-off."""
+        return self.name.partition("@")[0]
+
+    @property
     def first_only(self) -> bool:
         """Whether only the best-ranked target of a user counts."""
         return _KINDS[self.kind].first_only

@@ -242,7 +242,7 @@ def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
 
 def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
     """Whom the intervals are about and how they were made, where it is not the usual."""
-    kinds = {(one.estimate.target, one.estimate.procedure): None for one in models
+    kinds = {(one.estimate.interval_for, one.estimate.uncertainty): None for one in models
              if one.estimate is not None}  # fmt: skip
     if set(kinds) <= {("population", "influence")}:
         return {}

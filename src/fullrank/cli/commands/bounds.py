@@ -44,11 +44,10 @@ def bounds(
     Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
     """
     from fullrank.inference import bounds as bound
-    from fullrank.inference.bounding.bounds import METRICS
     from fullrank.inference.estimation.remarks import described
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     found = reading.read(ranks, seed=seed)
     results = {
         model: bound(

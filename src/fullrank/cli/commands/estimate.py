@@ -68,11 +68,10 @@ def estimate(
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")
     from fullrank.inference import estimate as fit
-    from fullrank.inference.estimation.estimate import METRICS
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
     from fullrank.reporting import drawn_metrics
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     read = reading.read(ranks, seed=seed)
     if report is not None and len(read.samples) > 1:
         read = reading.read(ranks, rows=True, seed=seed)  # a report pairs models by user

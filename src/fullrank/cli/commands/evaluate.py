@@ -120,7 +120,7 @@ def evaluate(
     from fullrank import evaluation
     from fullrank.cli.option_values import engine_of, given_models, pairs_of
     from fullrank.errors import InputError
-    from fullrank.inference.estimation.estimate import METRICS
+    from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
@@ -147,7 +147,7 @@ def evaluate(
             models,
             loaded,
             strategy=strategy,
-            metrics=metric or METRICS,
+            metrics=metric or DEFAULT,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,

@@ -39,10 +39,9 @@ def explain(
     Example: fullrank explain --sample-size 100 --n-items 26744 --metric hr@10
     """
     from fullrank.inference import explain as say_what
-    from fullrank.inference.explanation.explain import METRICS
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     if ranks is None:
         if reading.sample_size is None or reading.n_items is None:
             raise InputError(

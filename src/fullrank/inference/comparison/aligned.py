@@ -15,61 +15,54 @@ from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.pairing import Names, pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
-from fullrank.metrics import Metric, parse_all
-from fullrank.samples import RankSample
-from fullrank.samples.exact_ranks import ExactRanks
+from fullrank.metrics import Metric, parse, parse_all
+from fullrank.samples import ExactRanks, RankSample, as_ranks
 
 
-def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
-    """A result that the rest knows; a mapping from metrics to users' values becomes one."""
+def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str, Any]) -> Any:
+    """A result that the rest knows; users' values by metric, or plain ranks, become one."""
     if isinstance(result, PseudoValues):
-        return result
-    if isinstance(result, ExactRanks | RankSample):
-        bare = result.rows is None if isinstance(result, RankSample) else result.count is not None
-        if bare:
-            raise InputError(
-                f"`results` must have the ranks of {name} target by target; it holds counts alone, "
-                "which cannot be compared user by user."
-            )
-    if isinstance(result, ExactRanks):
-        return result
-    if isinstance(result, RankSample):
-        if result.design.shared_draws:
-            raise InputError(
-                f"`results` must have candidates drawn for each user anew; users of {name} were "
-                "given the same ones and are not independent."
-            )
         return result
     if isinstance(result, Mapping):
         return _plain(name, result, metrics)
-    raise InputError(
-        f"`results` must hold ExactRanks, RankSample or a mapping from metrics to users' values; "
-        f"{name} is a {type(result).__name__}."
-    )
+    if not isinstance(result, ExactRanks | RankSample):
+        result = as_ranks(result, **drawn, name=f"ranks[{name!r}]")
+    bare = result.rows is None if isinstance(result, RankSample) else result.count is not None
+    if bare:
+        raise InputError(
+            f"`ranks` must have the ranks of {name} target by target; it holds counts alone, "
+            "which cannot be compared user by user."
+        )
+    if isinstance(result, RankSample) and result.design.shared_draws:
+        raise InputError(
+            f"`ranks` must have candidates drawn for each user by itself; users of {name} were "
+            "given the same ones and are not independent."
+        )
+    return result
 
 
 def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -> PseudoValues:
-    by_name = {parse_all(key)[0].name: key for key in columns if key not in ("user", "weight")}
+    by_name = {parse(key): key for key in columns if key not in ("user", "weight")}
     arrays: list[Floats] = []
     for metric in metrics:
-        if metric.name not in by_name:
+        if metric not in by_name:
             raise InputError(
-                f"`results` must have {metric} of every model; {name} has "
-                f"{', '.join(by_name) or 'no metric'}."
+                f"`ranks` must have {metric} of every model; {name} has "
+                f"{', '.join(by_name.values()) or 'no metric'}."
             )
         size = arrays[0].size if arrays else None
-        label = f"results[{name!r}][{by_name[metric.name]!r}]"
-        arrays.append(checks.reals(label, columns[by_name[metric.name]], size=size))
+        label = f"ranks[{name!r}][{by_name[metric]!r}]"
+        arrays.append(checks.reals(label, columns[by_name[metric]], size=size))
     n = arrays[0].size
     user = columns.get("user")
     if user is not None:
-        user = checks.ids(f"results[{name!r}]['user']", user, n)
+        user = checks.ids(f"ranks[{name!r}]['user']", user, n)
     weight = columns.get("weight")
     weight = np.ones(n) if weight is None else checks.reals("weight", weight, size=n, low=0.0)
     if n == 0:
-        raise InputError(f"`results[{name!r}]` must hold at least one user; it is empty.")
+        raise InputError(f"`ranks[{name!r}]` must hold at least one user; it is empty.")
     if not weight.sum() > 0.0:
-        raise InputError(f"`results[{name!r}]['weight']` must have a positive sum; all are 0.")
+        raise InputError(f"`ranks[{name!r}]['weight']` must have a positive sum; all are 0.")
     values = np.column_stack(arrays)
     return PseudoValues(
         metrics=tuple(metric.name for metric in metrics),
@@ -92,7 +85,7 @@ def weighted(name: str, result: Any) -> Any:
     """The result without users of weight 0, who count for nothing but would be counted."""
     weight = weight_of(result)
     if weight.size and not weight.any():
-        raise InputError(f"`results` must weigh users above 0; all weights of {name} are 0.")
+        raise InputError(f"`ranks` must weigh users above 0; all weights of {name} are 0.")
     if (weight > 0.0).all():
         return result
     user = named(result).user
@@ -169,13 +162,14 @@ def values_of(
     """Per-user values of one model's result, estimated where it is a sample."""
     if isinstance(result, PseudoValues):
         wanted = [metric.name for metric in metrics]
-        missing = [metric for metric in wanted if metric not in result.metrics]
+        there = [parse(metric) for metric in result.metrics]
+        missing = [metric for metric in metrics if metric not in there]
         if missing:
             raise InputError(
-                f"`results` must have {missing[0]} of every model; {name} has "
+                f"`ranks` must have {missing[0]} of every model; {name} has "
                 f"{', '.join(result.metrics)}."
             )
-        at = [result.metrics.index(metric) for metric in wanted]
+        at = [there.index(metric) for metric in metrics]
         return replace(
             result, metrics=tuple(wanted), values=result.values[:, at],
             estimate=result.estimate[at], bias_square=bias_square(result)[at],
@@ -282,15 +276,16 @@ def align(
     *,
     method: str,
     paired: bool | None,
+    drawn: Mapping[str, Any],
     settings: Mapping[str, Any],
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
-    given = {name: read(name, results[name], wanted) for name in models}
+    given = {name: read(name, results[name], wanted, drawn) for name in models}
     given = _weighted(given, paired)
-    plain = any(isinstance(one, PseudoValues) for one in given.values())
+    plain = not all(isinstance(one, RankSample | ExactRanks) for one in results.values())
     _once(given)
     pairing = pair({name: named(one) for name, one in given.items()}, paired, plain=plain)
     paired, notes = pairing.paired, pairing.notes
@@ -326,19 +321,19 @@ def align(
 def _named(results: Any) -> dict[str, Any]:
     """Results by names that can stand in a table: what cannot be printed is written out."""
     if not isinstance(results, Mapping) or len(results) < 2:
-        raise InputError("`results` must map the names of two models or more to their ranks.")
+        raise InputError("`ranks` must map the names of two models or more to their ranks.")
     for name in results:
         if not isinstance(name, str):
-            raise InputError(f"`results` must name its models by text, not {name!r}.")
+            raise InputError(f"`ranks` must name its models by text, not {name!r}.")
     shown = {checks.printable(name): result for name, result in results.items()}
     if len(shown) < len(results):
-        raise InputError("`results` must name its models so that they differ when printed.")
+        raise InputError("`ranks` must name its models so that they differ when printed.")
     return shown
 
 
 def _unlike(first: str, second: str) -> InputError:
     return InputError(
-        f"`results` must weigh a user alike in every model; {first} and {second} do not."
+        f"`ranks` must weigh a user alike in every model; {first} and {second} do not."
     )
 
 
@@ -359,7 +354,7 @@ def _once(given: Mapping[str, Any]) -> None:
     for name, one in given.items():
         user = one.user if isinstance(one, PseudoValues) else None
         if user is not None and np.unique(user).size != len(user):
-            raise InputError(f"`results` must have each user once; {name} has some twice.")
+            raise InputError(f"`ranks` must have each user once; {name} has some twice.")
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:

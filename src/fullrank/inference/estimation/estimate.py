@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.tabular import takes_several
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
@@ -21,7 +20,7 @@ from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
 from fullrank.inference.estimation.refits import resampled
 from fullrank.inference.estimation.result import Estimate
-from fullrank.inference.estimation.several_models import takes_several
+from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
     Spread,
@@ -30,20 +29,19 @@ from fullrank.inference.estimation.uncertainty import (
     squared_weights,
 )
 from fullrank.inference.statistics.normal import Interval
-from fullrank.metrics import Metric, parse_all
-from fullrank.samples import ExactRanks, RankSample
+from fullrank.metrics import DEFAULT, Metric, parse_all
+from fullrank.samples import ExactRanks, Ranks, RankSample, as_ranks
 
-METRICS = ("recall@10", "ndcg@10", "ap@10")
-PROCEDURES = ("influence", "bootstrap")
+UNCERTAINTIES = ("influence", "bootstrap")
 _NONE = Interval(float("nan"), float("nan"))
 
 
-@takes_several
+@takes_several(Estimates.of)
 def estimate(
-    sample: RankSample | ExactRanks | ArrayLike,
+    ranks: Ranks,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     method: str = "auto",
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
     sample_size: int | None = None,
@@ -51,9 +49,9 @@ def estimate(
     excluded: bool | None = None,
     anchor: Any = None,
     grid: RankGrid | None = None,
+    interval_for: str = "population",
+    uncertainty: str = "influence",
     confidence_level: float | None = 0.95,
-    target: str = "population",
-    procedure: str = "influence",
     n_resamples: int = 500,
     progress: bool | Progress | None = None,
     rng: RandomState = None,
@@ -63,10 +61,11 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size`
-        beside it; or a mapping from names of models to such, for `Estimates` in one table
-    method : "auto", or the name of an estimator (``METHODS`` lists them)
+    ranks : a RankSample or ExactRanks; or an array, series or tensor of ranks, with `n_items` and
+        `sample_size` beside it; or a mapping from names of models to any of these, for `Estimates`
+        in one table
     metrics : names such as ``"ndcg@10"``; one fit serves them all
+    method : "auto", or the name of an estimator (``METHODS`` lists them)
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
     n_items, sample_size, replacement, excluded : for a plain array alone, of a fixed design;
@@ -75,14 +74,15 @@ def estimate(
         borrows (`fullrank.anchored`); default: that of the sample, if it has one
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
         the others of the call
-    confidence_level : of the intervals; None for none, which saves time for multi-target
-        users
-    target : {"population", "users"}
+    interval_for : {"population", "users"}
         What the intervals are about: the metric over all users like these, or the metric that
         ranking every item for these very users would give
-    procedure : {"influence", "bootstrap"}
+    uncertainty : {"influence", "bootstrap"}
         Standard errors from how the estimate moves with each outcome (exact derivatives, at the
         cost of a fit), or from `n_resamples` refits
+    confidence_level : of the intervals; None for none, which saves time for multi-target
+        users
+    n_resamples : number of refits
     progress : True for a line on stderr, or a function of (done, total); of the refits
     rng : seed or generator of the refits
     settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
@@ -103,41 +103,41 @@ def estimate(
     >>> sample = simulate(
     ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, levels=[25, 50, 100, 200], rng=0
     ... )
-    >>> found = estimate(sample, metrics="recall@100")
+    >>> found = estimate(sample, "recall@100")
     >>> round(found["recall@100"], 1)
     0.7
     >>> found.confidence_interval["recall@100"].low < 2 / 3
     True
     """
-    ranks = complete(sample, method)
-    if ranks is not None:
-        described = {
-            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
-            "excluded": excluded, "anchor": anchor,
-        }  # fmt: skip
-        given = [name for name, value in described.items() if value is not None]
-        for key in (*given, *settings):
+    checks.no_slips(settings, estimate)
+    taken = as_ranks(
+        ranks, n_items=n_items, sample_size=sample_size, replacement=replacement, excluded=excluded
+    )
+    exact = complete(taken, method)
+    if exact is not None:
+        for key in (*(["anchor"] if anchor is not None else []), *settings):
             raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
         return estimate_exact(
-            ranks,
-            sample,  # type: ignore[arg-type]
+            exact,
+            taken,
             parse_all(metrics),
             also=_some(also),
             grid=_checked_grid(grid),
             level=None if confidence_level is None else check_level(confidence_level),
-            target=checks.choice("target", target, TARGETS),
-            procedure=checks.choice("procedure", procedure, PROCEDURES),
+            interval_for=checks.choice("interval_for", interval_for, TARGETS),
+            uncertainty=checks.choice("uncertainty", uncertainty, UNCERTAINTIES),
             n_resamples=checks.integer("n_resamples", n_resamples, low=20),
             rng=lambda: generator(rng),
         )
-    taken = _sample(sample, n_items, sample_size, replacement, excluded)
+    if isinstance(taken, ExactRanks):
+        raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
     _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
     # with several targets for a user every interval costs seconds: a curve does without
     wanted = asked if taken.several else (*asked, *beside)
-    target = checks.choice("target", target, TARGETS)
-    procedure = checks.choice("procedure", procedure, PROCEDURES)
+    interval_for = checks.choice("interval_for", interval_for, TARGETS)
+    uncertainty = checks.choice("uncertainty", uncertainty, UNCERTAINTIES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
     if anchor is not None:
@@ -150,16 +150,16 @@ def estimate(
     values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:
         found = _nothing(len(wanted))
-    elif procedure == "bootstrap":
+    elif uncertainty == "bootstrap":
         number = checks.integer("n_resamples", n_resamples, low=20)
         report = reporter(progress, "refits")
-        found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
+        found = _refitted(taken, wanted, chosen, on, interval_for, number, generator(rng), report)
     else:
         found = spread(taken, wanted, fixed, on)
     names = [metric.name for metric in wanted]
-    errors, bias = found.sampling_error(target), np.broadcast_to(found.bias, len(wanted))
+    errors, bias = found.sampling_error(interval_for), np.broadcast_to(found.bias, len(wanted))
     # a sample without spread still leaves open what it has not seen of the population
-    unseen = 1.0 / squared_weights(taken) if target == "population" else None
+    unseen = 1.0 / squared_weights(taken) if interval_for == "population" else None
     ends = [
         interval(values[name], error, level or 0.95, unseen, bias=wide).with_(values[name])
         for name, error, wide in zip(names, errors.tolist(), bias.tolist(), strict=True)
@@ -169,25 +169,23 @@ def estimate(
         ends = [one.with_(low).with_(high) for one, (low, high) in zip(ends, none, strict=True)]
     own, known = len(asked), dict(zip(names, ends, strict=True))
     return Estimate(
-        values=MappingProxyType({name: values[name] for name in names[:own]}),
-        standard_error=MappingProxyType(
-            dict(zip(names, found.standard_error(target)[:own].tolist(), strict=False))
+        values={name: values[name] for name in names[:own]},
+        standard_error=dict(
+            zip(names, found.standard_error(interval_for)[:own].tolist(), strict=False)
         ),
-        confidence_interval=MappingProxyType(dict(zip(names, ends[:own], strict=False))),
-        also=MappingProxyType(
-            {one.name: (values[one.name], known.get(one.name, _NONE)) for one in beside}
-        ),
+        confidence_interval=dict(zip(names, ends[:own], strict=False)),
+        also={one.name: (values[one.name], known.get(one.name, _NONE)) for one in beside},
         confidence_level=level,
-        target=target,
-        procedure=procedure,
+        interval_for=interval_for,
+        uncertainty=uncertainty,
         diagnosis=diagnose(
             taken,
             asked,
             found.first(own),
             fixed,
             distribution,
-            target,
-            counts_smoothing=procedure == "influence",
+            interval_for,
+            counts_smoothing=uncertainty == "influence",
         ),
         naive=_naive(taken, asked),
         method=chosen.name if distribution is None else distribution.method,
@@ -206,36 +204,6 @@ def _checked_grid(grid: Any) -> RankGrid | None:
     if grid is not None and not isinstance(grid, RankGrid):
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
     return grid
-
-
-def _sample(
-    sample: RankSample | ExactRanks | ArrayLike,
-    n_items: int | None,
-    sample_size: int | None,
-    replacement: bool | None,
-    excluded: bool | None,
-) -> RankSample:
-    if isinstance(sample, RankSample):
-        given = {
-            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
-            "excluded": excluded,
-        }  # fmt: skip
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(f"`{name}` must not be given: the RankSample carries it.")
-        return sample
-    if isinstance(sample, ExactRanks):
-        raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
-    for name, value in (("n_items", n_items), ("sample_size", sample_size)):
-        if value is None:
-            raise InputError(f"`{name}` must be given with a plain array of ranks.")
-    return RankSample.from_ranks(
-        sample,
-        sample_size=sample_size,  # type: ignore[arg-type]
-        n_items=n_items,  # type: ignore[arg-type]
-        replacement=True if replacement is None else replacement,
-        excluded=excluded,
-    )
 
 
 def _some(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -257,7 +225,7 @@ def _refitted(
     metrics: tuple[Metric, ...],
     chosen: Chosen,
     grid: RankGrid,
-    target: str,
+    interval_for: str,
     n_resamples: int,
     rng: np.random.Generator,
     report: Progress | None,
@@ -268,7 +236,7 @@ def _refitted(
         metrics,
         chosen,
         grid,
-        target=target,
+        interval_for=interval_for,
         n_resamples=n_resamples,
         rng=rng,
         report=report,
@@ -285,4 +253,4 @@ def _nothing(size: int) -> Spread:
 def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:
     if sample.design.adaptive or sample.several:
         return None
-    return MappingProxyType({metric.name: sample.naive(metric) for metric in metrics})
+    return {metric.name: sample.naive(metric) for metric in metrics}

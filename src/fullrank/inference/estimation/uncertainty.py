@@ -39,11 +39,11 @@ SHARED = (
 )
 _SEVERAL = (
     "No intervals for these users alone where users are multi-target: the draws of one user "
-    'are shared by the user\'s targets. Use target="population".'
+    'are shared by the user\'s targets. Use interval_for="population".'
 )
 _OWN = (
     "No interval of {} for these users alone where users have catalogues of their own. "
-    'target="population" has it.'
+    'interval_for="population" has it.'
 )
 
 
@@ -56,13 +56,13 @@ class Spread:
     bias: Floats | float = 0.0
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # why there is none
 
-    def sampling_error(self, target: str) -> Floats:
+    def sampling_error(self, interval_for: str) -> Floats:
         """What another sample would change."""
-        return self.population if target == "population" else self.users
+        return self.population if interval_for == "population" else self.users
 
-    def standard_error(self, target: str) -> Floats:
+    def standard_error(self, interval_for: str) -> Floats:
         """The same with the bias, as comparisons have it."""
-        return np.hypot(self.sampling_error(target), self.bias)
+        return np.hypot(self.sampling_error(interval_for), self.bias)
 
     def first(self, number: int) -> Spread:
         """Keep the first metrics alone."""
