@@ -43,6 +43,7 @@ __all__ = [
     "plan",
     "rank",
     "ranking",
+    "report",
     "reporting",
     "sample_ranks",
     "sample_users",
@@ -73,7 +74,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.designs import RankGrid as RankGrid
     from fullrank.estimators import anchored as anchored
     from fullrank.estimators import jointly as jointly
-    from fullrank.evaluation import evaluate as evaluate
+    from fullrank.evaluation import evaluate as evaluate  # type: ignore[no-redef]
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
     from fullrank.inference import estimate as estimate
@@ -82,6 +83,7 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
+    from fullrank.reporting import report as report
     from fullrank.samples import RankDistribution as RankDistribution
     from fullrank.samples import RankSample as RankSample
     from fullrank.samples import consistency as consistency
@@ -121,6 +123,7 @@ _HOMES = {
     "plan": "fullrank.inference",
     "rank": "fullrank.ranking",
     "ranking": "fullrank.ranking",
+    "report": "fullrank.reporting",
     "reporting": "fullrank.reporting",
     "sample_ranks": "fullrank.ranking",
     "sample_users": "fullrank.data",

@@ -92,7 +92,7 @@ def estimate(
         )
     found = replace(found.with_bounds() if bounds else found, assumed=read.notes)
     if report is not None:
-        from fullrank.reporting import write_report
+        from fullrank.reporting import report as write_report
 
         measured = {"ranks": path.name, "seed": str(seed)}
         measured |= {"assumed": " ".join(read.notes)} if read.notes else {}
