@@ -15,7 +15,7 @@ from typing import Any
 
 import fullrank as fr
 from fullrank.models import MODELS
-from fullrank.reporting import Report, write_report
+from fullrank.reporting import Report
 
 IMAGES = Path(__file__).parent / "images"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -43,7 +43,7 @@ def report(path: Path, *, fixed: bool, compact: bool, seed: int = 0) -> Report:
         exact[name] = fr.rank(scorer, split.test, exclude=split.train)
         draw = fr.sample_ranks if fixed else fr.adaptive_ranks
         samples[name] = draw(scorer, split.test, exclude=split.train, rng=seed)
-    return write_report(
+    return fr.report(
         samples,
         path,
         exact=exact,

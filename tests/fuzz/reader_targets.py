@@ -271,7 +271,7 @@ def distribution_dict(source: random.Random) -> Any:
     if source.random() < 0.9:
         _spoil_json(source, content)
     found = RankDistribution.from_dict(content)
-    return str(found), found.metrics("recall@3", "ndcg"), found.quantile([0.0, 0.5, 1.0])
+    return str(found), found.metrics("recall@3, ndcg"), found.quantile([0.0, 0.5, 1.0])
 
 
 # ---- interactions ----

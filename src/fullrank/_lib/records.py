@@ -154,10 +154,12 @@ def _record(hint: Any, value: Any) -> Any:
         return hint(
             *(from_plain(one, part) for one, part in zip(hints.values(), value, strict=True))
         )
-    fits = isinstance(value, dict) and value.get("kind") == hint.__name__ and "content" in value
-    content = _known(fits, value, hint)["content"]
+    content = _known(isinstance(value, dict) and "content" in value, value, hint)["content"]
     if hasattr(hint, "_from_plain"):
         return hint._from_plain(content)
+    _known(
+        hasattr(hint, "__dataclass_fields__") and value.get("kind") == hint.__name__, value, hint
+    )
     known = _hints(hint)
     _known(isinstance(content, dict) and content.keys() <= known.keys(), content, hint)
     return hint(**{name: from_plain(known[name], one) for name, one in content.items()})

@@ -130,6 +130,20 @@ class Tabular:
         return found
 
 
+class OneRow(Tabular):
+    """A result that is one number and what goes with it, printed in a line."""
+
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return [without(self.to_dict(), "format", "kind")]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        (row,) = self._records()
+        return list(row), [["–" if one is None else _short(one) for one in row.values()]]
+
+
 class ByModel(Tabular, Mapping[str, Result], Generic[Result]):
     """Results of several models by name, in one table."""
 
@@ -168,9 +182,9 @@ class ByModel(Tabular, Mapping[str, Result], Generic[Result]):
         """Plain numbers, with a format version: of one model, or of each under "models"."""
         models = []
         for name, one in self.models.items():
-            models.append({"model": name, **without(one.to_dict(), "format")})
+            models.append({"model": name, **without(one.to_dict(), "format", "kind")})
         found = models[0] if len(models) == 1 else {"models": models}
-        return {"format": FORMAT, **found}
+        return {"format": FORMAT, "kind": type(self).__name__, **found}
 
 
 class Verb(Protocol[One, Many]):
@@ -199,6 +213,10 @@ def takes_several(
         return called
 
     return decorate
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else checks.printable(value)
 
 
 def without(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:

@@ -157,6 +157,13 @@ class Metric:
         """The same text for every spelling of the metric."""
         return self.kind if self.k is None else f"{self.kind}@{self.k}"
 
+    def _to_plain(self) -> str:
+        return self.name
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> Metric:
+        return parse(content)
+
     @property
     def word(self) -> str:
         """The name without its cut-off."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, extras
+from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import Design
@@ -18,6 +18,9 @@ from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.samples.distribution import RankDistribution
 
+_SIZES = 20  # rows of the table, at most
+_COLUMNS = ("rank", "sample_size", "n_items", "user", "item", "time", "weight", "n_targets",
+            "offset")  # fmt: skip
 ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
 
 
@@ -69,8 +72,8 @@ class Rows:
         return _frozen_rows(**{n: None if c is None else c[keep] for n, c in columns.items()})
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RankSample:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RankSample(tabular.Tabular):
     """Counts of the outcomes (r, n), the design that drew them and, if available, the rows.
 
     Made by `from_ranks`, `from_counts` or `read`. Two samples of the same design and
@@ -176,6 +179,32 @@ class RankSample:
         _check_outcomes(design, rows.rank, rows.sample_size, rows.pool)
         check_targets(rows)
         return cls._from_rows(design, rows)
+
+    @classmethod
+    def from_frame(cls, frame: Any, *, model: str | None = None, **settings: Any) -> RankSample:
+        """A sample from a pandas, polars or pyarrow table with a column ``rank``.
+
+        Parameters
+        ----------
+        frame : columns of the names of `from_ranks`: rank, sample_size, n_items, user, item, …
+        model : which model to take where there is a column ``model``
+        settings : what has no column, as in `from_ranks`
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> frame = pd.DataFrame({"user": ["a", "b"], "rank": [3, 1]})
+        >>> print(RankSample.from_frame(frame, sample_size=10, n_items=50, replacement=False))
+        2 targets ranked among 10 of 50 items (without replacement from all items)
+        """
+        names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
+        if "rank" not in names:
+            raise InputError(f"`frame` must have a column rank; it has {checks.shown(names)}.")
+        columns = {name: np.asarray(frame[name]) for name in (*_COLUMNS, "model") if name in names}
+        models = columns.pop("model", None)
+        if models is not None:
+            columns = _of_model(columns, models, model)
+        return cls.from_ranks(columns.pop("rank"), **{**columns, **settings})
 
     @classmethod
     def from_counts(
@@ -391,17 +420,50 @@ class RankSample:
 
         return sample_files.to_arrow(self)
 
-    def to_frame(self) -> Any:
-        """Return the rows, or the counts, as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+    def to_dict(self) -> dict[str, Any]:
+        """The design and one list for each column, with a format version."""
+        from fullrank.samples import sample_files
+
+        return sample_files.to_plain(self)
+
+    def _to_plain(self) -> dict[str, Any]:
+        """As counts where these tell everything, which is all that a result needs of its sample."""
+        from fullrank.samples import sample_files
+
+        bare = self.several and self.n_items is None
+        return sample_files.to_plain(self if bare else self.without_rows())
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> RankSample:
+        from fullrank.samples import sample_files
+
+        return sample_files.from_plain(cls, content)
+
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return list(self.to_arrow().to_pylist())
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """For each sample size its targets, and how many of them came out first."""
+        sizes = np.unique(self.sample_size)
+        if sizes.size > _SIZES:
+            parts = {f"{sizes[0]:,} to {sizes[-1]:,}": np.ones(self.rank.size, bool)}
+        else:
+            parts = {f"{size:,}": self.sample_size == size for size in sizes.tolist()}
+        rows = []
+        for size, here in parts.items():
+            count, first = self.count[here].sum(), self.count[here & (self.rank == 1)].sum()
+            rows.append([size, f"{count:,}", f"{first:,}"])
+        return ["candidates", "targets", "at rank 1"], rows
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the share of targets at rank r or better among their candidates. Returns the axes.
 
         One line for each sample size: of an adaptive design, of the targets that stopped there.
         """
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         for size in np.unique(self.sample_size).tolist():
             here = self.sample_size == size
             shares = np.bincount(self.rank[here], self.weight[here], size + 1)[1:]
@@ -421,6 +483,15 @@ class RankSample:
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"
+
+
+def _of_model(columns: dict[str, Any], models: Any, model: str | None) -> dict[str, Any]:
+    """The rows of one model; which one must be said where there are several."""
+    there = list(dict.fromkeys(models.tolist()))
+    if model is None and len(there) > 1:
+        raise InputError(f"`model` must be given: the frame holds {checks.shown(there)}.")
+    wanted = there[0] if model is None else checks.choice("model", model, there)
+    return {name: column[models == wanted] for name, column in columns.items()}
 
 
 def _alike(first: RankDistribution | None, second: RankDistribution | None) -> bool:

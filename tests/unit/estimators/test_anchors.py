@@ -115,8 +115,8 @@ def test_refits_keep_the_shape_and_the_protocol(
     monkeypatch.setattr(refits, "values_of", noted)
     size = {"sample_size": SIZE} if levels is None else {"levels": levels}
     few = simulate(population(3, 300), n_items=N, excluded=True, rng=0, **size).anchored(TRUTH)
-    settings = {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
-    estimate(few, metrics="recall@10", target=target, **settings)
+    settings = {"uncertainty": "bootstrap", "n_resamples": 20, "rng": 0}
+    estimate(few, metrics="recall@10", interval_for=target, **settings)
     assert len(seen) >= 20
     for one in seen:
         assert one.anchor is TRUTH

@@ -276,14 +276,14 @@ def align(
     *,
     method: str,
     paired: bool | None,
-    drawn: Mapping[str, Any],
     settings: Mapping[str, Any],
+    drawn: Mapping[str, Any] | None = None,
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
-    given = {name: read(name, results[name], wanted, drawn) for name in models}
+    given = {name: read(name, results[name], wanted, drawn or {}) for name in models}
     given = _weighted(given, paired)
     plain = not all(isinstance(one, RankSample | ExactRanks) for one in results.values())
     _once(given)

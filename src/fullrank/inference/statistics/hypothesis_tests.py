@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
@@ -22,11 +23,12 @@ from fullrank.inference.statistics.normal import (
 )
 from fullrank.inference.statistics.resampled_means import bootstrap_means, flipped_means
 
+_NUMBERS = ("estimate", "standard_error", "low", "high", "p_value", "effect_size")
 _ROUNDING = 1e-9  # sums in another order may differ by so much of the statistic
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PairedTest:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairedTest(tabular.Tabular):
     """Tests of mean differences, one for each column.
 
     Attributes
@@ -47,6 +49,26 @@ class PairedTest:
     test: str
     confidence_level: float
     n_users: int
+
+    def _title(self) -> str:
+        return f"paired {self.test} test of {self.n_users:,} users"
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = {name: np.atleast_1d(getattr(self, name)).tolist() for name in _NUMBERS}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[f"{value:.4g}" for value in one.values()] for one in self._records()]
+        return [name.replace("_", " ") for name in _NUMBERS], rows
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean differences with their intervals. Returns the axes."""
+        ax, found = tabular.axes(ax), self._records()
+        names = [f"column {at + 1}" for at in range(len(found))]
+        ends = [(one["low"], one["high"]) for one in found]
+        tabular.whiskers(ax, names, [one["estimate"] for one in found], ends)
+        ax.set_xlabel("mean difference")
+        return ax
 
 
 @dataclass(frozen=True, kw_only=True)

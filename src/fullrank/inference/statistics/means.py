@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank._lib.types import Floats
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
@@ -22,8 +22,8 @@ TARGETS = ("users", "population")
 FEW_HITS = 30  # users above 0 from which on t intervals cover as they say
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleMean:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SampleMean(tabular.OneRow):
     """A mean over sampled users.
 
     Attributes
@@ -56,6 +56,12 @@ class SampleMean:
         plain = {k: v for k, v in self.__dict__.items() if k != "confidence_interval"}
         ends = {"low": self.confidence_interval.low, "high": self.confidence_interval.high}
         return {"format": 1, "kind": "SampleMean"} | plain | ends | {"few_hits": self.few_hits}
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean with its interval. Returns the axes."""
+        ax = tabular.axes(ax)
+        tabular.whiskers(ax, ["mean"], [self.value], [self.confidence_interval])
+        return ax
 
     def __str__(self) -> str:
         low, high = self.confidence_interval

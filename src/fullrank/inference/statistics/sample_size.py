@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level, quantile
 
 UNCERTAINTIES = ("normal", "hoeffding")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UsersNeeded:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class UsersNeeded(tabular.OneRow):
     """A number of users, and what it is good for.
 
     Attributes
@@ -37,6 +37,16 @@ class UsersNeeded:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
         return {"format": 1, "kind": "UsersNeeded"} | self.__dict__
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the margin against the number of users. Returns the axes."""
+        import numpy as np
+
+        ax, users = tabular.axes(ax), self.n_users * np.geomspace(0.1, 10.0, 50)
+        ax.plot(users, self.margin * np.sqrt(self.n_users / users))
+        ax.plot(self.n_users, self.margin, "o")
+        ax.set(xscale="log", xlabel="users", ylabel="half-width of the interval")
+        return ax
 
     def __str__(self) -> str:
         together = "" if self.n_intervals == 1 else f" for {self.n_intervals} intervals together"

@@ -71,7 +71,7 @@ def test_a_result_prints_ends_rounded_outwards() -> None:
         printed = Interval(float(low), float(high))
         assert inside(found[name], printed)
         assert inside(printed, found[name], by=1e-4)
-    assert "these users alone" in str(bounds(draw(), target="users"))
+    assert "these users alone" in str(bounds(draw(), interval_for="users"))
 
 
 def test_a_result_goes_everywhere() -> None:
@@ -151,7 +151,7 @@ def test_a_contradicted_design_is_a_result() -> None:
 def test_bounds_hold_the_truth(design: str) -> None:
     exact = metrics.evaluate(RANKS, EVERY, n_items=N_ITEMS)
     for target in ("population", "users"):
-        found = bounds(draw(design), EVERY, target=target)
+        found = bounds(draw(design), EVERY, interval_for=target)
         for metric in EVERY:
             assert inside(Interval(exact[metric], exact[metric]), found[metric], by=1e-12), metric
         assert found["recall"] == (1.0, 1.0)
@@ -194,7 +194,7 @@ def test_a_shape_and_these_users_narrow() -> None:
     for narrower in (
         bounds(draw(), "recall@10, recall@50", shape="decreasing"),
         bounds(draw(), "recall@10, recall@50", shape="decreasing", until=100),
-        bounds(draw(), "recall@10, recall@50", target="users"),
+        bounds(draw(), "recall@10, recall@50", interval_for="users"),
         bounds(draw(), "recall@10, recall@50", confidence_level=0.8),
     ):
         for name in plain.intervals:
@@ -342,10 +342,10 @@ def test_equal_weights_are_no_weights() -> None:
         ({"until": 5}, r"`until`.*`shape`"),
         ({"shape": "decreasing", "until": 301}, r"`until`.*\b301\b"),
         (
-            {"shape": "decreasing", "target": "users"},
-            r'`shape`.*target="users"',
+            {"shape": "decreasing", "interval_for": "users"},
+            r'`shape`.*interval_for="users"',
         ),
-        ({"target": "all"}, r"`target`.*'population', 'users'.*'all'"),
+        ({"interval_for": "all"}, r"`target`.*'population', 'users'.*'all'"),
         ({"confidence_level": 0.4}, r"`confidence_level`.*\b0\.4\b"),
         ({"confidence_level": 1}, r"`confidence_level`.*not 1\b"),
         ({"n_events": 0}, r"`n_events`.*\b0\b"),

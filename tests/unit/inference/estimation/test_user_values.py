@@ -19,16 +19,16 @@ RANKS = rank(SCORER, (CHOSEN.user_rows, CHOSEN.user_rows % 40), weight=CHOSEN.we
 
 def test_shares_take_wilson_and_others_t() -> None:
     found = user_means(RANKS, "recall@10, ndcg@10, hr@5", users=CHOSEN)
-    assert [one.method for one in found.means.values()] == ["wilson", "t", "wilson"]
+    assert [one.uncertainty for one in found.means.values()] == ["wilson", "t", "wilson"]
     hits = (RANKS.ranks <= 10).astype(float)
     assert found["recall@10"].to_dict() == (
-        mean_interval(hits, method="wilson", users=CHOSEN).to_dict()
+        mean_interval(hits, uncertainty="wilson", users=CHOSEN).to_dict()
     )
     # the same point as the weighted mean of the ranks
     assert found["ndcg@10"].value == pytest.approx(RANKS.metrics("ndcg@10")["ndcg@10"])
-    assert {one.method for one in user_means(RANKS, method="hoeffding").means.values()} == {
-        "hoeffding"
-    }
+    assert {
+        one.uncertainty for one in user_means(RANKS, uncertainty="hoeffding").means.values()
+    } == {"hoeffding"}
 
 
 def test_several_targets_are_no_shares() -> None:
