@@ -32,7 +32,7 @@ def _ranks(step: int) -> list[int]:
 def _samples() -> dict[str, Any]:
     users = np.arange(300)
     return {
-        name: simulate(_ranks(step), n_items=N_ITEMS, sample_size=40, user=users, rng=0)
+        name: simulate(_ranks(step), n_items=N_ITEMS, design="sampled:40", user=users, rng=0)
         for name, step in ((HOSTILE, 7), ("b", 3))
     }
 
@@ -43,7 +43,7 @@ def _exact() -> ExactRanks:
 
 
 def _adaptive() -> Any:
-    return simulate(_ranks(3), n_items=N_ITEMS, levels=[20, 40, 80], rng=0)
+    return simulate(_ranks(3), n_items=N_ITEMS, design="adaptive:20,limit=80", rng=0)
 
 
 def _estimates() -> Any:
@@ -75,14 +75,14 @@ MADE: dict[str, Callable[[], Any]] = {
     "UsersNeeded": lambda: fr.users_needed(0.03),
     "SampleMean": lambda: inference.mean_interval([0.1, 0.4, 0.3]),
     "TwoSampleTest": lambda: inference.two_means(0.3, 0.1, 50, 0.2, 0.1, 60),
-    "PairedTest": lambda: inference.paired_test([0.1, 0.4, 0.3], [0.2, 0.1, 0.1]),
+    "PairedTest": lambda: inference.paired_test([[0.1, 0.2], [0.4, 0.1], [0.3, 0.1]]),
     "Dominance": lambda: inference.dominance(_ranks(3), _ranks(7), depth=N_ITEMS, rng=0),
     "Report": lambda: fr.report(_estimates(), bounds=False, rng=0),
     "RankSample": lambda: _samples()["b"],
     "ExactRanks": _exact,
     "RankDistribution": lambda: RankDistribution.from_ranks(_ranks(3), n_items=N_ITEMS),
     "SamplingEfficiency": lambda: sampling_efficiency(_adaptive()),
-    "Consistency": lambda: fr.consistency("MRR", _ranks(3), _ranks(7), n_items=N_ITEMS),
+    "Consistency": lambda: consistency(_ranks(3), _ranks(7), "MRR", n_items=N_ITEMS),
     "UserSample": lambda: fr.sample_users(10, 4, strata=list("aaaaabbbbb"), rng=0),
     "Evaluation": _evaluation,
 }

@@ -7,7 +7,6 @@ import pytest
 from scipy import stats
 
 from fullrank.designs import RankGrid
-from fullrank.inference import compare
 from fullrank.inference.comparison.compare import compare
 from fullrank.inference.statistics.hypothesis_tests import holm, paired_test
 from fullrank.inference.statistics.means import mean_interval
@@ -176,7 +175,11 @@ def test_differences_of_adaptive_samples_cover_the_true_difference() -> None:
         users = random.integers(300_000, size=1000)
         samples = {
             name: simulate(
-                one[users], n_items=N, levels=[25, 100, 400], user=np.arange(1000), rng=random
+                one[users],
+                n_items=N,
+                design="adaptive:levels=25/100/400",
+                user=np.arange(1000),
+                rng=random,
             )
             for name, one in zip("ab", population, strict=True)
         }

@@ -22,12 +22,6 @@ if TYPE_CHECKING:
 _PANEL = "How the ranks were made"
 _FILE = "What the file looks like"
 _TRAINING = ("excluded", "kept")
-_POPULAR = """\
-`--negatives` must be uniform: popular items crowd candidates drawn by popularity, by how much \
-depends on the target, and no rank among them tells the rank among all items. Draw them uniformly.\
-"""
-
-
 RanksFile = Annotated[
     Path,
     typer.Argument(
@@ -63,13 +57,6 @@ class Reading:
             metavar="N",
         ),
     ] = None
-    replacement: Annotated[
-        bool | None,
-        _option(
-            "--replacement/--no-replacement",
-            "Whether an item could be drawn twice for a target. Default: with replacement.",
-        ),
-    ] = None
     training_items: Annotated[
         str | None,
         _option(
@@ -83,30 +70,11 @@ class Reading:
         str,
         _option(
             "--design",
-            "fixed, adaptive or auto: adaptive if rank 1 occurs only at the largest of several "
-            "sample sizes.",
-            metavar="KIND",
+            "How candidates were drawn, such as sampled:100 or adaptive:25; "
+            "sampled:replacement=true where items could repeat. Default: inferred from the file.",
+            metavar="DESIGN",
         ),
-    ] = "auto"
-    levels: Annotated[
-        str | None,
-        _option(
-            "--levels",
-            "Sizes of an adaptive design, such as 25,50,100. Default: those in the file.",
-            metavar="N,N",
-        ),
-    ] = None
-    stop_rank: Annotated[
-        int, _option("--stop-rank", "Keep sampling while the rank is at most R.", metavar="R")
-    ] = 1
-    negatives: Annotated[
-        str,
-        _option(
-            "--negatives",
-            "How candidates were drawn: uniform; popularity is refused.",
-            metavar="KIND",
-        ),
-    ] = "uniform"
+    ] = "infer"
     truth: Annotated[
         Path | None,
         _option(
@@ -161,12 +129,8 @@ class Reading:
         return given.named(self._read_file(given.path, rows=rows, seed=seed))
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
-        from fullrank._lib import checks
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
-
-        if checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
-            raise InputError(_POPULAR)
         from fullrank.samples import read_ranks, sample_files
 
         for one in (path, self.truth):
@@ -203,9 +167,7 @@ class Reading:
         for one in fields(self):
             value = getattr(self, one.name)
             flag = f"--{one.name.replace('_', '-')}"
-            if one.name == "replacement" and value is not None:
-                words.append("--replacement" if value else "--no-replacement")
-            elif isinstance(value, list):
+            if isinstance(value, list):
                 words += [word for each in value for word in (flag, each)]
             elif value is not None and value != one.default:
                 words += [flag, str(value)]
@@ -227,16 +189,7 @@ class Reading:
         return has_scores(source)
 
     def _design(self) -> dict[str, Any]:
-        levels = None
-        if self.levels is not None:
-            levels = [whole_number("--levels", one) for one in self.levels.split(",")]
-        return {
-            "replacement": self.replacement,
-            "design": self.design,
-            "levels": levels,
-            "stop_rank": self.stop_rank,
-            "excluded": self._excluded(),
-        }
+        return {"design": self.design, "excluded": self._excluded()}
 
     def _excluded(self) -> bool | None:
         from fullrank._lib import checks
@@ -251,7 +204,7 @@ class Reading:
 
         excluded = self._excluded()
         samples = {
-            name: replace(one, design=replace(one.design, excluded=excluded))
+            name: replace(one, design=one.design.with_(excluded=excluded))
             if isinstance(one, RankSample) and one.design.excluded is None
             else one
             for name, one in found.samples.items()
@@ -283,7 +236,7 @@ class Reading:
         if isinstance(own, RankSample):
             excluded = self._excluded() if own.design.excluded is None else own.design.excluded
             size, shown = int(own.sample_size.max()), str(own)
-            carried["replacement"] = own.design.replacement
+            carried["design"] = str(own.design)
             carried["sample_size"] = None if (own.sample_size != size).any() else size
         carried["training_items"] = "excluded" if excluded else "kept"
         for one in fields(self):

@@ -8,7 +8,6 @@ from fullrank.samples.as_ranks import Ranks, as_ranks
 from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sampling_efficiency
 from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.samples.ordering import Consistency, consistency
 from fullrank.samples.sample import RankSample, Rows
 from fullrank.samples.simulation import simulate
@@ -22,11 +21,8 @@ __all__ = [
     "Rows",
     "SamplingEfficiency",
     "as_ranks",
-    "collapse",
     "consistency",
-    "expected_metric",
     "recommend_limit",
-    "sampled_metric_std",
     "sampling_efficiency",
     "simulate",
 ]

@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from fullrank._lib import checks
+from fullrank.designs import Design, Exact
 from fullrank.errors import InputError
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
@@ -17,9 +19,7 @@ def as_ranks(
     ranks: Any,
     *,
     n_items: Any = None,
-    sample_size: Any = None,
-    replacement: bool | None = None,
-    excluded: bool | None = None,
+    design: str | Design | None = None,
     name: str = "ranks",
 ) -> RankSample | ExactRanks:
     """A sample or exact ranks as they are; an array, series or tensor of ranks as a sample.
@@ -27,19 +27,15 @@ def as_ranks(
     Parameters
     ----------
     ranks : RankSample, ExactRanks, or ranks in one dimension
-    n_items, sample_size, replacement, excluded : for plain ranks alone; default: drawn with
-        replacement, and nothing known of training items
+    n_items, design : for plain ranks alone: the catalogue size, and how the candidates were drawn
     name : the argument to blame
 
     Examples
     --------
-    >>> print(as_ranks([1, 3, 1], n_items=50, sample_size=10))
-    3 targets ranked among 10 of 50 items (with replacement from all items)
+    >>> print(as_ranks([1, 3, 1], n_items=50, design="sampled:10"))
+    3 targets ranked among 10 of 50 items (without replacement from all items)
     """
-    told = {
-        "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
-        "excluded": excluded,
-    }  # fmt: skip
+    told = {"n_items": n_items, "design": design}
     if isinstance(ranks, RankSample | ExactRanks):
         for key, value in told.items():
             if value is not None:
@@ -53,15 +49,15 @@ def as_ranks(
         )
     if isinstance(ranks, str | bytes) or ranks is None:
         raise InputError(
-            f"`{name}` must be a RankSample, ExactRanks or an array, not {ranks!r:.60}."
+            f"`{name}` must be a RankSample, ExactRanks or an array, not {checks.shown(ranks)}."
         )
-    for key in ("n_items", "sample_size"):
-        if told[key] is None:
-            raise InputError(f"`{key}` must be given with a plain array of ranks.")
-    return RankSample.from_ranks(
-        ranks,
-        sample_size=sample_size,
-        n_items=n_items,
-        replacement=True if replacement is None else replacement,
-        excluded=excluded,
-    )
+    if n_items is None or design is None:
+        missing = "n_items" if n_items is None else "design"
+        raise InputError(
+            f"`{missing}` must be given with a plain array of ranks, as in n_items=3706, "
+            'design="sampled:100".'
+        )
+    drawn = Design.of(design)
+    if isinstance(drawn, Exact) and drawn.max_rank is None:
+        return ExactRanks.from_ranks(ranks, n_items=n_items)
+    return RankSample.from_ranks(ranks, n_items=n_items, design=drawn)

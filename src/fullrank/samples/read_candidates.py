@@ -11,15 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.files import PathLike, existing
 from fullrank._lib.types import Ints
+from fullrank.designs import Design, infer_design
+from fullrank.designs.inferred import INFER
 from fullrank.errors import InputError
 from fullrank.samples import RankSample
-from fullrank.samples.read_ranks import Ranks, assumed_replacement, infer_levels
+from fullrank.samples.read_ranks import Ranks
 from fullrank.tables.candidate_files import lists_unseen, read_scored, read_truth
 
 TIES = ("random", "best", "worst")
@@ -32,10 +34,7 @@ def read_candidates(
     *,
     n_items: int,
     sample_size: int | None = None,
-    replacement: bool | None = None,
-    design: str = "auto",
-    levels: ArrayLike | None = None,
-    stop_rank: int = 1,
+    design: str | Design = INFER,
     excluded: bool | None = None,
     ties: str = "random",
     rng: RandomState = None,
@@ -53,7 +52,7 @@ def read_candidates(
     n_items : catalogue size N
     sample_size : candidates of each target, including itself; default: the listed ones. Larger
         than the list where that was cut below every target
-    replacement, design, levels, stop_rank : as in `fullrank.samples.read_ranks.read_ranks`
+    design : as in `fullrank.samples.read_ranks.read_ranks`
     excluded : whether training items were excluded (`Design`); default: True for NCF's
         ``.test.negative``, which lists items that the user has not seen, else not known
     ties : {"random", "best", "worst"}
@@ -86,20 +85,15 @@ def read_candidates(
             strict=True,
         )
     )
-    replaced, notes = assumed_replacement(replacement, drawn, pool)
-    found, more = infer_levels(rank, drawn, pool, design=design, levels=levels)
+    found, notes = infer_design(rank, drawn, pool, design=design)
     if excluded is None and truth is not None and lists_unseen(existing(truth)):
-        excluded, more = True, (*more, _UNSEEN)
+        excluded, notes = True, (*notes, _UNSEEN)
     samples = {
         model: RankSample.from_ranks(
             one.rank,
             sample_size=size[model],
             n_items=items,
-            replacement=replaced,
-            levels=found,
-            stop_rank=stop_rank,
-            ties=ties,
-            excluded=excluded,
+            design=found.with_(ties=ties, excluded=excluded),
             user=one.user,
             item=one.item,
             n_targets=one.targets,
@@ -112,7 +106,7 @@ def read_candidates(
         for model, one in listed.items()
         for note in one.notes
     ]
-    return Ranks(samples=samples, notes=(*said, *notes, *more))
+    return Ranks(samples=samples, notes=(*said, *notes))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
-from fullrank._lib.types import Ints
+from fullrank.designs import Design, Uniform, infer_design
+from fullrank.designs.inferred import INFER
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 from fullrank.samples.tally import SEVERAL, Tally, present
@@ -43,10 +43,7 @@ def read_ranks(
     *,
     sample_size: int | None = None,
     n_items: int | None = None,
-    replacement: bool | None = None,
-    design: str = "auto",
-    levels: ArrayLike | None = None,
-    stop_rank: int = 1,
+    design: str | Design = INFER,
     excluded: bool | None = None,
     columns: Mapping[str, str] | None = None,
     leave_out: Iterable[str] = (),
@@ -61,11 +58,8 @@ def read_ranks(
         ``user``, ``item``, ``weight``, ``n_targets`` and ``offset``
     sample_size, n_items : where there is no such column: candidates, and items they are drawn
         from, both including the target
-    replacement : whether an item could be drawn twice; default: True, or False where targets were
-        ranked among all items
-    design : "fixed"; "adaptive"; or "auto": adaptive if rank 1 occurs only at the largest of
-        several sample sizes
-    levels, stop_rank : of an adaptive design; default: the sample sizes that occur
+    design : how candidates were drawn, such as ``"sampled:100"``; or "infer", as
+        `fullrank.designs.infer_design` does
     excluded : whether training items were excluded (`Design`); default: True where catalogues are
         the users' own, else not known
     columns : what the file calls a column, as ``{"rank": "position"}``
@@ -77,22 +71,22 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Assuming sampling with replacement.',)
+    ('Assuming sampling without replacement.',)
     """
     table = pieces.open_table(files.existing(path))
     wanted = _wanted(table, columns or {}, tuple(leave_out))
+    if sample_size is None and "sample_size" not in wanted:
+        sample_size = _size_of(design)
     given = _given(table, wanted, sample_size=sample_size, n_items=n_items)
     tally = tally_of(table, wanted, given)
     rank, size, items = (
         tally.outcomes[name].to_numpy() for name in ("rank", "sample_size", "n_items")
     )
-    replaced, notes = assumed_replacement(replacement, size, items)
-    found, more = infer_levels(rank, size, items, design=design, levels=levels)
-    settings |= {
-        "replacement": replaced, "levels": found, "stop_rank": stop_rank, "excluded": excluded
-    }  # fmt: skip
-    samples = samples_of(table, wanted, given, tally, settings, rows)
-    return Ranks(samples=samples, notes=(*notes, *more))
+    found, notes = infer_design(rank, size, items, design=design)
+    if excluded is not None:
+        found = found.with_(excluded=excluded)
+    samples = samples_of(table, wanted, given, tally, {**settings, "design": found}, rows)
+    return Ranks(samples=samples, notes=notes)
 
 
 def tally_of(table: pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
@@ -123,67 +117,10 @@ def samples_of(
     return _counted(tally, settings)
 
 
-def infer_levels(
-    rank: Ints,
-    sample_size: Ints,
-    n_items: Ints,
-    *,
-    design: str = "auto",
-    levels: ArrayLike | None = None,
-) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
-    """The levels of an adaptive design, None of a fixed one, and how it was told.
-
-    An adaptive design continues from rank 1, so that it leaves rank 1 only at its largest size (or
-    where a user's items were all drawn); a fixed design of several sizes leaves it at any.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> infer_levels(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
-    (25, 50)
-    """
-    checks.choice("design", design, DESIGNS)
-    if levels is not None:
-        if design == "fixed":
-            raise InputError('`levels` must not be given with design="fixed", which has none.')
-        asked = checks.integers("levels", np.atleast_1d(np.asarray(levels)), low=1)
-        return tuple(asked.tolist()), ()
-    last = (sample_size == sample_size.max()) | (sample_size == n_items)
-    sizes = np.union1d(sample_size[~last], sample_size.max())
-    shown = ", ".join(f"{size:,}" for size in sizes[:12]) + (", …" if sizes.size > 12 else "")
-    early = bool(((rank == 1) & ~last).any())
-    if design == "adaptive":
-        if sizes.size == 1:
-            raise InputError(
-                f"`levels` must be given: all targets have the sample size {sizes[0]:,}, which "
-                "tells no levels."
-            )
-        return tuple(sizes.tolist()), (f"Levels taken from the sample sizes: {shown}.",)
-    if design == "fixed" or sizes.size == 1:
-        return None, ()
-    if early:
-        return None, (f"Fixed design: rank 1 occurs at other sizes than the largest ({shown}).",)
-    where = "only at the largest" if (rank == 1).any() else "at none"
-    told = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."
-    return tuple(sizes.tolist()), (told,)
-
-
-def assumed_replacement(
-    replacement: bool | None, size: Ints, items: Ints
-) -> tuple[bool, tuple[str, ...]]:
-    """As given; default: with replacement, unless some targets were ranked among all items."""
-    if replacement is not None:
-        return replacement, ()
-    if (size > items).any():
-        at = int(np.argmax(size > items))
-        raise InputError(
-            f"`n_items` must be at least the sample size; it is {items[at]:,} where {size[at]:,} "
-            "candidates were drawn. Are the two exchanged?"
-        )
-    if (size == items).any():
-        why = "some samples contain the whole catalogue"
-        return False, (f"Assuming sampling without replacement: {why}.",)
-    return True, ("Assuming sampling with replacement.",)
+def _size_of(design: str | Design) -> int | None:
+    """The sample size that the design names for every target, if it does."""
+    drawn = Uniform() if design == INFER else Design.of(design)
+    return drawn.sample_size if isinstance(drawn, Uniform) else None
 
 
 def _wanted(

@@ -20,7 +20,7 @@ from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
 from fullrank.tables import pieces as _pieces
 
-FORMAT = 2  # of 1, users were row numbers in run folders
+FORMAT = 3  # of 1, users were row numbers in run folders
 _KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
@@ -109,15 +109,13 @@ def read(path: files.PathLike, *, model: str | None = None, **settings: Any) -> 
     ----------
     path : the file
     model : which model to take where the file holds several
-    settings : ``replacement``, ``excluded`` and whatever else `RankSample.from_ranks` takes; and
+    settings : ``design`` (inferred by default) and whatever else `read_ranks` takes; and
         ``rows=False`` to keep counts alone, reading the file piece by piece (None: where they
         say as much as the rows)
 
     Examples
     --------
-    >>> RankSample.read(
-    ...     "ranks.csv", sample_size=100, n_items=3706, replacement=True
-    ... )  # doctest: +SKIP
+    >>> RankSample.read("ranks.csv", n_items=3706, design="sampled:100")  # doctest: +SKIP
     """
     samples = read_all(path, **settings)
     if model is not None:
@@ -149,13 +147,7 @@ def read_all(
         own = completed(own, settings.pop("excluded", None), path)
         _no_settings(settings, path)
         return {"": own}
-    if "replacement" not in settings:
-        raise InputError(
-            "`replacement` must be given, True or False: the file does not say whether the "
-            "candidates were drawn with replacement."
-        )
-    design = "fixed" if settings.get("levels") is None else "adaptive"
-    return dict(read_ranks(path, rows=rows, design=design, **settings).samples)
+    return dict(read_ranks(path, rows=rows, **settings).samples)
 
 
 def completed(own: RankSample, excluded: bool | None, path: files.PathLike) -> RankSample:
@@ -164,7 +156,7 @@ def completed(own: RankSample, excluded: bool | None, path: files.PathLike) -> R
         return own
     if own.design.excluded is not None:
         _no_settings({"excluded": excluded}, path)
-    return replace(own, design=replace(own.design, excluded=excluded))
+    return replace(own, design=own.design.with_(excluded=excluded))
 
 
 def read_exact(path: files.PathLike) -> ExactRanks:
@@ -197,7 +189,7 @@ def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | 
     if rows is not True and sampled and head["content"] == "rows" and set(_SIZES) <= set(names):
         tally = tally_of(table, names, {})
         if rows is False or not tally.needs_rows:
-            found = samples_of(table, names, {}, tally, _design(head), rows)
+            found = samples_of(table, names, {}, tally, {"design": _design(head)}, rows)
             return next(iter(found.values())).anchored(_anchor(head))
     import pyarrow as pa
 
@@ -231,19 +223,18 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
     """Check again what was read: a file can be changed by anyone."""
     if head["kind"] == exact_files.KIND:
         return exact_files.unpacked(head, columns)
-    settings = {**head["design"]}
-    anchor = _anchor(head)
+    design, anchor = _design(head), _anchor(head)
     try:
         if head["content"] == "rows":
-            return RankSample.from_ranks(**columns, **settings).anchored(anchor)
+            return RankSample.from_ranks(**columns, design=design).anchored(anchor)
         pool = columns.pop("pool")
         if head["n_items"] is None:
-            return RankSample.from_counts(**columns, n_items=pool, **settings).anchored(anchor)
-        sample = RankSample.from_counts(**columns, n_items=pool, **{**settings, "pool": "unseen"})
+            return RankSample.from_counts(**columns, n_items=pool, design=design).anchored(anchor)
+        sample = RankSample.from_counts(**columns, n_items=pool, design=design)
     except (KeyError, TypeError) as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
     n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
-    return replace(sample, design=Design(**settings), n_items=n_items, anchor=anchor)
+    return replace(sample, design=design, n_items=n_items, anchor=anchor)
 
 
 def _anchor(head: dict[str, Any]) -> RankDistribution | None:
@@ -260,10 +251,10 @@ def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
 
 
-def _design(head: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a sample that say how it was drawn."""
+def _design(head: dict[str, Any]) -> Design:
+    """How the sample was drawn."""
     try:
-        return Design(**head["design"]).to_dict()
+        return Design.from_dict(head["design"])
     except TypeError as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
 
@@ -274,7 +265,7 @@ def _checked_head(content: Any) -> dict[str, Any]:
     if content.get("format") != FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
-            f"{'an older' if content.get('format') == 1 else 'a newer'} fullrank wrote it."
+            f"{'an older' if content.get('format') in (1, 2) else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content

@@ -16,7 +16,7 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib.tabular import takes_several
-from fullrank.designs import RankGrid
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.polytope import Columns, edges_for
@@ -42,8 +42,7 @@ def bounds(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     n_items: int | None = None,
-    sample_size: int | None = None,
-    replacement: bool | None = None,
+    design: str | Design | None = None,
     shape: str | None = None,
     until: int | None = None,
     n_events: int = 12,
@@ -60,9 +59,9 @@ def bounds(
     ----------
     ranks : a RankSample with one target for each user, of equal weights, the candidates of each
         user drawn independently; or an array, series or tensor of ranks, with `n_items` and
-        `sample_size`; or a mapping from names of models to any of these, for `SeveralBounds`
+        `design`; or a mapping from names of models to any of these, for `SeveralBounds`
     metrics : names such as ``"ndcg@10"``; the bounds of all of them hold at once
-    n_items, sample_size, replacement : for a plain array alone, as in `estimate`
+    n_items, design : for a plain array alone, as in `estimate`
     shape : None; or "decreasing": over the population of users, no rank is likelier than a
         better one. The narrower bounds rest on that, and are for the population alone
     until : the last rank for which the shape is assumed; default: all
@@ -91,7 +90,7 @@ def bounds(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, sample_size=100, rng=0)
+    >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, design="sampled:100", rng=0)
     >>> print(bounds(sample, "recall@10, recall@100"))
     bounds from 1,200 targets at 95 % (Clopper–Pearson on 10 events)
     <BLANKLINE>
@@ -99,9 +98,7 @@ def bounds(
     recall@10     0.0000    0.5874
     recall@100    0.5128    0.8582
     """
-    sample = _check_sample(
-        as_ranks(ranks, n_items=n_items, sample_size=sample_size, replacement=replacement)
-    )
+    sample = _check_sample(as_ranks(ranks, n_items=n_items, design=design))
     wanted = parse_all(metrics)
     items, size = int(sample.pool.max()), int(sample.sample_size.max())
     level = checks.real("confidence_level", confidence_level)
@@ -183,11 +180,6 @@ def unmet(sample: RankSample) -> Need | None:
             ": the outcomes of a user's targets are not independent. Take one of each user's "
             "targets at random.",
         )
-    if sample.design.shared_draws:
-        return Need(
-            "candidates drawn for each user anew",
-            "; users who share them are not independent.",
-        )
     seen = sample.count > 0
     mean = sample.weight[seen] / sample.count[seen]
     each = mean if sample.rows is None else sample.rows.weight
@@ -197,7 +189,7 @@ def unmet(sample: RankSample) -> Need | None:
             "; with others the share of the weight at an outcome is not the share of the users.",
         )
     size = int(sample.sample_size.max())
-    most = size if sample.design.replacement else np.minimum(size, sample.pool)
+    most = sample.design.reachable(size, sample.pool)
     if not sample.design.adaptive and (sample.sample_size != most).any():
         return Need(
             "one sample size, or levels",

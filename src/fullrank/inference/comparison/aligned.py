@@ -33,11 +33,6 @@ def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str
             f"`ranks` must have the ranks of {name} target by target; it holds counts alone, "
             "which cannot be compared user by user."
         )
-    if isinstance(result, RankSample) and result.design.shared_draws:
-        raise InputError(
-            f"`ranks` must have candidates drawn for each user by itself; users of {name} were "
-            "given the same ones and are not independent."
-        )
     return result
 
 
@@ -139,7 +134,7 @@ def kept(result: Any, keep: NDArray[np.bool_]) -> Any:
 def of_one_design(results: Iterable[Any]) -> bool:
     """Whether all samples among the results were drawn in the same way from as many items."""
     kinds = {
-        (one.n_items, one.design.levels, one.design.replacement)
+        (one.n_items, one.design.bare)
         + (() if one.design.adaptive else tuple(np.unique(one.sample_size).tolist()))
         for one in results
         if isinstance(one, RankSample)

@@ -12,6 +12,7 @@ import numpy as np
 from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
+from fullrank.designs import Design
 from fullrank.errors import InputError
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import Aligned, align, is_naive
@@ -35,8 +36,7 @@ def compare(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     n_items: int | None = None,
-    sample_size: int | None = None,
-    replacement: bool | None = None,
+    design: str | Design | None = None,
     baseline: str | None = None,
     paired: bool | None = None,
     test: str = "t",
@@ -55,8 +55,8 @@ def compare(
         a mapping from metrics to the values of users (with "user" for their ids, if they have
         any); kinds can be mixed
     metrics : names such as ``"ndcg@10"``, one or several
-    n_items, sample_size, replacement : for plain arrays alone, as in `estimate`; with
-        ``paired=True`` row i of every array is the same user
+    n_items, design : for plain arrays alone, as in `estimate`; with ``paired=True`` row i of every
+        array is the same user
     baseline : compare every model with this one alone; None for all pairs
     paired : None pairs the rows of the same user and item (the others are left out), and takes
         models that share no users, or do not name them, as measured on different users; True
@@ -132,7 +132,7 @@ def compare(
     random = generator(rng)
     if isinstance(ranks, Mapping) and baseline is not None:
         baseline = checks.printable(checks.choice("baseline", baseline, tuple(ranks)))
-    drawn = {"n_items": n_items, "sample_size": sample_size, "replacement": replacement}
+    drawn = {"n_items": n_items, "design": design}
     aligned = align(ranks, metrics, method=method, paired=paired, drawn=drawn, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:

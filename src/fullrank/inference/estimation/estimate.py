@@ -11,7 +11,7 @@ from fullrank._lib import checks
 from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.tabular import takes_several
-from fullrank.designs import RankGrid
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
 from fullrank.estimators.methods import Chosen, choose, point
@@ -44,9 +44,7 @@ def estimate(
     method: str = "auto",
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
-    sample_size: int | None = None,
-    replacement: bool | None = None,
-    excluded: bool | None = None,
+    design: str | Design | None = None,
     anchor: Any = None,
     grid: RankGrid | None = None,
     interval_for: str = "population",
@@ -62,14 +60,14 @@ def estimate(
     Parameters
     ----------
     ranks : a RankSample or ExactRanks; or an array, series or tensor of ranks, with `n_items` and
-        `sample_size` beside it; or a mapping from names of models to any of these, for `Estimates`
+        `design` beside it; or a mapping from names of models to any of these, for `Estimates`
         in one table
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
-    n_items, sample_size, replacement, excluded : for a plain array alone, of a fixed design;
-        default: with replacement, and nothing known of training items (`Design`)
+    n_items, design : for a plain array alone: the catalogue size, and how the candidates were
+        drawn, such as ``"sampled:100"``
     anchor : ExactRanks of a cheap model on the same data, or several, whose shape the estimate
         borrows (`fullrank.anchored`); default: that of the sample, if it has one
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
@@ -101,7 +99,7 @@ def estimate(
     --------
     >>> from fullrank.samples import simulate
     >>> sample = simulate(
-    ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, levels=[25, 50, 100, 200], rng=0
+    ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, design="adaptive:25,limit=200", rng=0
     ... )
     >>> found = estimate(sample, "recall@100")
     >>> round(found["recall@100"], 1)
@@ -110,9 +108,7 @@ def estimate(
     True
     """
     checks.no_slips(settings, estimate)
-    taken = as_ranks(
-        ranks, n_items=n_items, sample_size=sample_size, replacement=replacement, excluded=excluded
-    )
+    taken = as_ranks(ranks, n_items=n_items, design=design)
     exact = complete(taken, method)
     if exact is not None:
         for key in (*(["anchor"] if anchor is not None else []), *settings):

@@ -27,7 +27,9 @@ class Estimates(tabular.ByModel[Estimate]):
     >>> from fullrank.inference import estimate
     >>> from fullrank.samples import simulate
     >>> samples = {
-    ...     name: simulate([1 + u % top for u in range(600)], n_items=900, sample_size=300, rng=0)
+    ...     name: simulate(
+    ...         [1 + u % top for u in range(600)], n_items=900, design="sampled:300", rng=0
+    ...     )
     ...     for name, top in (("old", 300), ("new", 200))
     ... }
     >>> found = estimate(samples, "recall@100")

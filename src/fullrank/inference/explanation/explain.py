@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.tabular import takes_several
+from fullrank.designs import Design, expected_metric
+from fullrank.errors import InputError
 from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation, Explanations
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks, Ranks, as_ranks, expected_metric
-from fullrank.samples.read_ranks import assumed_replacement
+from fullrank.samples import ExactRanks, Ranks, as_ranks
 
 MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {
@@ -32,8 +33,7 @@ def explain(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     n_items: int | None = None,
-    sample_size: int | None = None,
-    replacement: bool | None = None,
+    design: str | Design | None = None,
 ) -> Explanation:
     """Say what metrics of ranks among sampled candidates mean in the catalogue.
 
@@ -42,10 +42,8 @@ def explain(
     ranks : a RankSample, ExactRanks, or an array, series or tensor, to which the mapping function
         beta@a is fitted; or a mapping from names of models to such, for `Explanations`; or None
     metrics : names such as ``"hr@10"``, computed among the candidates
-    n_items, sample_size : without a sample: the items that candidates are drawn from, and the
-        candidates, both including the target
-    replacement : without a sample: whether an item can be drawn twice; default: True,
-        or False where all items are candidates
+    n_items, design : for a plain array, or without ranks: the number of items, including the
+        target, and how candidates are drawn, such as ``"sampled:100"``
 
     Notes
     -----
@@ -55,7 +53,7 @@ def explain(
 
     Examples
     --------
-    >>> said = explain(metrics="hr@10", sample_size=100, n_items=10_000)
+    >>> said = explain(metrics="hr@10", design="sampled:100", n_items=10_000)
     >>> {how: round(place) for how, place in said.stands_for["hr@10"].items()}
     {'linear': 910, 'bound': 960, 'beta@0.5': 979}
     >>> said.expected["hr@10"][said.true_rank == 500].round(2)
@@ -64,23 +62,25 @@ def explain(
     wanted = parse_all(metrics)
     fitted = sample = None
     if ranks is not None:
-        taken = as_ranks(ranks, n_items=n_items, sample_size=sample_size, replacement=replacement)
+        taken = as_ranks(ranks, n_items=n_items, design=design)
         sample = taken.whole_sample() if isinstance(taken, ExactRanks) else taken
         fitted = mapping.fit_beta(sample)
-        n, items, replaced = fitted.sample_size, fitted.n_items, sample.design.replacement
+        n, items = fitted.sample_size, fitted.n_items
+        drawn = sample.design.of_size(n)
     else:
-        n = checks.integer("sample_size", sample_size, low=2)
         items = checks.integer("n_items", n_items, low=2)
-        said = None if replacement is None else checks.flag("replacement", replacement)
-        replaced, _ = assumed_replacement(said, np.array([n]), np.array([items]))
+        if design is None:
+            raise InputError("`design` must be given without a sample, such as 'sampled:100'.")
+        drawn = Design.of(design)
+        n = checks.integer("sample_size", drawn.size_for(items), low=2)
     true = _shown_ranks(items)
-    expected = {m.name: expected_metric(m, true, n, items, replaced) for m in wanted}
+    expected = {m.name: expected_metric(true, m, n_items=items, design=drawn) for m in wanted}
     stands, why = _stands_for(wanted, n, items, fitted)
     return Explanation(
         metrics=tuple(metric.name for metric in wanted),
         sample_size=n,
         n_items=items,
-        replacement=replaced,
+        design=drawn,
         resolution=items / n,
         stands_for=stands,
         true_rank=checks.frozen(true),

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from fullrank import estimate
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
 from fullrank.inference.comparison.compare import best, compare, paired_rows, unpaired_rows
@@ -38,7 +39,7 @@ EXACT = {name: exact(ranks) for name, ranks in RANKS.items()}
 
 def fixed(size: int = 40, **settings) -> dict[str, RankSample]:
     return {
-        name: simulate(ranks, n_items=N, sample_size=size, user=USERS, rng=i, **settings)
+        name: simulate(ranks, n_items=N, design=Uniform(size), user=USERS, rng=i, **settings)
         for i, (name, ranks) in enumerate(RANKS.items())
     }
 
@@ -113,7 +114,7 @@ def test_the_order_of_users_does_not_matter() -> None:
     sample = fixed()
     rows = sample["b"].rows
     mixed = RankSample.from_ranks(
-        rows.rank[order], sample_size=40, n_items=N, replacement=False, user=rows.user[order]
+        rows.rank[order], sample_size=40, n_items=N, user=rows.user[order]
     )
     one, two = (compare(s, "ndcg@10", rng=0) for s in (sample, sample | {"b": mixed}))
     assert one.between("a", "b", "ndcg@10").standard_error == pytest.approx(
@@ -124,9 +125,7 @@ def test_the_order_of_users_does_not_matter() -> None:
 def test_samples_of_common_users_are_fitted_anew() -> None:
     sample = fixed()
     rows = sample["a"].rows
-    part = RankSample.from_ranks(
-        rows.rank[:400], sample_size=40, n_items=N, replacement=False, user=USERS[:400]
-    )
+    part = RankSample.from_ranks(rows.rank[:400], sample_size=40, n_items=N, user=USERS[:400])
     found = compare({"a": sample["a"], "b": part}, "recall@20", method="MLE", rng=0)
     alike = compare({"a": part, "b": part}, "recall@20", method="MLE", rng=0)
     assert found.n_users == (400, 400)
@@ -175,7 +174,9 @@ def test_rows_without_names_are_paired_only_where_the_caller_says_so() -> None:
     assert found.notes == (
         "The users are not named: row i of every model is the same user, as you said.",
     )
-    unnamed = {name: simulate(RANKS[name], n_items=N, sample_size=40, rng=0) for name in ("a", "b")}
+    unnamed = {
+        name: simulate(RANKS[name], n_items=N, design="sampled:40", rng=0) for name in ("a", "b")
+    }
     assert not compare(unnamed, "ndcg@10").paired
     with pytest.raises(InputError, match=r"`paired`.*True.*`user=`"):
         compare(unnamed, "ndcg@10", paired=True)
@@ -216,9 +217,7 @@ def test_users_without_weight_count_for_nothing(kind: str) -> None:
             }
         rows = {n: one.rows.rank for n, one in fixed().items()}
         return {
-            n: RankSample.from_ranks(
-                r[at], sample_size=40, n_items=N, replacement=False, user=USERS[at], weight=w[at]
-            )
+            n: RankSample.from_ranks(r[at], sample_size=40, n_items=N, user=USERS[at], weight=w[at])
             for n, r in rows.items()
         }
 
@@ -270,7 +269,7 @@ def test_different_candidates_are_pointed_out() -> None:
     )
     assert compare({"a": other, "b": other}, "ndcg@10").notes == ()
     wide = {
-        n: simulate(RANKS[n], n_items=m, sample_size=40, user=USERS, rng=0)
+        n: simulate(RANKS[n], n_items=m, design="sampled:40", user=USERS, rng=0)
         for n, m in (("a", N), ("b", 300))
     }
     assert compare(wide, "recall@20", method="MLE", rng=0).notes[0] == (
@@ -374,7 +373,9 @@ def test_few_hits_are_pointed_out() -> None:
 
 
 def test_samples_and_exact_ranks_meet() -> None:
-    adaptive = simulate(RANKS["b"], n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+    adaptive = simulate(
+        RANKS["b"], n_items=N, design="adaptive:levels=10/20/40/80", user=USERS, rng=0
+    )
     with pytest.raises(InputError, match=r"`ranks`.*items.*adaptive"):
         compare({"exact": EXACT["a"], "adaptive": adaptive}, "recall@20")
     bare = replace(EXACT["a"], item=None)
@@ -420,7 +421,7 @@ def test_targets_of_a_user_are_sampled_and_compared_together() -> None:
     known = compare(
         {n: rank(s, targets, ties="random", rng=0) for n, s in scorers.items()}, metrics
     )
-    sampled = {n: sample_ranks(s, targets, sample_size=50, rng=0) for n, s in scorers.items()}
+    sampled = {n: sample_ranks(s, targets, design="sampled:50", rng=0) for n, s in scorers.items()}
     found = compare(sampled, metrics, method="MLE", rng=0)
     assert found.n_users == (500, 500)
     for one, exact_one in zip(found.differences, known.differences, strict=True):
@@ -435,7 +436,7 @@ def several() -> dict[str, RankSample]:
     liked = np.column_stack([np.zeros(300, np.int64), random.integers(1, 150, 300)])
     targets = (np.repeat(np.arange(300), 2), liked.ravel())
     return {
-        name: sample_ranks(FactorScorer(one, items), targets, sample_size=50, rng=0)
+        name: sample_ranks(FactorScorer(one, items), targets, design="sampled:50", rng=0)
         for name, one in (("a", users), ("b", users + random.normal(0, 0.7, users.shape)))
     }
 
@@ -444,11 +445,7 @@ def own_catalogues() -> dict[str, RankSample]:
     sizes = np.where(USERS % 2 == 0, N, N // 2)
     return {
         name: RankSample.from_ranks(
-            np.minimum(one.rows.rank, 20),
-            sample_size=20,
-            n_items=sizes,
-            replacement=False,
-            user=USERS,
+            np.minimum(one.rows.rank, 20), sample_size=20, n_items=sizes, user=USERS
         )
         for name, one in fixed().items()
     }
@@ -456,7 +453,7 @@ def own_catalogues() -> dict[str, RankSample]:
 
 def adaptive() -> dict[str, RankSample]:
     return {
-        name: simulate(ranks, n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+        name: simulate(ranks, n_items=N, design="adaptive:levels=10/20/40/80", user=USERS, rng=0)
         for name, ranks in RANKS.items()
     }
 
@@ -489,7 +486,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
     lists = {"A": [100] * 5, "C": [212, 2, 743, 5342, 1548]}
     ranks = {name: np.repeat(one, 400) for name, one in lists.items()}
     samples = {
-        name: simulate(one, n_items=10_000, sample_size=100, user=np.arange(2000), rng=0)
+        name: simulate(one, n_items=10_000, design="sampled:100", user=np.arange(2000), rng=0)
         for name, one in ranks.items()
     }
     found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
@@ -515,7 +512,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
 def test_a_crossing_rules_dominance_out() -> None:
     wide = np.where(RANDOM.random(600) < 0.5, 1 + RANKS["b"] // 20, N - RANKS["b"] // 20)
     samples = {
-        name: simulate(one, n_items=N, sample_size=40, user=USERS, rng=0)
+        name: simulate(one, n_items=N, design="sampled:40", user=USERS, rng=0)
         for name, one in (("wide", wide), ("b", RANKS["b"]))
     }
     found = compare(samples, "recall@10", method="naive", rng=0)
@@ -532,7 +529,7 @@ def test_dominance_is_pointed_out() -> None:
     better = np.maximum(1, RANKS["b"] - 20)
     ranks = {"b": RANKS["b"], "better": better, "again": RANKS["b"]}
     samples = {
-        name: simulate(one, n_items=N, sample_size=20, user=USERS, rng=i)
+        name: simulate(one, n_items=N, design="sampled:20", user=USERS, rng=i)
         for i, (name, one) in enumerate(ranks.items())
     }
     found = compare(samples, "recall@2", method="naive", rng=0)
@@ -546,7 +543,9 @@ def test_dominance_is_pointed_out() -> None:
 
 
 def test_naive_is_licensed_where_it_is_exact_or_auc() -> None:
-    every = {name: simulate(r, n_items=N, sample_size=N, user=USERS) for name, r in RANKS.items()}
+    every = {
+        name: simulate(r, n_items=N, design=Uniform(N), user=USERS) for name, r in RANKS.items()
+    }
     found = compare(every, "ndcg@10", method="naive")
     assert found.notes == ("Every item was drawn: the sampled metrics are the exact ones.",)
     assert found.estimate == pytest.approx(compare(EXACT, "ndcg@10").estimate)
@@ -618,49 +617,47 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
     assert labels == ["a<b − b_2, ndcg@10", "a<b − b_2, recall@20"]
 
 
-COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N, replacement=False)
-UNNAMED = simulate(RANKS["a"], n_items=N, sample_size=40, rng=0)
-ADAPTIVE = simulate(RANKS["a"], n_items=N, levels=[10, 20], user=USERS, rng=0)
-SHARED = RankSample.from_ranks(
-    [1, 2, 3] * 200, sample_size=40, n_items=N, replacement=False, shared_draws=True, user=USERS
-)
-TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), rng=0)
+COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N)
+UNNAMED = simulate(RANKS["a"], n_items=N, design="sampled:40", rng=0)
+ADAPTIVE = simulate(RANKS["a"], n_items=N, design="adaptive:levels=10/20", user=USERS, rng=0)
+SHARED = RankSample.from_ranks([1, 2, 3] * 200, sample_size=40, n_items=N, user=USERS)
+TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(str), rng=0)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (
-            {"results": [EXACT["a"], EXACT["b"]]},
+            {"ranks": [EXACT["a"], EXACT["b"]]},
             r"`ranks`.*two models",
         ),
         (
-            {"results": {"a": EXACT["a"], 2: EXACT["b"]}},
+            {"ranks": {"a": EXACT["a"], 2: EXACT["b"]}},
             r"`ranks`.*\b2\b",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": [1, 2, 3]}},
+            {"ranks": {"a": EXACT["a"], "b": [1, 2, 3]}},
             r"`ranks`.*ExactRanks, RankSample.*\bb\b.*list",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": COUNTS}},
+            {"ranks": {"a": EXACT["a"], "b": COUNTS}},
             r"`ranks`.*\bb\b.*counts",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": SHARED}},
+            {"ranks": {"a": EXACT["a"], "b": SHARED}},
             r"`ranks`.*users of b.*independent",
         ),
         (
-            {"results": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
+            {"ranks": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
             r"`ranks\['a'\]\['weight'\]`.*sum.*\b0\b",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
             r"`ranks`.*weights.*\bb\b.*\b0\b",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [0, 1, 1]},
                     "b": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [1, 0, 1]},
                 }
@@ -669,7 +666,7 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:310], USERS[:310]),
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
@@ -677,24 +674,24 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
             r"`paired`.*\b10\b.*a 310, b 300.*paired=False.*paired=True",
         ),
         (
-            {"results": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
+            {"ranks": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
             r"`ranks`.*spread",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": UNNAMED}},
+            {"ranks": {"a": EXACT["a"], "b": UNNAMED}},
             r"`ranks`.*\bb\b.*`user=`",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": TEXT}},
+            {"ranks": {"a": EXACT["a"], "b": TEXT}},
             r"`ranks`.*throughout",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
             r"`ranks`.*b has 1\b",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:300], USERS[:300]),
                     "b": exact(RANKS["b"][200:400], USERS[200:400]),
                     "c": exact(RANKS["c"][350:], USERS[350:]),
@@ -703,20 +700,20 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
             r"`ranks`.*a and b share 100",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
             r"`ranks`.*weigh.*a and b",
         ),
         (
-            {"results": EXACT, "baseline": "d"},
+            {"ranks": EXACT, "baseline": "d"},
             r"`baseline`.*'a', 'b', 'c'.*'d'",
         ),
         (
-            {"results": fixed(), "test": "sign"},
+            {"ranks": fixed(), "test": "sign"},
             r'`test`.*"sign"',
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:300], USERS[:300]),
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 },
@@ -725,24 +722,24 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
             r'`test`.*"t".*"z".*"bootstrap".*a 300, b 300',
         ),
         (
-            {"results": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
+            {"ranks": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
             r'`method`.*"naive".*\bb\b.*adaptive',
         ),
         (
-            {"results": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
+            {"ranks": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
             r'`method`.*"naive".*same catalogue',
         ),
         (
-            {"results": fixed(), "method": "naive", "iterations": 5},
+            {"ranks": fixed(), "method": "naive", "iterations": 5},
             r'`iterations`.*method="naive"',
         ),
         (
-            {"results": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
+            {"ranks": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
             r"`ranks`.*ndcg@10.*a has ndcg@5",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": {"ndcg@10": [0.1, 0.2], "user": [1, 1]},
                     "b": {"ndcg@10": [0.1, 0.2], "user": [1, 2]},
                 }
@@ -750,7 +747,7 @@ TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), r
             r"`ranks`.*\ba\b.*twice",
         ),
         (
-            {"results": EXACT, "correction": "none"},
+            {"ranks": EXACT, "correction": "none"},
             r"`correction`.*'holm', 'bonferroni', 'bh'.*'none'",
         ),
     ],
