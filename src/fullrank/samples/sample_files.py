@@ -262,9 +262,10 @@ def _design(head: dict[str, Any]) -> Design:
 def _checked_head(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
         raise InputError("`path` must hold a RankSample or ExactRanks; it holds something else.")
-    if content.get("format") != FORMAT:
+    newest = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
+    if content.get("format") != newest:
         raise InputError(
-            f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
+            f"`path` must be of format {newest}, not {content.get('format')!r}: "
             f"{'an older' if content.get('format') in (1, 2) else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
