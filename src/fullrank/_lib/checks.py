@@ -106,7 +106,6 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
 
 def as_array(name: str, value: Any) -> NDArray[Any]:
     """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
-    value = off_device(value)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     try:
@@ -117,16 +116,6 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
             if isinstance(value, list | tuple)
             else f"`{name}` must be a one-dimensional array of numbers, not {shown(value)}."
         ) from None
-
-
-def off_device(value: Any) -> Any:
-    """A PyTorch tensor as a numpy array, from any device and with or without a gradient."""
-    if not (hasattr(value, "detach") and hasattr(value, "cpu")):
-        return value
-    held = value.detach().cpu()
-    if held.dtype.is_floating_point and held.element_size() < 4:
-        held = held.float()  # numpy has no bfloat16
-    return held.numpy()
 
 
 def integers(
@@ -184,7 +173,7 @@ def weights(name: str, value: ArrayLike, size: int) -> Floats:
 
 def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     """A vector of names of one kind, numbers or text, `size` of them: one for `each`."""
-    must, value = f"`{name}` must have one label for each {each}, {size} in all", off_device(value)
+    must = f"`{name}` must have one label for each {each}, {size} in all"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     try:
@@ -207,7 +196,6 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     7 and "7" are different ids, so nothing is turned into text or numbers to make it fit.
     """
     must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
-    value = off_device(value)
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:

@@ -19,8 +19,6 @@ from fullrank.metrics import Metric, parse
 from fullrank.samples.distribution import RankDistribution
 
 _SIZES = 20  # rows of the table, at most
-_COLUMNS = ("rank", "sample_size", "n_items", "user", "item", "time", "weight", "n_targets",
-            "offset")  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -164,32 +162,6 @@ class RankSample(tabular.Tabular):
         drawn.check(rows.rank, rows.sample_size, rows.pool)
         check_targets(rows)
         return cls._from_rows(drawn, rows)
-
-    @classmethod
-    def from_frame(cls, frame: Any, *, model: str | None = None, **settings: Any) -> RankSample:
-        """A sample from a pandas, polars or pyarrow table with a column ``rank``.
-
-        Parameters
-        ----------
-        frame : columns of the names of `from_ranks`: rank, sample_size, n_items, user, item, …
-        model : which model to take where there is a column ``model``
-        settings : what has no column, as in `from_ranks`
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> frame = pd.DataFrame({"user": ["a", "b"], "rank": [3, 1]})
-        >>> print(RankSample.from_frame(frame, n_items=50, design="sampled:10"))
-        2 targets ranked among 10 of 50 items (without replacement from all items)
-        """
-        names = list(getattr(frame, "column_names", getattr(frame, "columns", ())))
-        if "rank" not in names:
-            raise InputError(f"`frame` must have a column rank; it has {checks.shown(names)}.")
-        columns = {name: np.asarray(frame[name]) for name in (*_COLUMNS, "model") if name in names}
-        models = columns.pop("model", None)
-        if models is not None:
-            columns = _of_model(columns, models, model)
-        return cls.from_ranks(columns.pop("rank"), **{**columns, **settings})
 
     @classmethod
     def from_counts(
@@ -458,15 +430,6 @@ class RankSample(tabular.Tabular):
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"
-
-
-def _of_model(columns: dict[str, Any], models: Any, model: str | None) -> dict[str, Any]:
-    """The rows of one model; which one must be said where there are several."""
-    there = list(dict.fromkeys(models.tolist()))
-    if model is None and len(there) > 1:
-        raise InputError(f"`model` must be given: the frame holds {checks.shown(there)}.")
-    wanted = there[0] if model is None else checks.choice("model", model, there)
-    return {name: column[models == wanted] for name, column in columns.items()}
 
 
 def _alike(first: RankDistribution | None, second: RankDistribution | None) -> bool:

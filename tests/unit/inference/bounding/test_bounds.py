@@ -51,8 +51,12 @@ def test_a_result_gives_intervals_by_name() -> None:
     assert found["rr"] == found["mrr"]
     assert (found.contradicted, found.shape, found.until) == (None, None, None)
     assert (found.n_targets, found.n_items, found.average_size) == (800, N_ITEMS, 30.0)
-    assert (found.confidence_level, found.target, found.n_bins) == (0.95, "population", N_ITEMS)
-    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'rr'.*'ap@1'"):
+    assert (found.confidence_level, found.interval_for, found.n_bins) == (
+        0.95,
+        "population",
+        N_ITEMS,
+    )
+    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'mrr'.*'ap@1'"):
         found["ap@1"]
 
 
@@ -83,7 +87,7 @@ def test_a_result_goes_everywhere() -> None:
         "low": found["recall@10"].low,
         "high": found["recall@10"].high,
     }
-    assert content["target"] == "population"
+    assert content["interval_for"] == "population"
     assert found.to_arrow().column_names == ["metric", "low", "high"]
     assert found.to_markdown().splitlines()[0] == "| metric | low | high |"
     assert r"capped\_recall@10 & " in found.to_latex()
@@ -320,13 +324,13 @@ REFUSED = {
     "sample size.*differ": lambda: RankSample.from_ranks(
         [1, 1], sample_size=[5, 6], n_items=50, design="sampled:replacement=true"
     ),
-    r"RankSample.*\blist\b": lambda: [1, 2],
+    r"RankSample.*\bNone\b": lambda: None,
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_samples_without_an_argument_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match=rf"`sample`.*{text}"):
+    with pytest.raises(InputError, match=rf"`ranks`.*{text}"):
         bounds(REFUSED[text]())
 
 
@@ -348,7 +352,7 @@ def test_equal_weights_are_no_weights() -> None:
             {"shape": "decreasing", "interval_for": "users"},
             r'`shape`.*interval_for="users"',
         ),
-        ({"interval_for": "all"}, r"`target`.*'population', 'users'.*'all'"),
+        ({"interval_for": "all"}, r"`interval_for`.*'population', 'users'.*'all'"),
         ({"confidence_level": 0.4}, r"`confidence_level`.*\b0\.4\b"),
         ({"confidence_level": 1}, r"`confidence_level`.*not 1\b"),
         ({"n_events": 0}, r"`n_events`.*\b0\b"),

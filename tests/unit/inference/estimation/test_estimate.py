@@ -173,7 +173,7 @@ def test_shared_draws_have_no_interval() -> None:
     found = estimate(SHARED)
     assert all(np.isnan(error) for error in found.standard_error.values())
     assert "users were given the same candidates" in found.diagnosis.notes[-1]
-    message = r'`procedure`.*"bootstrap".*share'
+    message = r'`uncertainty`.*"bootstrap".*share'
     with pytest.raises(InputError, match=message):
         estimate(SHARED, uncertainty="bootstrap")
 
@@ -234,8 +234,8 @@ def test_no_interval_on_request() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"interval_for": "me"}, r"`target`.*'population', 'users'.*'me'"),
-        ({"uncertainty": "magic"}, r"`procedure`.*'influence', 'bootstrap'.*'magic'"),
+        ({"interval_for": "me"}, r"`interval_for`.*'population', 'users'.*'me'"),
+        ({"uncertainty": "magic"}, r"`uncertainty`.*'influence', 'bootstrap'.*'magic'"),
         ({"confidence_level": 95}, r"`confidence_level`.*not 95\b"),
         ({"uncertainty": "bootstrap", "n_resamples": 3}, r"`n_resamples`.*\b3\b"),
         ({"method": "MLE", "tol": 1e-4}, r"`tol`.*converged"),
@@ -260,13 +260,13 @@ def test_what_has_no_derivative_can_be_resampled(settings: dict[str, object]) ->
 
 
 def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
-    message = r'`target`.*"population".*several'
+    message = r'`interval_for`.*"population".*several'
     with pytest.raises(InputError, match=message):
         estimate(two_targets(20), interval_for="users", uncertainty="bootstrap", n_resamples=20)
     weighted = RankSample.from_ranks(
         FIXED.rows.rank, sample_size=30, n_items=300, weight=np.arange(400.0)
     )
-    with pytest.raises(InputError, match=r'`target`.*"population".*weights'):
+    with pytest.raises(InputError, match=r'`interval_for`.*"population".*weights'):
         estimate(weighted, interval_for="users", uncertainty="bootstrap", n_resamples=20)
 
 

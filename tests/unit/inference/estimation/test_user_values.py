@@ -35,7 +35,7 @@ def test_several_targets_are_no_shares() -> None:
     users = np.repeat(np.arange(50), 2)
     ranks = rank(SCORER, (users, np.tile([3, 9], 50)))
     found = user_means(ranks, "recall@10", population=300)
-    assert found["recall@10"].method == "t"
+    assert found["recall@10"].uncertainty == "t"
     assert found["recall@10"].n_users == 50
     assert found["recall@10"].population == 300
     assert found["recall@10"].value == pytest.approx(ranks.metrics("recall@10")["recall@10"])
@@ -68,8 +68,8 @@ def test_what_it_shows(need) -> None:
             r"`users`.*\b90\b.*\b80\b",
         ),
         (
-            {"method": "exact"},
-            r"`method`.*'auto', 't', 'normal', 'wilson', 'hoeffding'.*'exact'",
+            {"uncertainty": "exact"},
+            r"`uncertainty`.*'auto', 't', 'normal', 'wilson', 'hoeffding'.*'exact'",
         ),
     ],
 )

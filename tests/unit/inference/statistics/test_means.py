@@ -168,11 +168,11 @@ SAMPLE = sample_users(10, 4, rng=0)
         ({"values": [0.5]}, r"`values`.*\b1\b"),
         (
             {"values": [0.0, 0.5], "uncertainty": "wilson"},
-            r"`values`.*method='wilson'.*1 of 2.*values\[1\] = 0\.5",
+            r"`values`.*uncertainty='wilson'.*1 of 2.*values\[1\] = 0\.5",
         ),
         (
             {"values": [0.0, 1.5], "uncertainty": "hoeffding"},
-            r"`values`.*method='hoeffding'.*1 of 2.*values\[1\] = 1\.5\b",
+            r"`values`.*uncertainty='hoeffding'.*1 of 2.*values\[1\] = 1\.5\b",
         ),
         ({"values": X, "population": 5}, r"`population`.*\b5\b"),
         (
@@ -209,12 +209,12 @@ SAMPLE = sample_users(10, 4, rng=0)
         ),
         ({"values": X, "weight": [0.0] * 8}, r"`weight`.*sum.*\b0\b"),
         (
-            {"values": X, "method": "bayes"},
-            r"`method`.*'t', 'normal', 'wilson', 'hoeffding'.*'bayes'",
+            {"values": X, "uncertainty": "bayes"},
+            r"`uncertainty`.*'t', 'normal', 'wilson', 'hoeffding'.*'bayes'",
         ),
         (
             {"values": X[:4], "users": SAMPLE, "interval_for": "all"},
-            r"`target`.*'users', 'population'.*'all'",
+            r"`interval_for`.*'users', 'population'.*'all'",
         ),
     ],
 )

@@ -101,7 +101,7 @@ def test_what_it_shows() -> None:
         ({"margin": 0.1, "n_models": 0}, r"`n_models`.*\b0\b"),
         (
             {"margin": 0.1, "uncertainty": "t"},
-            r"`method`.*'normal', 'hoeffding'.*'t'",
+            r"`uncertainty`.*'normal', 'hoeffding'.*'t'",
         ),
     ],
 )
