@@ -108,6 +108,7 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
     """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     try:
         return np.asarray(value)
     except (ValueError, TypeError, OverflowError):
@@ -116,6 +117,41 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
             if isinstance(value, list | tuple)
             else f"`{name}` must be a one-dimensional array of numbers, not {shown(value)}."
         ) from None
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a PyTorch tensor or parameter, without importing torch."""
+    return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
+
+
+def weight_of(value: Any) -> Any:
+    """The weight of an embedding or another layer; anything else as it is."""
+    weight = getattr(value, "weight", None)
+    return weight if is_tensor(weight) and not is_tensor(value) else value
+
+
+def untorched(name: str, value: Any) -> Any:
+    """The numbers of a tensor as an array, wherever it lies; anything else as it is.
+
+    NumPy has no bfloat16: float32 holds its numbers exactly.
+    """
+    if not is_tensor(value):
+        return value
+    try:
+        plain = value.detach().cpu()
+        if str(plain.dtype) in ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"):
+            plain = plain.float()
+        return plain.numpy()
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise InputError(
+            f"`{name}` must be a dense tensor of plain numbers, not {value.layout} of "
+            f"{value.dtype} on {value.device}."
+        ) from error
+
+
+def numpy_of(name: str, value: Any) -> NDArray[Any]:
+    """An array of whatever numpy or PyTorch hold."""
+    return np.asarray(untorched(name, value))
 
 
 def integers(
@@ -176,6 +212,7 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     must = f"`{name}` must have one label for each {each}, {size} in all"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError):
@@ -198,6 +235,7 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:
         value = np.asarray(value, dtype=object)  # numpy would make text of the numbers
     array = np.asarray(value)

@@ -51,6 +51,7 @@ def compare(
         ),
     ] = None,
     level: common.Level = 0.95,
+    form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
@@ -90,4 +91,4 @@ def compare(
     if as_json:
         common.say_json(result.to_dict())
     else:
-        common.say(result.page(n_shown=None))
+        common.say_result(result, form, result.page(n_shown=None))
