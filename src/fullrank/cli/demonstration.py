@@ -173,7 +173,7 @@ def run(
         model: estimate(
             sample,
             metrics=METRICS,
-            also=drawn_metrics(sample, metrics=METRICS),
+            also=drawn_metrics([sample], METRICS),
             interval_for="users",
         )
         for model, sample in fixed.items()

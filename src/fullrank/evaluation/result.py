@@ -50,7 +50,7 @@ class Evaluation(tabular.Tabular):
         """The full-catalogue metrics of every model; exact ranks give the exact values."""
         from fullrank.reporting import drawn_metrics
 
-        drawn = drawn_metrics(*self.samples.values(), metrics=self.metrics)
+        drawn = drawn_metrics(self.samples.values(), self.metrics)
         return MappingProxyType(
             {
                 name: estimate(

@@ -177,7 +177,8 @@ def report(
 
 
 def drawn_metrics(
-    *samples: RankSample | ExactRanks, metrics: str | Metric | Iterable[str | Metric]
+    ranks: Iterable[RankSample | ExactRanks],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
 ) -> tuple[Metric, ...]:
     """The recalls that a report of samples draws: `also` of estimates that are made for one.
 
@@ -185,11 +186,12 @@ def drawn_metrics(
     --------
     >>> from fullrank.samples import simulate
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
-    >>> [metric.name for metric in drawn_metrics(sample, metrics="recall@10")][:3]
+    >>> [metric.name for metric in drawn_metrics([sample], "recall@10")][:3]
     ['recall@1', 'recall@2', 'recall@3']
     """
-    cuts = _whisker_cuts(samples, parse_all(metrics))
-    drawn = {k for one in samples for some in drawn_cuts(one, cuts) for k in some}
+    given = tuple(ranks)
+    cuts = _whisker_cuts(given, parse_all(metrics))
+    drawn = {k for one in given for some in drawn_cuts(one, cuts) for k in some}
     return recalls_at(sorted(drawn))
 
 

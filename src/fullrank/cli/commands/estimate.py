@@ -82,7 +82,7 @@ def estimate(
         found = fit(
             samples,
             metrics,
-            also=() if report is None else drawn_metrics(*samples.values(), metrics=metrics),
+            also=() if report is None else drawn_metrics(samples.values(), metrics),
             method=method,
             confidence_level=level,
             interval_for=interval_for,

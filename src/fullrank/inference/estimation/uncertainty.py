@@ -169,7 +169,8 @@ def interval(
     if not np.isfinite(standard_error):
         return Interval(float("nan"), float("nan"))
     if standard_error <= 1e-12 and n_users is not None:
-        return wilson(min(max(centre, 0.0), 1.0) * n_users, n_users, confidence_level)
+        hits = min(max(centre, 0.0), 1.0) * n_users
+        return wilson(hits, n_users, confidence_level=confidence_level)
     reach = bias
     if standard_error > 0.0:
         shift = min(bias / standard_error, 1e12)

@@ -173,10 +173,10 @@ def _interval(parts: _Parts, uncertainty: str, confidence: float) -> Interval:
     if math.isinf(parts.effective):  # every user was asked
         return Interval(p, p)
     if uncertainty == "hoeffding":
-        return hoeffding(min(1.0, p), parts.effective, confidence)
+        return hoeffding(min(1.0, p), parts.effective, confidence_level=confidence)
     if uncertainty == "wilson":
         n = p * (1.0 - p) / variance if variance > 0.0 and p < 1.0 else parts.effective
-        return wilson(p * n, n, confidence)
+        return wilson(p * n, n, confidence_level=confidence)
     half = float(quantile(confidence, parts.df if uncertainty == "t" else math.inf))
     half *= math.sqrt(variance)
     return Interval(p - half, p + half)

@@ -411,7 +411,7 @@ def test_targets_that_are_all_alike_leave_the_others_open() -> None:
     )
     found = estimate(alike, metrics="recall@10, ndcg@10, rr")
     for name, (low, high) in found.confidence_interval.items():
-        open_end = wilson(40 * found[name], 40, 0.95)
+        open_end = wilson(40 * found[name], 40)
         assert low <= open_end.low
         assert high >= open_end.high
         assert any("outside the top K" in why for why in found.diagnosis.warnings[name])
