@@ -7,6 +7,7 @@ methods `_to_plain` and `_from_plain`.
 
 from __future__ import annotations
 
+import inspect
 import math
 import typing
 from collections.abc import Mapping
@@ -129,7 +130,7 @@ def _mapping(kind: type, inside: tuple[Any, ...], value: Any) -> Mapping[Any, An
     for pair in pairs:
         name, one = _known(isinstance(pair, list | tuple) and len(pair) == 2, pair, "a pair")
         found[from_plain(key, name)] = from_plain(held, one)
-    return found
+    return found if inspect.isabstract(kind) else kind(found)
 
 
 def _of_union(hints: tuple[Any, ...], value: Any) -> Any:

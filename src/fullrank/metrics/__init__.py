@@ -8,8 +8,16 @@ Imports `_lib`; every folder to its right may import it.
 """
 
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
-from fullrank.metrics.by_metric import ByMetric, named, spelled
-from fullrank.metrics.metric import DEFAULT, Metric, names, parse, parse_all
+from fullrank.metrics.metric import (
+    DEFAULT,
+    ByMetric,
+    Metric,
+    named,
+    names,
+    parse,
+    parse_all,
+    spelled,
+)
 
 __all__ = [
     "DEFAULT",

@@ -12,9 +12,9 @@ one term, and the metric is a weight w(R). A metric without a cut-off has K = N.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,6 +121,7 @@ def names() -> dict[str, str]:
     return {name: kind.says for name, kind in _KINDS.items()}
 
 
+Held = TypeVar("Held")
 # what is computed where nothing is asked for
 DEFAULT = ("recall@10", "ndcg@10")
 
@@ -287,3 +288,52 @@ def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
 
 def _floats(value: Any) -> Floats:
     return np.asarray(value, dtype=np.float64)
+
+
+class ByMetric(Mapping[str, Held]):
+    """A read-only mapping from metric names to values.
+
+    Examples
+    --------
+    >>> values = ByMetric({"MRR@10": 0.25})
+    >>> list(values), values["rr@10"], "recall@10" in values
+    (['MRR@10'], 0.25, False)
+    """
+
+    def __init__(self, values: Mapping[str, Held]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, metric: str | Metric) -> Held:
+        if isinstance(metric, str) and metric in self._values:
+            return self._values[metric]
+        found = spelled(metric, self._values)
+        if found is None:
+            raise KeyError(str(metric))
+        return self._values[found]
+
+    def __contains__(self, metric: Any) -> bool:
+        return metric in self._values or spelled(metric, self._values) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def spelled(metric: Any, names: Collection[str]) -> str | None:
+    """The spelling of a metric among some names; None where it is not among them."""
+    try:
+        wanted = parse(metric)
+    except InputError:
+        return None
+    return next((name for name in names if parse(name) == wanted), None)
+
+
+def named(metric: str | Metric, names: Collection[str]) -> str:
+    """The spelling of a metric among the names of a result, which must have it."""
+    found = spelled(parse(metric), names)
+    return checks.choice("metric", str(metric), names) if found is None else found

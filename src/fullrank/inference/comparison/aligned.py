@@ -320,6 +320,8 @@ def _named(results: Any) -> dict[str, Any]:
     for name in results:
         if not isinstance(name, str):
             raise InputError(f"`ranks` must name its models by text, not {name!r}.")
+    if all(map(str.isprintable, results)):
+        return dict(results)
     shown = {checks.printable(name): result for name, result in results.items()}
     if len(shown) < len(results):
         raise InputError("`ranks` must name its models so that they differ when printed.")
@@ -373,3 +375,38 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
             )
             return (note,)
     return ()
+
+
+def fixed(aligned: Aligned) -> list[RankSample]:
+    """The samples, if all are of one fixed design that sampled metrics of models can share."""
+    samples = [
+        one
+        for one in aligned.results
+        if isinstance(one, RankSample) and not one.design.adaptive and not one.several
+    ]
+    if len(samples) < len(aligned.results):
+        return []
+    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.bare) for one in samples}
+    return samples if len(shapes) == 1 else []
+
+
+def naive_best(aligned: Aligned) -> dict[str, str]:
+    """The model that each sampled metric ranks first; empty where they do not compare."""
+    samples = fixed(aligned)
+    if not samples:
+        return {}
+    return {
+        metric: aligned.models[int(np.argmax([one.naive(metric) for one in samples]))]
+        for metric in aligned.metrics
+    }
+
+
+def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
+    """One sentence for each metric whose sampled form names another winner."""
+    leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
+               for j, m in enumerate(aligned.metrics)}  # fmt: skip
+    return [
+        f"Naive sampled {metric} would have picked {named}."
+        for metric, named in naive.items()
+        if named != leaders[metric]
+    ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from itertools import combinations
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,13 @@ from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.errors import InputError
 from fullrank.inference.comparison import validity
-from fullrank.inference.comparison.aligned import Aligned, align, is_naive
+from fullrank.inference.comparison.aligned import (
+    Aligned,
+    align,
+    disagreements,
+    is_naive,
+    naive_best,
+)
 from fullrank.inference.comparison.result import Comparison, Difference
 from fullrank.inference.estimation.doubts import size_doubts, training_notes
 from fullrank.inference.statistics.hypothesis_tests import CORRECTIONS, TESTS, corrected, run_paired
@@ -24,7 +31,7 @@ from fullrank.inference.statistics.normal import Interval, level, mean_and_covar
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
-from fullrank.metrics import DEFAULT, Metric
+from fullrank.metrics import DEFAULT, ByMetric, Metric
 
 _DRAWS = 100_000
 _UNPAIRED = ("t", "z")
@@ -148,12 +155,10 @@ def compare(
     resampled = test == "bootstrap"
     n_draws = n_resamples if resampled else _DRAWS
     estimate, error, p_best = best(aligned, resampled=resampled, n_draws=n_draws, rng=random)
-    naive = validity.naive_best(aligned)
+    naive = naive_best(aligned)
     curves = validity.curves(aligned, pairs, confidence, random) if as_sampled else {}
     spoken = (
-        validity.licence(aligned, curves)
-        if as_sampled
-        else validity.disagreements(aligned, estimate, naive)
+        validity.licence(aligned, curves) if as_sampled else disagreements(aligned, estimate, naive)
     )
     return Comparison(
         models=aligned.models,
@@ -169,8 +174,8 @@ def compare(
         methods=aligned.methods,
         paired=aligned.paired,
         n_users=aligned.n_users,
-        naive_best=naive,
-        dominance=curves,
+        naive_best=ByMetric(naive),
+        dominance=MappingProxyType(curves),
         notes=(
             *size_doubts(ranks),
             *aligned.notes,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -118,14 +117,10 @@ class Comparison(tabular.Tabular):
     methods: tuple[str, ...]
     paired: bool
     n_users: tuple[int, ...]
-    naive_best: Mapping[str, str]
+    naive_best: ByMetric[str]
     dominance: Mapping[tuple[str, str], Dominance]
     notes: tuple[str, ...]
     assumed: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "naive_best", ByMetric(self.naive_best))
-        object.__setattr__(self, "dominance", MappingProxyType(dict(self.dominance)))
 
     def __getitem__(self, metric: str | Metric) -> Comparison:
         """The comparison at one metric alone."""
@@ -138,7 +133,7 @@ class Comparison(tabular.Tabular):
             standard_error=self.standard_error[:, at],
             p_best=self.p_best[:, at],
             differences=tuple(one for one in self.differences if one.metric == name),
-            naive_best={k: v for k, v in self.naive_best.items() if k == name},
+            naive_best=ByMetric({k: v for k, v in self.naive_best.items() if k == name}),
         )
 
     def _at(self, metric: str | Metric) -> int:
