@@ -15,8 +15,7 @@ from fullrank._lib import checks
 from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
 from fullrank.errors import InputError
-from fullrank.inference import Bounds, Comparison, Estimate, compare
-from fullrank.inference.estimation.doubts import training_notes
+from fullrank.inference import Bounds, Comparison, Estimate, Estimates, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
 from fullrank.metrics import DEFAULT, Metric, parse_all, spelled
@@ -110,6 +109,8 @@ def report(
         results, metrics = told_by["results"], told_by["metrics"] if metrics is None else metrics
         comparison = told_by["comparison"] if comparison is None else comparison
         measured = told_by["measured"] if measured is None else measured
+    elif isinstance(results, Estimates):
+        results = results.models
     elif isinstance(results, RankSample | ExactRanks | Estimate):
         results = {"model": results}
     known = _check(results, exact)
@@ -152,7 +153,7 @@ def report(
     told = {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
     how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),
-        **_assumed(samples.values(), method),
+        **_assumed(models),
         **_intervals(models),
         "fullrank": __version__,
         "Python": platform.python_version(),
@@ -252,8 +253,10 @@ def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
     return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
 
 
-def _assumed(samples: Iterable[Any], method: str) -> dict[str, str]:
-    notes = training_notes(samples, method)
+def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
+    """What the estimates take for granted, each once."""
+    found = [one.estimate.diagnosis.assumed for one in models if one.estimate is not None]
+    notes = dict.fromkeys(note for some in found for note in some)
     return {"assumed": " ".join(notes)} if notes else {}
 
 

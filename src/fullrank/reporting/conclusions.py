@@ -159,10 +159,10 @@ def _unseen(
     allowed = ""
     if value.least is not None and value.most is not None:
         allowed = f"the sample alone allows {value.least:.3f} to {value.most:.3f}."
-    if not model.estimate.diagnosis.marks(metric):
+    if spelled(metric, model.estimate.diagnosis.blind) is None:
         tail = f" Without any assumption, {allowed}" if allowed else ""
         return [*found, f"{_seen(model.resolution, parse(metric))}{tail}"]
-    share = f"{100 * model.estimate.blind_share:.0f} %"
+    share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
     tail = f": {allowed}" if allowed else "."
     found.append(
         f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "

@@ -99,7 +99,8 @@ class Measurement:
     @property
     def resolution(self) -> float:
         """How many ranks rank 1 of the sample covers; 1 for exact ranks."""
-        return self.estimate.resolution if self.sampled and self.estimate is not None else 1.0
+        found = self.estimate
+        return found.diagnosis.resolution if self.sampled and found is not None else 1.0
 
 
 def n_items(given: RankSample | ExactRanks) -> int:
@@ -137,10 +138,7 @@ def measure(
     )  # fmt: skip
     limits = limits if found.bounds is None else found.bounds
     if isinstance(ranks, RankSample) and not ranks.exhausted:
-        # the grid of the metrics asked for: one made for K near N would keep every rank
-        grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
-        asked = unique((*metrics, *recalls_at(few)))
-        allowed, notes = _bounds(ranks, asked, grid, confidence_level, limits)
+        allowed, notes = _bounds(ranks, metrics, recalls_at(few), confidence_level, limits)
         known = _known(exact, (*metrics, *recalls))
     else:
         whole = ranks if isinstance(ranks, ExactRanks) else ExactRanks.of_sample(ranks)
@@ -210,7 +208,7 @@ def unique(metrics: Iterable[Metric]) -> Metrics:
 def _bounds(
     sample: RankSample,
     metrics: Metrics,
-    grid: RankGrid,
+    recalls: Metrics,
     confidence_level: float,
     given: Bounds | bool,
 ) -> tuple[Bounds | None, tuple[str, ...]]:
@@ -221,7 +219,10 @@ def _bounds(
         need = unmet(sample)
         if need is not None:
             return None, (f"No bounds: they need {need.what}.",)
-        given = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
+        # the grid of the metrics asked for: one made for K near N would keep every rank
+        grid = RankGrid.for_metrics(int(sample.pool.max()), metrics)
+        asked, level = unique((*metrics, *recalls)), max(confidence_level, 0.5)
+        given = bounds(sample, asked, grid=grid, confidence_level=level)
     return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 
 
@@ -246,11 +247,11 @@ def _values(
         parse(name): (value, found.confidence_interval[name], found.standard_error[name])
         for name, value in found.values.items()
     }
-    for metric in recalls:
+    for metric in (one for one in recalls if one not in told):
         if metric.name in found.also:
-            told.setdefault(metric, (*found.also[metric.name], np.nan))
+            told[metric] = (*found.also[metric.name], np.nan)
         elif found.distribution is not None:  # of the fit, but nobody asked for its interval
-            told.setdefault(metric, (found.distribution.metric(metric), _NONE, np.nan))
+            told[metric] = (found.distribution.metric(metric), _NONE, np.nan)
     naive = _naive(found, recalls)
     within = ByMetric({} if limits is None else limits.intervals)
     return {

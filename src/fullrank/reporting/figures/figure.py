@@ -1,4 +1,4 @@
-"""What a figure shows, in plain numbers, and where its axes end: the page and matplotlib draw it."""
+"""What a figure shows in plain numbers, and where its axes end; plotly and matplotlib draw it."""
 
 from __future__ import annotations
 
