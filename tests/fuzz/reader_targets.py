@@ -525,7 +525,7 @@ def negatives_parquet(source: random.Random) -> Any:
             text = mutated(source, b'{"format": 1, "replacement": true, "pool": "all", "seed": 3}')
             table = table.replace_schema_metadata({b"fullrank.negatives": text})
         pq.write_table(table, path)
-    return Negatives.read_parquet(path).items
+    return Negatives.read(path).items
 
 
 @functools.cache

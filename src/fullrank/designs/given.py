@@ -96,7 +96,7 @@ class Negatives:
         return cls(**columns, replacement=replacement, pool=pool)
 
     @classmethod
-    def read_parquet(
+    def read(
         cls,
         path: PathLike,
         *,
@@ -118,8 +118,8 @@ class Negatives:
             )
         )
 
-    def save(self, path: PathLike) -> None:
-        """Write a Parquet file that `read_parquet` gives back as it was."""
+    def write(self, path: PathLike) -> None:
+        """Write a Parquet file that `read` gives back as it was."""
         from fullrank.designs import given_files
 
         given_files.save(self, path)
@@ -299,7 +299,7 @@ def as_negatives(
         return value.in_rows(**ids)
     if isinstance(value, str) or hasattr(value, "__fspath__"):
         if Path(value).suffix in (".parquet", ".pq"):
-            return Negatives.read_parquet(value, **ids)
+            return Negatives.read(value, **ids)
         return Negatives.read_ncf(value, **ids)
     user_rows, item_rows = targets.user_rows, targets.item_rows
     try:

@@ -7,6 +7,9 @@ Imports `_lib`; every folder to its right may import it.
 {'recall@10': 0.6666666666666666, 'ndcg@10': 0.47689218602446437}
 """
 
+from functools import partial
+from typing import Any
+
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
 from fullrank.metrics.metric import (
     DEFAULT,
@@ -33,3 +36,10 @@ __all__ = [
     "user_values",
     "weighted_mean",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A metric by the name of its kind: ``recall(10)`` is ``parse("recall@10")``."""
+    if name in names():
+        return partial(Metric, name)
+    raise AttributeError(f"module 'fullrank.metrics' has no attribute {name!r}")

@@ -163,3 +163,10 @@ def test_one_metric_under_two_names_is_asked_for_once() -> None:
     (metric,) = metrics.parse_all("HR@10, hit_rate@10")
     assert metric.name == "HR@10"
     assert metric.word == "HR"
+
+
+def test_a_metric_by_the_name_of_its_kind() -> None:
+    assert metrics.recall(10) == metrics.parse("recall@10")
+    assert metrics.auc() == metrics.parse("auc")
+    with pytest.raises(AttributeError, match="f1"):
+        metrics.f1  # noqa: B018
