@@ -26,7 +26,8 @@ from fullrank.inference.bounding.result import Bounds, SeveralBounds
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks, Ranks, RankSample, as_ranks
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
 SHAPES = ("decreasing",)
 REGIONS = {

@@ -30,7 +30,8 @@ from fullrank.inference.estimation.uncertainty import (
 )
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks, Ranks, RankSample, as_ranks
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
 UNCERTAINTIES = ("influence", "bootstrap")
 _NONE = Interval(float("nan"), float("nan"))

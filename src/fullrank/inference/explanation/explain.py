@@ -16,7 +16,8 @@ from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation, Explanations
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks, Ranks, as_ranks
+from fullrank.samples import ExactRanks
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
 MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {
