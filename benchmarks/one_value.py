@@ -93,7 +93,7 @@ def _runs(task: tuple[str, str, str, str], repeats: int) -> list[dict[str, Any]]
             drawn_by = DESIGNS[design] or Adaptive(levels=_levels(n_items))
             sample = simulate(drawn, n_items=n_items, design=drawn_by, rng=rng)
             truth = _exact(ranks if target == "population" else drawn, n_items)
-        keys = {"design": design, "data": data, "protocol": protocol, "target": target}
+        keys = {"design": design, "data": data, "protocol": protocol, "interval_for": target}
         keys["users"] = "few" if size == FEW else "many"
         found += _metrics(keys, sample, target, truth, size)
     return found
@@ -129,7 +129,7 @@ def _two_targets(
 def _metrics(
     keys: dict[str, str], sample: RankSample, target: str, truth: dict[str, float], size: int
 ) -> list[dict[str, Any]]:
-    found = estimate(sample, metrics=METRICS, target=target)
+    found = estimate(sample, metrics=METRICS, interval_for=target)
     runs = []
     for metric in METRICS:
         low, high = found.confidence_interval[metric]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank.reporting import build_report
+import fullrank as fr
 from fullrank.samples import RankSample, simulate
 
 POWERS = (2.0, 2.5, 3.0, 3.5, 4.0)
@@ -31,9 +31,9 @@ def main() -> None:
     every = {
         label: samples(options.users, options.items, design) for label, design in DESIGNS.items()
     }
-    built = {label: build_report(given, rng=0) for label, given in every.items()}
+    built = {label: fr.report(given, rng=0) for label, given in every.items()}
     work: dict[str, Any] = {
-        f"build, {label}": lambda given=given: build_report(given, rng=0)
+        f"build, {label}": lambda given=given: fr.report(given, rng=0)
         for label, given in every.items()
     }
     work["page"] = built["fixed 100"].to_html
@@ -74,13 +74,13 @@ def samples(users: int, items: int, design: str) -> dict[str, RankSample]:
 def shares(given: dict[str, RankSample]) -> dict[str, float]:
     """What takes the time of a report, from a profile."""
     profile = cProfile.Profile()
-    profile.runcall(build_report, given, rng=0)
+    profile.runcall(fr.report, given, rng=0)
     stats: dict[Any, Any] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     times: dict[str, float] = {}
     for (file, _, name), (_, _, _, cumulative, _) in stats.items():
         if "fullrank" in file:
             times[name] = max(times.get(name, 0.0), cumulative)
-    return {label: round(times[name] / times["build_report"], 2) for label, name in PARTS.items()}
+    return {label: round(times[name] / times["report"], 2) for label, name in PARTS.items()}
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 import fullrank as fr
 from fullrank.models import MODELS
-from fullrank.reporting import Report, write_report
+from fullrank.reporting import Report
 
 IMAGES = Path(__file__).parent / "images"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -45,7 +45,7 @@ def report(path: Path, *, fixed: bool, compact: bool, seed: int = 0) -> Report:
         samples[name] = fr.sample_ranks(
             scorer, split.test, design=design, exclude=split.train, rng=seed
         )
-    return write_report(
+    return fr.report(
         samples,
         path,
         exact=exact,

@@ -227,7 +227,7 @@ def design_of(name: str, known: Ranks) -> Design:
 
 def _ends(sample: RankSample) -> Floats:
     names = [f"{metric}@{k}" for metric in METRICS for k in BOUND_KS]
-    found = bounds(sample, names, target="users")
+    found = bounds(sample, names, interval_for="users")
     ends = [(found[name].low, found[name].high) for name in names]
     return np.reshape(ends, (len(METRICS), len(BOUND_KS), 2))
 

@@ -47,7 +47,7 @@ def two_models(path: Path, sample: RankSample) -> Path:
 def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> None:
     done = fullrank("estimate", ranks, *SIZES, "-m", "recall@10", "-m", "recall@500", "--json")
     assert (done.code, done.err) == (0, "")
-    begins = '{"format": 1, "metrics": [{"metric": "recall@10", "naive": '
+    begins = '{"format": 1, "kind": "Estimates", "metrics": [{"metric": "recall@10", "naive": '
     assert done.out.startswith(begins)
     content = json.loads(done.out)
     assert list(content["metrics"][0])[:5] == ["metric", "naive", "estimate", "low", "high"]
@@ -65,7 +65,7 @@ def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> No
 def test_json_of_several_models(fullrank: Any, tmp_path: Path, sample: RankSample) -> None:
     done = fullrank("estimate", two_models(tmp_path / "two.parquet", sample), "--json")
     content = json.loads(done.out)
-    assert list(content)[:2] == ["format", "models"]
+    assert list(content)[:2] == ["format", "kind"]
     assert [one["model"] for one in content["models"]] == ["[bold]b", "a"]
     for one in content["models"]:
         assert next(iter(one)) == "metrics"
@@ -184,7 +184,7 @@ def test_our_own_file_carries_its_design(fullrank: Any, tmp_path: Path, sample: 
 
 
 def test_bootstrap_follows_the_seed(fullrank: Any, ranks: Path) -> None:
-    words = (*SIZES, "-m", "recall@200", "--method", "mle", "--procedure", "bootstrap")
+    words = (*SIZES, "-m", "recall@200", "--method", "mle", "--uncertainty", "bootstrap")
 
     def low(seed: int) -> float:
         done = fullrank("estimate", ranks, *words, "--resamples", 20, "--json", "--seed", seed)
@@ -243,7 +243,7 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
     assert "for all users like these" in text
-    words = ("--target", "users", "--procedure", "bootstrap", "--resamples", 20)
+    words = ("--interval-for", "users", "--uncertainty", "bootstrap", "--resamples", 20)
     done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err
     text = page.read_text(encoding="utf-8")

@@ -265,10 +265,10 @@ def estimate(source: random.Random) -> Any:
         "method": source.choice(("auto", *METHODS)),
         "metrics": [_metric(source), "recall@2"],
         "confidence_level": source.choice((0.95, None, 0.5)),
-        "target": source.choice(("population", "users")),
+        "interval_for": source.choice(("population", "users")),
     }
     if source.random() < 0.1:
-        named |= {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
+        named |= {"uncertainty": "bootstrap", "n_resamples": 20, "rng": 0}
     if source.random() < 0.2:
         name = source.choice(list(_SETTINGS))
         named[name] = _SETTINGS[name]
@@ -284,7 +284,7 @@ def bounds(source: random.Random) -> Any:
         "sample": _sample(source),
         "metrics": "recall@5",
         "shape": source.choice((None, "decreasing")),
-        "target": source.choice(("population", "users")),
+        "interval_for": source.choice(("population", "users")),
         "confidence_level": 0.9,
         "n_events": source.choice((2, 12)),
     }
@@ -322,7 +322,7 @@ def _results(source: random.Random, kind: int) -> dict[str, Any]:
 def compare(source: random.Random) -> Any:
     kind = source.randrange(3)
     named: dict[str, Any] = {
-        "results": _results(source, kind),
+        "ranks": _results(source, kind),
         "metrics": "ndcg@10",
         "test": source.choice(("t", "z", "bootstrap", "randomization", "sign", "wilcoxon")),
         "correction": source.choice(("holm", "bonferroni", "bh", None)),
@@ -337,25 +337,12 @@ def compare(source: random.Random) -> Any:
 
 def _spoiled_results(source: random.Random, named: dict[str, Any]) -> dict[str, Any]:
     if source.random() < 0.3:
-        results = dict(named["results"])
+        results = dict(named["ranks"])
         name = source.choice(list(results))
         value = results[name]
         results[name] = spoiled(source, value, 1.0) if isinstance(value, dict) else anything(source)
-        named = {**named, "results": results}
+        named = {**named, "ranks": results}
     return spoiled(source, named, 0.4)
-
-
-@target("winner", share=0.5)
-def winner(source: random.Random) -> Any:
-    named: dict[str, Any] = {
-        "results": _results(source, source.randrange(3)),
-        "metrics": "ndcg@10",
-        "how": source.choice(("normal", "bootstrap")),
-        "paired": source.choice((None, True, False)),
-        "n_draws": 50,
-        "rng": 0,
-    }
-    return _plain(inference.winner(**_spoiled_results(source, named)))
 
 
 @target("plan", share=0.12)
@@ -366,7 +353,7 @@ def plan(source: random.Random) -> Any:
         "n_users": source.choice((2, 100, 10**6)),
         "shape": source.choice((0.3, 0.05, 1.0)),
         "designs": [50, [10, 20, 40], "exact"],
-        "target": source.choice(("users", "population")),
+        "interval_for": source.choice(("users", "population")),
     }
     named |= source.choice(
         ({"margin": "5%"}, {"margin": 0.01}, {"budget": 1e6}, {"difference": 0.01, "power": 0.8})
@@ -424,7 +411,7 @@ def means(source: random.Random) -> Any:
         named["test"] = source.choice(tests)
         return str(inference.paired_test(**spoiled(source, named)))
     named = {"values": values, "method": source.choice(("t", "normal", "wilson", "hoeffding")),
-             "target": source.choice(("users", "population")),
+             "interval_for": source.choice(("users", "population")),
              "population": source.choice((None, 100))}  # fmt: skip
     if source.random() < 0.2:
         named["strata"] = np.arange(size) % 2
@@ -509,7 +496,7 @@ def rank(source: random.Random) -> Any:
         "batch_size": source.choice((None, 1, 3)),
     }
     found = ranking.rank(**_spoiled_ask(source, named))
-    return found.ranks, str(found), found.metrics("ndcg@3", "auc")
+    return found.ranks, str(found), found.metrics("ndcg@3, auc")
 
 
 @target("sample_ranks", share=3)

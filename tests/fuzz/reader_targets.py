@@ -270,7 +270,7 @@ def distribution_dict(source: random.Random) -> Any:
     if source.random() < 0.9:
         _spoil_json(source, content)
     found = RankDistribution.from_dict(content)
-    return str(found), found.metrics("recall@3", "ndcg"), found.quantile([0.0, 0.5, 1.0])
+    return str(found), found.metrics("recall@3, ndcg"), found.quantile([0.0, 0.5, 1.0])
 
 
 # ---- interactions ----
@@ -527,7 +527,7 @@ def negatives_parquet(source: random.Random) -> Any:
             text = mutated(source, b'{"format": 1, "replacement": true, "pool": "all", "seed": 3}')
             table = table.replace_schema_metadata({b"fullrank.negatives": text})
         pq.write_table(table, path)
-    return Negatives.read_parquet(path).items
+    return Negatives.read(path).items
 
 
 @functools.cache

@@ -81,7 +81,7 @@ def test_names_of_models_cannot_break_a_table() -> None:
     given = {name: {"ndcg@10": random.random(50)} for name in ("a\nb", "\x1b[31mc", "d|e")}
     for found in (
         inference.compare(given, "ndcg@10", baseline="a\nb", rng=0),
-        inference.winner(given, "ndcg@10", rng=0),
+        inference.compare(given, "ndcg@10", test="z", rng=0),
     ):
         assert found.models == (r"a\nb", r"\x1b[31mc", "d|e")
         for text in (str(found), found.to_markdown(), found._repr_html_()):
@@ -232,7 +232,7 @@ def test_statistics_of_absurd_numbers() -> None:
     )
     assert inference.users_needed(0.1, spread=0.0, population=1).n_users == 1
     empty = {"a": {"ndcg": []}, "b": {"ndcg": []}}
-    assert re.search(r"`results\['a'\]`.*empty", says(inference.winner, empty, "ndcg"))
+    assert re.search(r"`ranks\['a'\]`.*empty", says(inference.compare, empty, "ndcg"))
 
 
 def test_the_interval_of_a_metric_next_to_nothing() -> None:

@@ -104,7 +104,7 @@ def test_a_cell_is_what_the_estimators_make_of_its_samples(
     exact = parse("ndcg@10").weights(RANKS, N_ITEMS).mean()
     assert found.exact[1, 9] == pytest.approx(exact, rel=1e-12)
     assert found.truth.sum() == pytest.approx(1.0)
-    first = bounds(repeats._draw(cell, known, 0), ["recall@10"], target="users")["recall@10"]
+    first = bounds(repeats._draw(cell, known, 0), ["recall@10"], interval_for="users")["recall@10"]
     assert found.bounds.shape == (2, 3, 5, 2)
     # the region covers the cut-offs asked for together, so that it is wider than for one
     low, high = found.bounds[0, 0, 2]

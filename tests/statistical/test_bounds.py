@@ -70,6 +70,8 @@ def test_bounds_hold() -> None:
         sample = simulate(users, n_items=n_items, rng=rng, **design)
         exact = [metric.weights(users, n_items).mean() for metric in parse_all(NAMES)]
         for target in ("population", "users"):
-            low, high = np.array(list(bounds(sample, NAMES, target=target).intervals.values())).T
+            low, high = np.array(
+                list(bounds(sample, NAMES, interval_for=target).intervals.values())
+            ).T
             missed += not ((low <= exact) & (exact <= high)).all()
     assert missed <= 2  # of 20, at one in twenty more have a chance of 0.08

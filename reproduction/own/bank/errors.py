@@ -148,7 +148,9 @@ def _watched(samples: dict[str, RankSample], judges: dict[str, Judge]) -> dict[s
     for model, judge in judges.items():
         exact = {m: float(judge.grid.averages(parse(m)) @ judge.mass) for m in WATCHED}
         some = [m for m in WATCHED if judge.counted[int(m.split("@")[1]) - 1]]
-        found = fullrank.estimate(samples[model], metrics=some, target="users") if some else None
+        found = (
+            fullrank.estimate(samples[model], metrics=some, interval_for="users") if some else None
+        )
         for m in some:
             warned = bool(found.diagnosis.warnings[m])
             off = abs(found[m] / exact[m] - 1.0) > OFF

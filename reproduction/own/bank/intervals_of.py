@@ -12,7 +12,7 @@ import numpy as np
 
 import fullrank
 from fullrank.designs import Adaptive, Design, Uniform
-from fullrank.inference import winner
+from fullrank.inference import compare
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
 from reproduction.own.bank import files
@@ -45,11 +45,11 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
             these = _exact(ranks[model][users], entry.n_items)
             truth = exact[model] if target == "population" else these
             runs += _intervals(sample, truth, target, size)
-        found = winner(samples, ORDERED, rng=number, n_draws=10_000)
-        for metric in ORDERED:
-            first = max(found[metric], key=found[metric].__getitem__)
+        found = compare(samples, ORDERED, rng=number)
+        for metric, chances in zip(ORDERED, found.p_best.T, strict=True):
+            first = found.models[int(chances.argmax())]
             right = exact[first][metric] == max(one[metric] for one in exact.values())
-            said.append((round(float(found[metric][first]), 4), bool(right)))
+            said.append((round(float(chances.max()), 4), bool(right)))
     return {
         "data": name, "protocol": protocol, "design": design, "repeats": repeats * len(ranks),
         "coverage": _mean(runs, "held"), "width": _mean(runs, "width"),
@@ -83,7 +83,7 @@ def _exact(ranks: np.ndarray, n_items: int) -> dict[str, float]:
 def _intervals(
     sample: Any, truth: dict[str, float], target: str, size: int
 ) -> list[dict[str, Any]]:
-    found, runs = fullrank.estimate(sample, metrics=METRICS, target=target), []
+    found, runs = fullrank.estimate(sample, metrics=METRICS, interval_for=target), []
     for metric in METRICS:
         if truth[f"recall@{metric.split('@')[1]}"] * size < HITS:
             continue

@@ -157,7 +157,9 @@ def _solved(shape: Shape, design: Design, n_users: int, seed: int) -> list[bool]
     those = [metric.weights(ranks, shape.n_items).mean() for metric in parse_all(METRICS)]
     result = []
     for target, truths in (("population", (whole, those)), ("users", (those,))):
-        low, high = np.array(list(bounds(sample, METRICS, target=target).intervals.values())).T
+        low, high = np.array(
+            list(bounds(sample, METRICS, interval_for=target).intervals.values())
+        ).T
         result += [bool(((low <= truth) & (truth <= high)).all()) for truth in truths]
     return result
 
@@ -194,7 +196,10 @@ def _growing(name: str, cache: Path) -> dict[str, Any]:
     rows = []
     for size in (*(n for n in SIZES if n < known.n_items), known.n_items):
         sample = simulate(known.ranks, n_items=known.n_items, design=Uniform(size), rng=0)
-        both = [bounds(sample, "recall@10", target=t)["recall@10"] for t in ("population", "users")]
+        both = [
+            bounds(sample, "recall@10", interval_for=t)["recall@10"]
+            for t in ("population", "users")
+        ]
         rows.append({"sample_size": size, "population": list(both[0]), "users": list(both[1])})
     exact = float((known.ranks <= 10).mean())
     return {"data": name, "metric": "recall@10", "exact": exact, "rows": rows}

@@ -160,7 +160,7 @@ def _cell(
         "design": kind[1],
         "method": method,
         "n_users": kind[3],
-        "target": target,
+        "interval_for": target,
         "metric": metric.name,
         "coverage": round(float(np.mean(held)), 4),
         "fired": round(float(np.mean(fired)), 4),

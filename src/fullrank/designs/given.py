@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
 from fullrank.data.named_rows import in_rows, named_items
 from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets, n_candidates
@@ -97,7 +97,7 @@ class Negatives:
         return cls(**columns, replacement=replacement, pool=pool)
 
     @classmethod
-    def read_parquet(
+    def read(
         cls,
         path: PathLike,
         *,
@@ -119,8 +119,8 @@ class Negatives:
             )
         )
 
-    def save(self, path: PathLike) -> None:
-        """Write a Parquet file that `read_parquet` gives back as it was."""
+    def write(self, path: PathLike) -> None:
+        """Write a Parquet file that `read` gives back as it was."""
         from fullrank.designs import given_files
 
         given_files.save(self, path)
@@ -302,7 +302,7 @@ def as_negatives(
         return value.in_rows(**ids)
     if isinstance(value, str) or hasattr(value, "__fspath__"):
         if Path(value).suffix in (".parquet", ".pq"):
-            return Negatives.read_parquet(value, **ids)
+            return Negatives.read(value, **ids)
         return Negatives.read_ncf(value, **ids)
     user_rows, item_rows = targets.user_rows, targets.item_rows
     try:

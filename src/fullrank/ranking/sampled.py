@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Ints
 from fullrank.data.targets import n_candidates
 from fullrank.designs.design import Design

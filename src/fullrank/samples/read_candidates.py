@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.files import PathLike, existing
-from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Ints
 from fullrank.designs import Design, infer_design
 from fullrank.designs.inferred import INFER

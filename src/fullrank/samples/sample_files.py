@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -51,8 +51,24 @@ def from_arrow(table: Any) -> RankSample | ExactRanks:
 
 def to_json(sample: RankSample | ExactRanks) -> str:
     """The sample as JSON text."""
+    return json.dumps(to_plain(sample))
+
+
+def to_plain(sample: RankSample | ExactRanks) -> dict[str, Any]:
+    """The sample as an object of JSON."""
     head, columns = _packed(sample)
-    return json.dumps({**head, "columns": {name: v.tolist() for name, v in columns.items()}})
+    return {**head, "columns": {name: values.tolist() for name, values in columns.items()}}
+
+
+Held = TypeVar("Held", RankSample, ExactRanks)
+
+
+def from_plain(kind: type[Held], content: Any) -> Held:
+    """The sample, or the exact ranks, that `to_plain` made plain."""
+    found = from_json(json.dumps(content))
+    if not isinstance(found, kind):
+        raise InputError(f"`content` must be a {kind.__name__}, not {type(found).__name__}.")
+    return found
 
 
 def from_json(text: str) -> RankSample | ExactRanks:

@@ -121,8 +121,8 @@ def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
     settings = {"exclude": exclude, "design": design}
     drawn = draw_negatives(targets, 50, rng=6, **settings)
     path = tmp_path / "draw.parquet"
-    drawn.save(path)
-    read = Negatives.read_parquet(path)
+    drawn.write(path)
+    read = Negatives.read(path)
     np.testing.assert_array_equal(read.items, drawn.items)
     np.testing.assert_array_equal(read.user_rows, drawn.user_rows)
     assert (read.replacement, read.pool, read.seed, read.target_rows) == (
@@ -146,8 +146,8 @@ def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
 
 
 def test_saved_targets_come_back(tmp_path):
-    Negatives(user_rows=[4], target_rows=[2], items=[[1, 0]]).save(tmp_path / "x.parquet")
-    read = Negatives.read_parquet(tmp_path / "x.parquet")
+    Negatives(user_rows=[4], target_rows=[2], items=[[1, 0]]).write(tmp_path / "x.parquet")
+    read = Negatives.read(tmp_path / "x.parquet")
     assert read.target_rows.tolist() == [2]
     assert (read.replacement, read.pool, read.seed) == (None, None, None)
 
@@ -165,17 +165,17 @@ def test_parquet_errors(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"user": [1], "item": [2]}), path)
     with pytest.raises(InputError, match=r"'user' and 'negative'.*user, item"):
-        Negatives.read_parquet(path)
-    Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
+        Negatives.read(path)
+    Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").write(path)
     with pytest.raises(InputError, match=r"`replacement`.*True.*\bFalse\b"):
-        Negatives.read_parquet(path, replacement=False)
+        Negatives.read(path, replacement=False)
     table = pq.read_table(path)
     newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
     pq.write_table(newer, path)
     with pytest.raises(InputError, match=r"format 1\b.*format 2\b"):
-        Negatives.read_parquet(path)
+        Negatives.read(path)
     with pytest.raises(InputError, match=r"`path`.*none\.parquet.*exist"):
-        Negatives.read_parquet(tmp_path / "none.parquet")
+        Negatives.read(tmp_path / "none.parquet")
 
 
 def known(items, **how):

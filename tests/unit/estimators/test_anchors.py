@@ -116,8 +116,8 @@ def test_refits_keep_the_shape_and_the_protocol(
     monkeypatch.setattr(refits, "values_of", noted)
     design = design.with_(excluded=True)
     few = simulate(population(3, 300), n_items=N, design=design, rng=0).anchored(TRUTH)
-    settings = {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
-    estimate(few, metrics="recall@10", target=target, **settings)
+    settings = {"uncertainty": "bootstrap", "n_resamples": 20, "rng": 0}
+    estimate(few, metrics="recall@10", interval_for=target, **settings)
     assert len(seen) >= 20
     for one in seen:
         assert one.anchor is TRUTH

@@ -44,7 +44,7 @@ def test_exact_ranks_give_exact_metrics(split: Split, scorers: dict[str, Any]) -
     found = evaluate(scorers, split, metrics=["recall@10", "ndcg@5"])
     for name, scorer in scorers.items():
         exact = rank(scorer, split.test, exclude=split.train, ties="random", rng=0)
-        values = exact.metrics("recall@10", "ndcg@5")
+        values = exact.metrics("recall@10, ndcg@5")
         assert found.estimates[name].values == pytest.approx(values, abs=1e-12)
     assert found.exact
     assert found.comparison is not None

@@ -16,7 +16,7 @@ from fullrank.inference.bounding.bounds import Bounds, bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson, limits
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 300
@@ -51,8 +51,12 @@ def test_a_result_gives_intervals_by_name() -> None:
     assert found["rr"] == found["mrr"]
     assert (found.contradicted, found.shape, found.until) == (None, None, None)
     assert (found.n_targets, found.n_items, found.average_size) == (800, N_ITEMS, 30.0)
-    assert (found.confidence_level, found.target, found.n_bins) == (0.95, "population", N_ITEMS)
-    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'rr'.*'ap@1'"):
+    assert (found.confidence_level, found.interval_for, found.n_bins) == (
+        0.95,
+        "population",
+        N_ITEMS,
+    )
+    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'mrr'.*'ap@1'"):
         found["ap@1"]
 
 
@@ -71,7 +75,7 @@ def test_a_result_prints_ends_rounded_outwards() -> None:
         printed = Interval(float(low), float(high))
         assert inside(found[name], printed)
         assert inside(printed, found[name], by=1e-4)
-    assert "these users alone" in str(bounds(draw(), target="users"))
+    assert "these users alone" in str(bounds(draw(), interval_for="users"))
 
 
 def test_a_result_goes_everywhere() -> None:
@@ -83,7 +87,7 @@ def test_a_result_goes_everywhere() -> None:
         "low": found["recall@10"].low,
         "high": found["recall@10"].high,
     }
-    assert content["target"] == "population"
+    assert content["interval_for"] == "population"
     assert found.to_arrow().column_names == ["metric", "low", "high"]
     assert found.to_markdown().splitlines()[0] == "| metric | low | high |"
     assert r"capped\_recall@10 & " in found.to_latex()
@@ -151,7 +155,7 @@ def test_a_contradicted_design_is_a_result() -> None:
 def test_bounds_hold_the_truth(design: str) -> None:
     exact = metrics.evaluate(RANKS, EVERY, n_items=N_ITEMS)
     for target in ("population", "users"):
-        found = bounds(draw(design), EVERY, target=target)
+        found = bounds(draw(design), EVERY, interval_for=target)
         for metric in EVERY:
             assert inside(Interval(exact[metric], exact[metric]), found[metric], by=1e-12), metric
         assert found["recall"] == (1.0, 1.0)
@@ -194,7 +198,7 @@ def test_a_shape_and_these_users_narrow() -> None:
     for narrower in (
         bounds(draw(), "recall@10, recall@50", shape="decreasing"),
         bounds(draw(), "recall@10, recall@50", shape="decreasing", until=100),
-        bounds(draw(), "recall@10, recall@50", target="users"),
+        bounds(draw(), "recall@10, recall@50", interval_for="users"),
         bounds(draw(), "recall@10, recall@50", confidence_level=0.8),
     ):
         for name in plain.intervals:
@@ -318,13 +322,13 @@ REFUSED = {
     "sample size.*differ": lambda: RankSample.from_ranks(
         [1, 1], sample_size=[5, 6], n_items=50, design="sampled:replacement=true"
     ),
-    r"RankSample.*\blist\b": lambda: [1, 2],
+    r"RankSample.*\bNone\b": lambda: None,
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_samples_without_an_argument_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match=rf"`sample`.*{text}"):
+    with pytest.raises(InputError, match=rf"`ranks`.*{text}"):
         bounds(REFUSED[text]())
 
 
@@ -343,10 +347,10 @@ def test_equal_weights_are_no_weights() -> None:
         ({"until": 5}, r"`until`.*`shape`"),
         ({"shape": "decreasing", "until": 301}, r"`until`.*\b301\b"),
         (
-            {"shape": "decreasing", "target": "users"},
-            r'`shape`.*target="users"',
+            {"shape": "decreasing", "interval_for": "users"},
+            r'`shape`.*interval_for="users"',
         ),
-        ({"target": "all"}, r"`target`.*'population', 'users'.*'all'"),
+        ({"interval_for": "all"}, r"`interval_for`.*'population', 'users'.*'all'"),
         ({"confidence_level": 0.4}, r"`confidence_level`.*\b0\.4\b"),
         ({"confidence_level": 1}, r"`confidence_level`.*not 1\b"),
         ({"n_events": 0}, r"`n_events`.*\b0\b"),
