@@ -84,13 +84,9 @@ def test_a_whole_pool_gives_the_exact_rank():
 def test_excluded_items_and_a_smaller_catalogue(pool, catalogue):
     users, items, random = factors(3, whole=True)
     exclude = csr_array(random.random((3, 50)) < 0.3)  # user 3 is beyond its last row
-    same(
-        FactorScorer(users, items),
-        SEVERAL if catalogue is None else ([0, 0, 3], [7, 9, 0]),
-        exclude=exclude,
-        design=Uniform(30, replacement=True, pool=pool),
-        items=catalogue,
-    )
+    targets = SEVERAL if catalogue is None else ([0, 0, 3], [7, 9, 0])
+    design = Uniform(30, replacement=True, pool=pool)
+    same(FactorScorer(users, items), targets, design=design, exclude=exclude, items=catalogue)
 
 
 @pytest.mark.verify

@@ -112,9 +112,10 @@ def sample_ranks(
     2 targets ranked among 6 of 6 items (without replacement from all items)
     >>> sample.rows.rank
     array([1, 3])
-    >>> adaptive = sample_ranks(scores, ([0, 1], [5, 3]), design="adaptive:3,limit=6", rng=1)
-    >>> adaptive.rows.rank, adaptive.rows.sample_size
-    (array([1, 2]), array([6, 3]))
+    >>> scores = np.arange(200.0).reshape(2, 100)
+    >>> sample = sample_ranks(scores, ([0, 1], [99, 50]), design="adaptive:5,limit=100", rng=1)
+    >>> sample.rows.rank, sample.rows.sample_size
+    (array([1, 4]), array([100,   5]))
     """
     wanted = None if design is None else Design.of(design)
     asked = make_request(scorer, targets, exclude=exclude, items=items)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, design, register
+from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, register
 from fullrank.errors import InputError
 from fullrank.ranking import sample_ranks
 from fullrank.samples import RankSample, sample_files, simulate
@@ -81,7 +81,8 @@ def test_the_argument_is_named() -> None:
 @pytest.fixture
 def registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is forgotten."""
-    monkeypatch.setattr(design, "_DESIGNS", dict(design._DESIGNS))
+    known = {one.name: one for one in (Adaptive, Exact, Uniform)}
+    monkeypatch.setattr("fullrank.designs.design._DESIGNS", known)
 
 
 @dataclass(frozen=True)
