@@ -1,4 +1,4 @@
-"""The design of ranks that somebody else sampled: as given, or inferred from what they show."""
+"""The design of ranks that were sampled elsewhere: as given, or inferred from what they show."""
 
 from __future__ import annotations
 
