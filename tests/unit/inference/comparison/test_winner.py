@@ -113,7 +113,7 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
     assert len(found.plot().patches) == 2
 
 
-def sampled(size: int, shared: bool = False) -> RankSample:
+def sampled(size: int) -> RankSample:
     rank = np.random.default_rng(size).integers(1, size + 1, 500)
     return RankSample.from_ranks(rank, sample_size=size, n_items=900, user=USERS)
 
@@ -132,10 +132,6 @@ def test_naive_says_what_it_is_worth() -> None:
         (
             {"results": {"a": sampled(40), "b": sampled(30)}, "method": "naive"},
             r'`method`.*"naive".*same catalogue',
-        ),
-        (
-            {"results": {"a": sampled(40, shared=True), "b": sampled(40)}},
-            r"`results`.*users of a.*independent",
         ),
         (
             {"results": {"a": TWO["a"]}},
