@@ -39,7 +39,7 @@ def anchored(samples: Any, anchor: Any) -> Any:
     --------
     >>> from fullrank.samples import ExactRanks, simulate
     >>> sample = simulate(
-    ...     [1 + 7 * u % 900 for u in range(500)], n_items=1000, sample_size=20, rng=0
+    ...     [1 + 7 * u % 900 for u in range(500)], n_items=1000, design="sampled:20", rng=0
     ... )
     >>> cheap = ExactRanks.from_ranks([1 + 5 * u % 1000 for u in range(500)], n_items=1000)
     >>> anchored(sample, cheap).anchor.n_items
