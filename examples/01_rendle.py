@@ -12,9 +12,9 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from fullrank import expected_metric, metrics
+from fullrank import metrics
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
-from fullrank.designs import Uniform
+from fullrank.designs import Uniform, expected_metric
 
 
 def figure_1() -> plt.Figure:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from fullrank import expected_metric, metrics
+from fullrank import metrics
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
-from fullrank.designs import Uniform, collapse
+from fullrank.designs import Uniform, collapse, expected_metric
 
 SIZES = (2, 11, 101, 1_001)  # Figure 3: candidates, the target among them
 TOP = np.arange(1, 1_001)

@@ -156,17 +156,6 @@ def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
     assert "cannot be tested" in report.summary[1]
 
 
-def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
-    plain = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
-    sample = RankSample.from_ranks(
-        plain.rows.rank, sample_size=100, n_items=kit.n_items, design="sampled:replacement=true"
-    )
-    report = fr.report({"mine": sample}, **ALL)
-    assert "blind-spot" not in report.figures
-    assert report.to_dict()["models"][0]["metrics"][0]["low"] is None
-    assert "interval" not in report.summary[1]
-
-
 def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = fr.report({"mine": sample}, **ONE)

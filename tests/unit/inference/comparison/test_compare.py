@@ -620,7 +620,6 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
 COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N)
 UNNAMED = simulate(RANKS["a"], n_items=N, design="sampled:40", rng=0)
 ADAPTIVE = simulate(RANKS["a"], n_items=N, design="adaptive:levels=10/20", user=USERS, rng=0)
-SHARED = RankSample.from_ranks([1, 2, 3] * 200, sample_size=40, n_items=N, user=USERS)
 TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(str), rng=0)
 
 
@@ -642,10 +641,6 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
         (
             {"ranks": {"a": EXACT["a"], "b": COUNTS}},
             r"`ranks`.*\bb\b.*counts",
-        ),
-        (
-            {"ranks": {"a": EXACT["a"], "b": SHARED}},
-            r"`ranks`.*users of b.*independent",
         ),
         (
             {"ranks": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},

@@ -76,7 +76,9 @@ def test_every_result_says_so() -> None:
     assert SAYS in str(compare({"a": WRONG, "b": WRONG}, "recall@10", rng=0))
     assert SAYS in str(bounds(WRONG, "recall@10"))
     assert SAYS in str(explain(WRONG, "recall@10"))
-    planned = plan("recall@10", pilot=WRONG, n_users=6000, margin="20%", designs=[100, "exact"])
+    planned = plan(
+        "recall@10", pilot=WRONG, n_users=6000, margin="20%", designs=["sampled:100", "exact"]
+    )
     assert SAYS in str(planned)
     assert planned.to_dict()["notes"] == [SAYS]
     report = fr.report({"a": found}, bounds=False)

@@ -19,7 +19,6 @@ TRUE = np.minimum(np.random.default_rng(3).geometric(0.02, 400), 300)
 FIXED = simulate(TRUE, n_items=300, design="sampled:30", rng=0)
 ADAPTIVE = simulate(TRUE, n_items=300, design="adaptive:levels=10/20/40/80", rng=0)
 FULL = simulate(TRUE, n_items=300, design="sampled:300")
-SHARED = RankSample.from_ranks(FIXED.rows.rank, sample_size=30, n_items=300)
 
 
 def two_targets(n_users: int = 200, seed: int = 0) -> RankSample:
@@ -167,15 +166,6 @@ def test_several_targets_that_are_known_exactly_have_the_error_of_a_mean_over_us
         values = np.bincount(exact.user, exact.gains(name))
         assert found[name] == pytest.approx(values.mean())
         assert found.standard_error[name] == pytest.approx(values.std() / np.sqrt(50), rel=1e-6)
-
-
-def test_shared_draws_have_no_interval() -> None:
-    found = estimate(SHARED)
-    assert all(np.isnan(error) for error in found.standard_error.values())
-    assert "users were given the same candidates" in found.diagnosis.notes[-1]
-    message = r'`uncertainty`.*"bootstrap".*share'
-    with pytest.raises(InputError, match=message):
-        estimate(SHARED, uncertainty="bootstrap")
 
 
 def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population() -> None:
