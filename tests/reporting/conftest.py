@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import fullrank as fr
-from fullrank.designs import Adaptive
 from fullrank.reporting import Report
 from fullrank.samples import ExactRanks, RankSample, simulate
 
@@ -47,7 +46,7 @@ def named(sample: RankSample) -> RankSample:
         rows.rank,
         sample_size=rows.sample_size,
         n_items=rows.n_items,
-        design=Adaptive(replacement=design.replacement, levels=design.levels),
+        design=design,
         user=np.arange(rows.rank.size),
     )
 

@@ -93,7 +93,7 @@ def report(
     >>> from fullrank.samples import simulate
     >>> samples = {
     ...     name: simulate(
-    ...         [1 + u * step % 2000 for u in range(800)], n_items=2000, sample_size=100, rng=0
+    ...         [1 + u * step % 2000 for u in range(800)], n_items=2000, design="sampled:100", rng=0
     ...     )
     ...     for name, step in (("old", 7), ("new", 2))
     ... }
