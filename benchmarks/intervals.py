@@ -27,7 +27,7 @@ from fullrank.inference import estimate
 from fullrank.samples import simulate
 rng = np.random.default_rng(0)
 ranks = np.minimum(1 + (25_815 * rng.beta(0.3, 2.0, 20_000)).astype(int), 25_815)
-sample = simulate(ranks, n_items=25_815, sample_size=500, replacement=True, rng=0)
+sample = simulate(ranks, n_items=25_815, design="sampled:500,replacement=true", rng=0)
 estimate(sample, method="MLE")
 """
 WORK = 'estimate(sample, method="MLE", uncertainty="bootstrap", n_resamples=200, rng=0)'

@@ -18,10 +18,7 @@ import fullrank as fr
 from fullrank.samples import RankSample, simulate
 
 POWERS = (2.0, 2.5, 3.0, 3.5, 4.0)
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100": {"sample_size": 100},
-    "adaptive 25 to 3,200": {"levels": [25 * 2**j for j in range(8)]},
-}
+DESIGNS = {"fixed 100": "sampled:100", "adaptive 25 to 3,200": "adaptive:25,limit=3200"}
 PARTS = {"estimates": "estimate", "bounds": "bounds", "comparison": "compare"}
 
 
@@ -44,7 +41,7 @@ def main() -> None:
     setup = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "import report\n"
-        f"given = report.samples({options.users}, {options.items}, {{'sample_size': 100}})"
+        f"given = report.samples({options.users}, {options.items}, 'sampled:100')"
     )
     report(
         "report",
@@ -60,16 +57,15 @@ def main() -> None:
     )
 
 
-def samples(users: int, items: int, design: dict[str, Any]) -> dict[str, RankSample]:
+def samples(users: int, items: int, design: str) -> dict[str, RankSample]:
     """Five models whose recall is (K/N)^(1/power)."""
     random = np.random.default_rng(0)
     return {
         f"model {power:g}": simulate(
             np.ceil(items * random.random(users) ** power).astype(np.int64).clip(1),
             n_items=items,
-            replacement=False,
+            design=design,
             rng=1,
-            **design,
         )
         for power in POWERS
     }

@@ -40,13 +40,13 @@ def exact_ranks(ranks: np.ndarray) -> ExactRanks:
 
 def named(sample: RankSample) -> RankSample:
     """The same sample with its users named as `exact_ranks` names them."""
-    rows, design = sample.rows, sample.design
+    rows = sample.rows
     assert rows is not None
     return RankSample.from_ranks(
         rows.rank,
         sample_size=rows.sample_size,
         n_items=rows.n_items,
-        design=design,
+        design=sample.design,
         user=np.arange(rows.rank.size),
     )
 

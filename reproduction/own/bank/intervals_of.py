@@ -1,18 +1,17 @@
 """How often intervals from a hundred candidates hold the truth, on one data set of the rank bank.
 
 Users are drawn again from those of the bank, then candidates for them. Half of the redraws ask for
-these users, half for all users like them; half have 500 users, half up to 5,000. Uses public names
-only, so that it runs on an earlier version of the library as well.
+these users, half for all users like them; half have 500 users, half up to 5,000.
 """
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 
 import fullrank
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.inference import compare
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
@@ -23,7 +22,6 @@ METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@
 ORDERED = ("ndcg@10", "recall@10")
 HITS = 10
 FEW, MANY = 500, 5000
-TELLS = "excluded" in inspect.signature(simulate).parameters
 
 
 def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool) -> dict[str, Any]:
@@ -31,9 +29,7 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
     entry = files.read(name, open_seal=sealed)
     ranks = {model: one.ranks for model, one in entry.of(protocol).items()}
     exact = {model: _exact(one, entry.n_items) for model, one in ranks.items()}
-    how = _how(design, entry.n_items)
-    if TELLS:
-        how["excluded"] = protocol == "excluded"
+    how = design_of(design, entry.n_items).with_(excluded=protocol == "excluded")
     runs: list[dict[str, Any]] = []
     said: list[tuple[float, bool]] = []
     for number in range(repeats):
@@ -42,7 +38,7 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
         size = min(entry.seen.size, (MANY, FEW)[(number // 2) % 2])
         users = rng.integers(entry.seen.size, size=size)
         samples = {
-            m: simulate(r[users], n_items=entry.n_items, user=np.arange(size), rng=rng, **how)
+            m: simulate(r[users], n_items=entry.n_items, design=how, user=np.arange(size), rng=rng)
             for m, r in ranks.items()
         }
         for model, sample in samples.items():
@@ -65,10 +61,11 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
     }  # fmt: skip
 
 
-def _how(design: str, n_items: int) -> dict[str, Any]:
-    if design == "adaptive":
-        return {"levels": levels(n_items)}
-    return {"sample_size": n_items if design == "exact" else int(design.split()[1])}
+def design_of(name: str, n_items: int) -> Design:
+    """The design that a study calls "fixed 100", "adaptive" or "exact"."""
+    if name == "adaptive":
+        return Adaptive(levels=tuple(levels(n_items)))
+    return Uniform(n_items if name == "exact" else int(name.split()[1]))
 
 
 def levels(n_items: int) -> list[int]:

@@ -75,7 +75,9 @@ def shaped(
 
 def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, RankSample]:
     """The samples that are estimated, all of which can borrow."""
-    if method.lower() not in ("auto", "smoothed"):
+    from fullrank.inference.estimation.doubts import borrows
+
+    if not borrows(method):
         raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:

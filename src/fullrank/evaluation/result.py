@@ -16,6 +16,7 @@ from fullrank._lib.fingerprints import file_fingerprint
 from fullrank._lib.text import decimals
 from fullrank.data.split import describe_split
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.evaluation.manifest import (
     KIND,
     known,
@@ -38,12 +39,14 @@ class Evaluation(tabular.Tabular):
     metrics : names
     about : how it was measured: data, split, seed, design, models, version, …
     confidence_level : of the intervals
+    method : the estimator for samples
     """
 
     samples: Mapping[str, RankSample | ExactRanks]
     metrics: tuple[str, ...]
     about: Mapping[str, Any]
     confidence_level: float = 0.95
+    method: Named = "auto"
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
@@ -58,6 +61,8 @@ class Evaluation(tabular.Tabular):
                     metrics=self.metrics,
                     also=() if isinstance(sample, ExactRanks) else drawn,  # of the same fit
                     confidence_level=self.confidence_level,
+                    method="auto" if isinstance(sample, ExactRanks) else self.method,
+                    rng=self.about.get("seed", 0),
                 )
                 for name, sample in self.samples.items()
             }
@@ -72,6 +77,7 @@ class Evaluation(tabular.Tabular):
             self.samples,
             self.metrics,
             confidence_level=self.confidence_level,
+            method=self.method,
             rng=self.about.get("seed", 0),
         )
 
@@ -117,6 +123,7 @@ class Evaluation(tabular.Tabular):
             metrics=tuple(head["metrics"]),
             about=MappingProxyType(head),
             confidence_level=head["confidence_level"],
+            method=head.get("method", "auto"),
         )
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:

@@ -11,12 +11,12 @@ from functools import partial
 from typing import Any
 
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
+from fullrank.metrics.kinds import Promises, names, register, unregister
 from fullrank.metrics.metric import (
     DEFAULT,
     ByMetric,
     Metric,
     named,
-    names,
     parse,
     parse_all,
     spelled,
@@ -26,13 +26,16 @@ __all__ = [
     "DEFAULT",
     "ByMetric",
     "Metric",
+    "Promises",
     "evaluate",
     "named",
     "names",
     "offsets",
     "parse",
     "parse_all",
+    "register",
     "spelled",
+    "unregister",
     "user_values",
     "weighted_mean",
 ]

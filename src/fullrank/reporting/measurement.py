@@ -11,7 +11,7 @@ import numpy as np
 from fullrank.designs import RankGrid
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate
-from fullrank.inference.bounding.bounds import unmet
+from fullrank.inference.bounding.bounds import unbounded, unmet
 from fullrank.inference.estimation.exact import exact_values
 from fullrank.metrics import ByMetric, Metric, parse
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
@@ -219,6 +219,9 @@ def _bounds(
         need = unmet(sample)
         if need is not None:
             return None, (f"No bounds: they need {need.what}.",)
+        odd = unbounded(metrics, sample)
+        if odd is not None:
+            return None, (f"No bounds: metrics must {odd}",)
         # the grid of the metrics asked for: one made for K near N would keep every rank
         grid = RankGrid.for_metrics(int(sample.pool.max()), metrics)
         asked, level = unique((*metrics, *recalls)), max(confidence_level, 0.5)

@@ -20,7 +20,7 @@ from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
 from fullrank.tables import pieces as _pieces
 
-FORMAT = 3  # of 1, users were row numbers in run folders
+FORMAT = 3  # of 1, users were row numbers in run folders; of 2, designs had no name
 _KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
@@ -262,11 +262,12 @@ def _design(head: dict[str, Any]) -> Design:
 def _checked_head(content: Any) -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
         raise InputError("`path` must hold a RankSample or ExactRanks; it holds something else.")
-    newest = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
-    if content.get("format") != newest:
+    ours = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
+    if content.get("format") != ours:
+        older = content.get("format") in range(1, ours)
         raise InputError(
-            f"`path` must be of format {newest}, not {content.get('format')!r}: "
-            f"{'an older' if content.get('format') in (1, 2) else 'a newer'} fullrank wrote it."
+            f"`path` must be of format {ours}, not {content.get('format')!r}: "
+            f"{'an older' if older else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content

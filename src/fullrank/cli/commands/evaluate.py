@@ -90,6 +90,9 @@ def evaluate(
         ),
     ] = None,
     metric: common.Metrics = None,
+    method: Annotated[
+        str, typer.Option(help="auto, or the name of an estimator for samples, such as MLE.")
+    ] = "auto",
     split: Split = "auto",
     column: Columns = None,
     keep_seen: Annotated[
@@ -156,6 +159,7 @@ def evaluate(
             design=design,
             n_users=users,
             budget=budget,
+            method=method,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,

@@ -101,6 +101,9 @@ def bounds(
     """
     sample = _check_sample(as_ranks(ranks, n_items=n_items, design=design))
     wanted = parse_all(metrics)
+    odd = unbounded(wanted, sample)
+    if odd is not None:
+        raise InputError(f"`metrics` must {odd}")
     items, size = int(sample.pool.max()), int(sample.sample_size.max())
     level = checks.real("confidence_level", confidence_level)
     if not 0.5 <= level < 1.0:  # fixed users need tails of 1/4 at most (`_bounds_region`)
@@ -148,6 +151,26 @@ def _ends(solver: Program, columns: Columns, metric: Metric, reach: int) -> Inte
     # 0.0 + makes 0 of -0
     low, high = 0.0 + -solver.maximum(-bottom), solver.maximum(top)
     return Interval(max(low, float(bottom.min())), min(high, float(top.max())))
+
+
+def unbounded(metrics: tuple[Metric, ...], sample: RankSample) -> str | None:
+    """What a metric must be to have bounds, the end of a sentence; None where all are.
+
+    The ends of a bin bound a metric that never rises with the rank.
+    """
+    for metric in metrics:
+        promises = metric.promises
+        if not promises.decreasing:
+            return (
+                f"never rise with the rank to have bounds; {metric.name} was registered with "
+                "decreasing=False."
+            )
+        if np.ptp(sample.pool) and promises.uses_catalogue and not promises.share_below:
+            return (
+                "not look at the catalogue where its size differs between users; "
+                f"{metric.name} does (uses_catalogue)."
+            )
+    return None
 
 
 def _check_shape(

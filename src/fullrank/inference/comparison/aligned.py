@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison.pairing import Names, pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
 from fullrank.metrics import Metric, parse, parse_all
@@ -151,7 +152,7 @@ def values_of(
     name: str,
     result: Any,
     metrics: tuple[Metric, ...],
-    method: str,
+    method: Named,
     settings: Mapping[str, Any],
 ) -> PseudoValues:
     """Per-user values of one model's result, estimated where it is a sample."""
@@ -269,7 +270,7 @@ def align(
     results: Mapping[str, Any],
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    method: str,
+    method: Named,
     paired: bool | None,
     settings: Mapping[str, Any],
     drawn: Mapping[str, Any] | None = None,

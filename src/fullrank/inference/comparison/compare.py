@@ -15,6 +15,7 @@ from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import (
     Aligned,
@@ -48,7 +49,7 @@ def compare(
     paired: bool | None = None,
     test: str = "t",
     correction: str | None = "holm",
-    method: str = "auto",
+    method: Named = "auto",
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     rng: RandomState = None,

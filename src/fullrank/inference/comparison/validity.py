@@ -62,7 +62,8 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     if sample.exhausted:
         return ("Every item was drawn: the sampled metrics are the exact ones.",)
     n, pool = int(sample.sample_size.max()), int(sample.pool.max())
-    cut = [m for m in aligned.metrics if not (parse(m).kind == "auc" and parse(m).k is None)]
+    kept = [m for m in aligned.metrics if parse(m).promises.share_below and parse(m).k is None]
+    cut = [m for m in aligned.metrics if m not in kept]
     if not cut:
         return ("Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",)
     notes = [

@@ -24,8 +24,6 @@ LEANING = 2.0  # standard errors of a bias that is pointed out
 WIDE = 0.5  # standard error of the logarithm of a metric, from which on a warning says so
 START = 25  # of the adaptive sample that would tell more
 FAR = 500.0  # ranks that rank 1 stands for, above which no data here could check an estimate
-ROUGH = ("MN", "CLS")  # whose bias reaches to any K
-HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,8 +100,9 @@ def diagnose(
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
     errors = found.sampling_error(interval_for)
     leans = found.bias / np.where(errors > 0.0, errors, np.inf)
-    name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
-    smooth, spreads = chosen.name == "smoothed", found.standard_error(interval_for)
+    method = chosen.method
+    honest = method.honest and (counts_smoothing or method.exact)
+    smooth, spreads = method.borrows, found.standard_error(interval_for)
     values = [float("nan") if distribution is None else distribution.metric(m) for m in metrics]
     vague = [
         _vague(metric, value, error, resolution(sample)) if smooth else []
@@ -111,8 +110,14 @@ def diagnose(
     ]
     warnings = {
         metric.name: tuple(
-            reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
-            + _flat(sample, errors[place], hits[metric.name], chosen.name, interval_for)
+            reasons(
+                metric,
+                ranks=resolution(sample),
+                hits=hits[metric.name],
+                honest=honest,
+                rough=method.rough and counts_smoothing,
+            )
+            + _flat(sample, errors[place], hits[metric.name], method.exact, interval_for)
             + vague[place]
         )
         for place, metric in enumerate(metrics)
@@ -144,20 +149,23 @@ def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | N
     return distribution.metric(Metric("recall", metric.k)) * sample.n_targets
 
 
-def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[str]:
+def reasons(
+    metric: Metric, *, ranks: float, hits: float, honest: bool = False, rough: bool = False
+) -> list[str]:
     """Why the interval of a metric may miss more often than it says.
 
     Parameters
     ----------
-    method : name of the estimator behind the interval
     ranks : how many ranks rank 1 of the sample covers
     hits : targets in the top K
+    honest : whether the interval counts what the estimator assumes
+    rough : whether the bias of the estimator reaches to any K
     """
     why = []
     if hits < FEW:
         why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is unreliable.")
-    leans = method.startswith(ROUGH) or _looks_at_the_top(metric, 2.0 * ranks)
-    if method not in HONEST and ranks > BLIND and leans:
+    leans = rough or _looks_at_the_top(metric, 2.0 * ranks)
+    if not honest and ranks > BLIND and leans:
         why.append(
             "blind spot: the estimate depends on its starting values more than its standard error "
             "shows."
@@ -167,15 +175,14 @@ def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[s
 
 def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
     """Whether a metric tells the first ranks apart: by its cut-off, or by weighing them more."""
-    even = metric.kind in ("recall", "capped_recall", "hit_rate", "precision", "auc")
-    return not even or (metric.k is not None and metric.k < ranks)
+    return not metric.promises.even or (metric.k is not None and metric.k < ranks)
 
 
 def _flat(
-    sample: RankSample, error: float, hits: float, method: str, interval_for: str
+    sample: RankSample, error: float, hits: float, exact: bool, interval_for: str
 ) -> list[str]:
     """Samples in which all targets but a few, or all, are alike say little about the others."""
-    known = method == "exact" and interval_for == "users"
+    known = exact and interval_for == "users"
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):

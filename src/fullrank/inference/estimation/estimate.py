@@ -14,11 +14,11 @@ from fullrank._lib.tabular import takes_several
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
-from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.methods import Chosen, Named, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
-from fullrank.inference.estimation.refits import resampled
+from fullrank.inference.estimation.refits import can_refit, resampled
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import (
@@ -34,6 +34,9 @@ from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.as_ranks import Ranks, as_ranks
 
 UNCERTAINTIES = ("influence", "bootstrap")
+_NO_REFITS = (
+    "No intervals: {} has no derivative, and what could be drawn again of this sample is not known."
+)
 _NONE = Interval(float("nan"), float("nan"))
 
 
@@ -42,7 +45,7 @@ def estimate(
     ranks: Ranks,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
-    method: str = "auto",
+    method: Named = "auto",
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
     design: str | Design | None = None,
@@ -78,7 +81,7 @@ def estimate(
         ranking every item for these very users would give
     uncertainty : {"influence", "bootstrap"}
         Standard errors from how the estimate moves with each outcome (exact derivatives, at the
-        cost of a fit), or from `n_resamples` refits
+        cost of a fit), or from `n_resamples` refits, as for every estimator without derivatives
     confidence_level : of the intervals; None for none, which saves time for multi-target
         users
     n_resamples : number of refits
@@ -138,15 +141,19 @@ def estimate(
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
     if anchor is not None:
-        if chosen.name != "smoothed":
+        if not chosen.method.borrows:
             raise InputError(f"`anchor` must not be given to {chosen.name}; smoothed takes it.")
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)
+    if not chosen.analytic:  # without a derivative, refits tell how it moves
+        uncertainty = "bootstrap"
     on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:
         found = _nothing(len(wanted))
+    elif not chosen.analytic and not can_refit(taken, interval_for):
+        found = _nothing(len(wanted), {interval_for: (_NO_REFITS.format(chosen.name),)})
     elif uncertainty == "bootstrap":
         number = checks.integer("n_resamples", n_resamples, low=20)
         report = reporter(progress, "refits")
@@ -242,9 +249,9 @@ def _refitted(
     return Spread(population=error, users=error, bias=np.abs(errors.mean(axis=0)))
 
 
-def _nothing(size: int) -> Spread:
+def _nothing(size: int, notes: Mapping[str, tuple[str, ...]] | None = None) -> Spread:
     none = np.full(size, np.nan)
-    return Spread(none, none)
+    return Spread(none, none, notes=notes or {})
 
 
 def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:

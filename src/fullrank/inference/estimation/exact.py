@@ -156,7 +156,7 @@ def _warnings(ranks: ExactRanks, metric: Metric, hits: float, interval_for: str)
     """Where users are nearly all alike, the population is hardly seen."""
     if interval_for == "users":
         return ()
-    why = reasons(metric, method=NAME, ranks=1.0, hits=hits)
+    why = reasons(metric, ranks=1.0, hits=hits, honest=True)
     if hits >= FEW and metric.k is not None and ranks.total_targets - hits < FEW:
         why.append(f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable.")
     return tuple(why)

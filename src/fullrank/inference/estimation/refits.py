@@ -21,7 +21,7 @@ from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, point, values_of
 from fullrank.estimators.system import observed_system
-from fullrank.estimators.uniform.likelihood import default_steps, refits
+from fullrank.estimators.uniform.likelihood import default_steps, mle, refits
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample, simulate
 from fullrank.samples.sample import Rows
@@ -61,6 +61,14 @@ def resampled(
     return np.concatenate(errors)
 
 
+def can_refit(sample: RankSample, target: str) -> bool:
+    """Whether it is known what to draw again."""
+    if target == "population":
+        return True
+    plain = not sample.several and sample.n_items is not None
+    return plain and np.array_equal(sample.weight, sample.count)
+
+
 def _fitted(
     samples: list[RankSample], metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> Floats:
@@ -80,7 +88,11 @@ def _fitted(
 
 def _plain_steps(chosen: Chosen, sample: RankSample) -> int | None:
     """The number of EM steps, where EM in one catalogue is all there is to an estimate."""
-    if chosen.name != "MLE" or chosen.settings.get("tol") is not None or sample.n_items is None:
+    if (
+        chosen.method.fit is not mle
+        or chosen.settings.get("tol") is not None
+        or sample.n_items is None
+    ):
         return None
     if sample.several:
         return None

@@ -9,7 +9,6 @@ import numpy as np
 
 from fullrank._lib import tabular
 from fullrank.estimators.uniform.mapping import fit_beta
-from fullrank.inference.explanation.explain import MAPPED
 from fullrank.metrics import parse
 from fullrank.samples import ExactRanks, RankSample
 
@@ -93,7 +92,7 @@ def stands_for(
     found = {}
     for name in metrics:
         metric = parse(name)
-        if mapping and metric.k and metric.k < mapping.sample_size and metric.kind in MAPPED:
+        if mapping and metric.k and metric.k < mapping.sample_size and metric.promises.hits:
             place = mapping(metric.k)
             found[name] = {
                 "k": place,

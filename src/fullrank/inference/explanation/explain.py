@@ -19,7 +19,6 @@ from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks
 from fullrank.samples.as_ranks import Ranks, as_ranks
 
-MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {
     "linear": "the rank whose sampled rank is {k} on average",
     "bound": "the rank that is about as likely in the sampled top {k} as not",
@@ -103,7 +102,7 @@ def _stands_for(
     stands: dict[str, dict[str, float]] = {}
     why = {}
     for metric in metrics:
-        if metric.kind not in MAPPED or metric.k is None or metric.k >= n:
+        if not metric.promises.hits or metric.k is None or metric.k >= n:
             continue
         says = []
         stands[metric.name] = {}

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fullrank import metrics
-from fullrank.designs import Adaptive, RankGrid, Uniform
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import Bounds, bounds
 from fullrank.inference.bounding.events import Events
@@ -22,18 +22,18 @@ from fullrank.samples import RankSample, simulate
 N_ITEMS = 300
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.02, 800), N_ITEMS)
 DESIGNS = {
-    "with replacement": {"sample_size": 30, "replacement": True},
-    "without": {"sample_size": 30},
-    "adaptive": {"levels": [5, 10, 20, 40, 80]},
-    "adaptive, with replacement": {"levels": [5, 20, 60], "replacement": True},
-    "adaptive, stop at 3": {"levels": [6, 20, 60], "stop_rank": 3},
-    "adaptive, to the end": {"levels": [5, 20, 80, N_ITEMS]},
+    "with replacement": Uniform(30, replacement=True),
+    "without": Uniform(30),
+    "adaptive": Adaptive(levels=(5, 10, 20, 40, 80)),
+    "adaptive, with replacement": Adaptive(levels=(5, 20, 60), replacement=True),
+    "adaptive, stop at 3": Adaptive(levels=(6, 20, 60), refine_rank=3),
+    "adaptive, to the end": Adaptive(levels=(5, 20, 80, N_ITEMS)),
 }
 EVERY = tuple(name + cut for name in metrics.names() for cut in ("", "@10", "@1000"))
 
 
-def draw(name: str = "without", rng: int = 1, **settings: object) -> RankSample:
-    return simulate(RANKS, n_items=N_ITEMS, rng=rng, **{**DESIGNS[name], **settings})
+def draw(name: str = "without", rng: int = 1) -> RankSample:
+    return simulate(RANKS, n_items=N_ITEMS, design=DESIGNS[name], rng=rng)
 
 
 def inside(inner: Interval, outer: Interval, by: float = 0.0) -> bool:
@@ -257,20 +257,22 @@ def test_catalogues_of_the_users_own(name: str) -> None:
     rng = np.random.default_rng(3)
     pool = rng.integers(60, 200, 3000)
     true = 1 + rng.binomial(pool - 1, np.where(pool > 130, 0.02, 0.3))
-    settings: dict = {"sample_size": 20}
-    if name == "exact":
-        settings = {"sample_size": 200}
-    if name == "adaptive":
-        settings = {"levels": [5, 20, 100]}
+    designs = {
+        "fixed": Uniform(20),
+        "exact": Uniform(200),
+        "adaptive": Adaptive(levels=(5, 20, 100)),
+    }
     drawn = [
-        simulate(true[pool == n], n_items=int(n), rng=int(n), **_clipped(settings, int(n))).rows
+        simulate(
+            true[pool == n], n_items=int(n), design=_clipped(designs[name], int(n)), rng=int(n)
+        ).rows
         for n in np.unique(pool)
     ]
     sample = RankSample.from_ranks(
         np.concatenate([rows.rank for rows in drawn]),
         sample_size=np.concatenate([rows.sample_size for rows in drawn]),
         n_items=np.concatenate([rows.n_items for rows in drawn]),
-        design=Adaptive(levels=settings.get("levels")),
+        design=designs[name],
     )
     names = ("recall@5", "recall@20", "ndcg", "auc", "precision")
     found = bounds(sample, names)
@@ -284,10 +286,9 @@ def test_catalogues_of_the_users_own(name: str) -> None:
         )
 
 
-def _clipped(settings: dict, n_items: int) -> dict:
-    if "sample_size" in settings:
-        return {"sample_size": min(settings["sample_size"], n_items)}
-    return {"levels": list(Uniform(replacement=False).level_sizes(n_items))}
+def _clipped(design: Design, n_items: int) -> Design:
+    sizes = design.rounds(n_items).within(n_items).sizes
+    return Uniform(sizes[0]) if isinstance(design, Uniform) else Adaptive(levels=sizes)
 
 
 def test_equal_catalogues_of_their_own_are_one() -> None:
@@ -315,9 +316,6 @@ def _several() -> RankSample:
 
 REFUSED = {
     "one target": _several,
-    "candidates.*share": lambda: RankSample.from_ranks(
-        [1, 2], sample_size=5, n_items=50, design="sampled:replacement=true"
-    ),
     "equal weights": lambda: RankSample.from_ranks(
         [1, 1], sample_size=5, n_items=50, design="sampled:replacement=true", weight=[1.0, 2.0]
     ),
@@ -449,7 +447,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
     rank, size = design.possible(N_ITEMS, 30)
     table = design.probabilities_at(np.arange(1, N_ITEMS + 1), rank, size, n_items=N_ITEMS)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
-    level = np.searchsorted(events.sizes, size)
+    level = np.searchsorted(events.rounds.sizes, size)
     for at, (j, t) in enumerate(zip(events.level, events.rank, strict=True)):
         held = (level > j) | ((level == j) & (rank <= t))
         np.testing.assert_allclose(
@@ -460,7 +458,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
 
 
 def test_events_stand_at_the_cut_offs_of_fine_samples() -> None:
-    fine, coarse = Uniform(replacement=False), Uniform(replacement=True)
+    fine, coarse = Uniform(), Uniform(replacement=True)
     with_cuts = Events.chosen(fine, 200, 400, 12, [10, 20, 50, 100, 199, 400, 900])
     assert {5, 10, 25, 100} <= set(with_cuts.rank.tolist())  # four of them, ends included
     assert with_cuts.rank.size <= 12

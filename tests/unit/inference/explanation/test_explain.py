@@ -80,7 +80,7 @@ def test_samples_of_two_and_of_all() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match=r"`sample_size`.*\bNone\b"):
+    with pytest.raises(InputError, match=r"`design`.*without a sample.*sampled:100"):
         explain(n_items=100)
     with pytest.raises(InputError, match=r"`n_items`.*\b1\b"):
         explain(design="sampled:10,replacement=true", n_items=1)
@@ -97,9 +97,9 @@ def test_errors() -> None:
 
 
 def test_all_items_are_drawn_without_replacement_and_more_are_an_error() -> None:
-    whole = explain(metrics="hr@3", design="sampled:50,replacement=true", n_items=50)
-    assert not whole.replacement
+    whole = explain(metrics="hr@3", design="sampled:50", n_items=50)
+    assert not whole.design.replacement
     np.testing.assert_allclose(whole.expected["hit_rate@3"], whole.exact["hit_rate@3"])
-    assert explain(design="sampled:50,replacement=true", n_items=50).replacement
+    assert explain(design="sampled:50,replacement=true", n_items=50).design.replacement
     with pytest.raises(InputError, match=r"`n_items`.*\b100\b.*\b200\b"):
-        explain(design="sampled:200,replacement=true", n_items=100)
+        explain(design="sampled:200", n_items=100)
