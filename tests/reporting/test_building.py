@@ -193,7 +193,7 @@ def test_the_text_is_the_summary_and_the_table(fixed: Report) -> None:
     assert lines[2] == fixed.summary[0]
     head = next(line for line in lines if line.startswith("metric"))
     assert head.split()[:3] == ["metric", "model", "naive"]
-    assert sum(line.startswith(("recall@10", "ndcg@10", "ap@10")) for line in lines) == 3
+    assert sum(line.startswith(("recall@10", "ndcg@10")) for line in lines) == 2
 
 
 def test_plain_numbers_and_tables(fixed: Report) -> None:
@@ -203,8 +203,8 @@ def test_plain_numbers_and_tables(fixed: Report) -> None:
     assert set(first) >= {"metric", "naive", "estimate", "low", "high", "exact", "least", "most"}
     assert content["figures"]["recall"]["series"][0]["x"][0] == 1.0
     assert content["measured"]["seed"] == "1"
-    assert fixed.to_frame().shape[0] == 6
-    assert fixed.to_markdown().count("\n") == 7
+    assert fixed.to_frame().shape[0] == 4
+    assert fixed.to_markdown().count("\n") == 5
 
 
 def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) -> None:

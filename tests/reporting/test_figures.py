@@ -35,7 +35,7 @@ def test_given_axes_are_drawn_on(fixed: Report) -> None:
     import matplotlib.pyplot as plt
 
     axes = plt.subplots()[1]
-    assert fixed.plot("recall", axes) is axes
+    assert fixed.plot(axes, figure="recall") is axes
     line = axes.lines[0]
     model = fixed.models[0]
     np.testing.assert_allclose(line.get_ydata(), [one.estimate for _, one in model.curve])
@@ -44,7 +44,7 @@ def test_given_axes_are_drawn_on(fixed: Report) -> None:
 def test_both_draw_the_same_numbers(fixed: Report) -> None:
     figure = fixed.figures["recall"]
     traces = [one for one in spec(figure)["data"] if one["name"]]
-    axes = fixed.plot("recall")
+    axes = fixed.plot(figure="recall")
     assert len(traces) == len(axes.lines) == len(figure.series)
     for trace, line in zip(traces, axes.lines, strict=True):
         np.testing.assert_allclose(trace["x"], line.get_xdata())
@@ -81,7 +81,7 @@ def test_every_figure_can_be_saved(fixed: Report, tmp_path: Path, format: str) -
 
 def test_what_is_not_there_is_named(fixed: Report, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`figure`.*'recall'.*'efficiency'"):
-        fixed.plot("efficiency")
+        fixed.plot(figure="efficiency")
     with pytest.raises(InputError, match=r"`format`.*'png', 'svg'.*'gif'"):
         fixed.save_figures(tmp_path, format="gif")
     (tmp_path / "file").touch()

@@ -36,7 +36,7 @@ class Metric:
     Attributes
     ----------
     kind, k : what is computed; `k` is None without a cut-off
-    label : the spelling that was asked for, where it is another: ``MRR@10`` is shown as ``MRR@10``
+    label : the spelling that was requested, where it is another: ``MRR@10`` is shown as ``MRR@10``
     """
 
     kind: str
@@ -56,7 +56,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """The metric as it was asked for, which `parse` reads back."""
+        """The metric as it was requested, which `parse` reads back."""
         return self.canonical if self.label is None else self.label
 
     @property
