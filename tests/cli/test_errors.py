@@ -51,23 +51,18 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
     ),
     "popularity": (
         "rank\n1\n",
-        (*SIZES, "--negatives", "popularity"),
-        r"`--negatives`.*uniform",
-    ),
-    "other negatives": (
-        "rank\n1\n",
-        (*SIZES, "--negatives", "hard"),
-        r"`--negatives`.*'uniform', 'popularity'.*'hard'",
+        (*SIZES, "--design", "popularity"),
+        r"`design`.*popularity.*uniform",
     ),
     "unknown design": (
         "rank\n1\n",
         (*SIZES, "--design", "other"),
-        r"`design`.*'auto', 'fixed', 'adaptive'.*'other'",
+        r"`design`.*'adaptive', 'exact', 'sampled'.*'other'",
     ),
     "levels that are words": (
         "rank\n1\n",
-        (*SIZES, "--levels", "a,b"),
-        r"`--levels`.*'a'",
+        (*SIZES, "--design", "adaptive:levels=a/b"),
+        r"`levels`.*'a/b'",
     ),
     "unknown metric": (
         "rank\n1\n2\n",
@@ -109,8 +104,8 @@ def test_unknown_method(fullrank: Any, tmp_path: Path, command: str) -> None:
     ("words", "says"),
     [
         (("--level", "95"), r"`confidence_level`.*not 95\b"),
-        (("--target", "me"), r"`target`.*'population', 'users'.*'me'"),
-        (("--procedure", "x"), r"`procedure`.*'influence', 'bootstrap'.*'x'"),
+        (("--interval-for", "me"), r"`interval_for`.*'population', 'users'.*'me'"),
+        (("--uncertainty", "x"), r"`uncertainty`.*'influence', 'bootstrap'.*'x'"),
     ],
 )
 def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: str) -> None:

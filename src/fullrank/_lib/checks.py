@@ -6,9 +6,11 @@ quotes is printable: text from files and from callers goes through `printable` o
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from fullrank._lib.text import printable as printable
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 
+RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.Generator
 LARGEST = 1e150  # of real numbers: their squares and the sums of those are still finite
 
 
@@ -69,6 +72,15 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     raise InputError(
         f"`{name}` must be one of {', '.join(map(repr, options))}, not {shown(value)}."
     )
+
+
+def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
+    """Raise if a further setting of a function is nearly the name of one of its arguments."""
+    own = tuple(inspect.signature(function).parameters)
+    for key in settings:
+        near = difflib.get_close_matches(key, own, n=1, cutoff=0.8)
+        if near:
+            raise InputError(f"`{key}` must not be given; the argument is `{near[0]}`.")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -328,3 +340,17 @@ def shown(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def generator(rng: RandomState = None) -> np.random.Generator:
+    """A numpy Generator from None, an int, a SeedSequence or a Generator."""
+    if isinstance(rng, bool | np.timedelta64) or not (
+        rng is None
+        or isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator)
+    ):
+        raise InputError(
+            f"`rng` must be None, a whole number, a SeedSequence or a Generator, not {shown(rng)}."
+        )
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise InputError(f"`rng` must be at least 0, not {shown(rng)}.")
+    return np.random.default_rng(rng)

@@ -43,7 +43,7 @@ Joint = Annotated[
 
 def told(found: Ranks, method: str = "auto") -> Ranks:
     """With a note where it matters whether training items were excluded, and is not known."""
-    from fullrank.inference.estimation.training_items import training_notes
+    from fullrank.inference.estimation.doubts import training_notes
 
     notes = training_notes(found.samples.values(), method, _SAY)
     return replace(found, notes=(*found.notes, *notes))
@@ -75,7 +75,7 @@ def shaped(
 
 def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, RankSample]:
     """The samples that are estimated, all of which can borrow."""
-    from fullrank.inference.estimation.training_items import borrows
+    from fullrank.inference.estimation.doubts import borrows
 
     if not borrows(method):
         raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")

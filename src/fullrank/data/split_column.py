@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank._lib.text import listed
 from fullrank.data.interactions import Interactions
 from fullrank.data.rows import clean
@@ -34,7 +33,7 @@ def read_split(
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     valid: float = 0.0,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Read a split from a column that says train, valid or test.
 
@@ -139,8 +138,8 @@ def _warn_of_overlap(parts: dict[str, Interactions]) -> None:
 
 
 def _parted(
-    train: Interactions, share: float, rng: _rng.RandomState
+    train: Interactions, share: float, rng: checks.RandomState
 ) -> tuple[Interactions, Interactions]:
-    place = from_the_end(train, keys(train, "random", _rng.generator(rng)))
+    place = from_the_end(train, keys(train, "random", checks.generator(rng)))
     held = place < n_of(share, train.user_counts())[train.pairs()[0]]
     return train.select(~held), train.select(held)

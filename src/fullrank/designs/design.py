@@ -309,6 +309,15 @@ class Design:
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"name": self.name, **settings}
 
+    def _to_plain(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> Design:
+        if not isinstance(content, Mapping):
+            raise InputError(f"`design` must be what `to_dict` wrote, not {checks.shown(content)}.")
+        return cls.from_dict(content)
+
     def with_(self, **settings: Any) -> Self:
         """The same design with other settings."""
         return replace(self, **settings)
@@ -341,7 +350,9 @@ def _written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "/".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def _kind(argument: str, name: str) -> type[Design]:

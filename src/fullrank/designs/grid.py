@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -56,15 +56,7 @@ class RankGrid:
         n_items = _n_items(n_items)
         max_k = checks.integer("max_k", max_k, low=1)
         tail = checks.integer("tail", tail, low=1)
-        head = min(n_items, max(HEAD, 2 * max_k))
-        memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
-        memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
-        singles = np.arange(head + 1)
-        bins: ArrayLike = (
-            np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
-        )
-        # the last rank is a bin of its own: there the kernel is 1 at r = n and 0 elsewhere
-        return cls(np.unique(np.concatenate([singles, bins, [n_items]]).astype(np.int64)))
+        return _growing(n_items, min(n_items, max(HEAD, 2 * max_k)), tail)
 
     @classmethod
     def for_metrics(cls, n_items: int, metrics: Iterable[Metric]) -> RankGrid:
@@ -152,6 +144,19 @@ def _summed(function: Callable[[Floats], Floats], low: int, high: int) -> float:
     return sum(
         float(function(np.arange(a + 1.0, min(a + _RANKS, high) + 1.0)).sum()) for a in parts
     )
+
+
+@lru_cache(maxsize=32)
+def _growing(n_items: int, head: int, tail: int) -> RankGrid:
+    """The first ranks one by one, then bins whose ends grow; made once, as grids do not change."""
+    memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
+    memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
+    singles = np.arange(head + 1)
+    bins: ArrayLike = (
+        np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
+    )
+    # the last rank is a bin of its own: there the kernel is 1 at r = n and 0 elsewhere
+    return RankGrid(np.unique(np.concatenate([singles, bins, [n_items]]).astype(np.int64)))
 
 
 def _n_items(value: int) -> int:

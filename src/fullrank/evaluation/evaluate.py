@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu, open_device
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Steps, steps
-from fullrank._lib.rng import RandomState
 from fullrank.designs import Design, Exact
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
@@ -18,14 +18,14 @@ from fullrank.estimators.registry import method_of
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.schedule import make_work
-from fullrank.inference.estimation.estimate import METRICS, check_level
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.estimation.estimate import check_level
+from fullrank.metrics import DEFAULT, Metric, parse_all
 
 
 def evaluate(
     models: Any,
     data: Any,
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     design: str | Design | None = None,
     n_users: int | None = None,

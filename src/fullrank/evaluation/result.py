@@ -29,7 +29,7 @@ from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.sample_files import read_own
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation(tabular.Tabular):
     """The ranks of every model on the same targets, and what follows from them.
 
@@ -53,7 +53,7 @@ class Evaluation(tabular.Tabular):
         """The full-catalogue metrics of every model; exact ranks give the exact values."""
         from fullrank.reporting import drawn_metrics
 
-        drawn = drawn_metrics(*self.samples.values(), metrics=self.metrics)
+        drawn = drawn_metrics(self.samples.values(), self.metrics)
         return MappingProxyType(
             {
                 name: estimate(
@@ -128,10 +128,18 @@ class Evaluation(tabular.Tabular):
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:
         """Write the report alone, one HTML file: of these estimates and this comparison."""
-        from fullrank.reporting import write_report
+        from fullrank.reporting import report
 
-        settings = {"comparison": self.comparison, "measured": self.measured(), **settings}
-        write_report(self.estimates, path, metrics=self.metrics, **settings)
+        report(self, path, **settings)
+
+    def for_report(self) -> dict[str, Any]:
+        """What `fullrank.report` shows of an evaluation."""
+        return {
+            "results": self.estimates,
+            "metrics": self.metrics,
+            "comparison": self.comparison,
+            "measured": self.measured(),
+        }
 
     def measured(self) -> dict[str, str]:
         """How it was measured, label by label."""

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from fullrank import __version__
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.fingerprints import fingerprint
 from fullrank._lib.progress import Steps
-from fullrank._lib.rng import RandomState
 from fullrank.data import Split
 from fullrank.data.named_rows import in_rows
 from fullrank.data.shards import Shard, ShardedTargets

@@ -12,9 +12,9 @@ one term, and the metric is a weight w(R). A metric without a cut-off has K = N.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,13 +24,24 @@ from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.metrics.kinds import KINDS, Kind, Promises
 
+Held = TypeVar("Held")
+# what is computed where nothing is asked for
+DEFAULT = ("recall@10", "ndcg@10")
+
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its name."""
+    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its kind and cut-off.
+
+    Attributes
+    ----------
+    kind, k : what is computed; `k` is None without a cut-off
+    label : the spelling that was asked for, where it is another: ``MRR@10`` is shown as ``MRR@10``
+    """
 
     kind: str
     k: int | None = None
+    label: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         promises = KINDS.find(self.kind, argument="kind").promises
@@ -41,12 +52,29 @@ class Metric:
             raise InputError(f'`metric` must have a cut-off, as "{self.kind}@10".')
 
     def __str__(self) -> str:
-        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+        return self.name
 
     @property
     def name(self) -> str:
-        """The canonical text, which `parse` reads back."""
-        return str(self)
+        """The metric as it was asked for, which `parse` reads back."""
+        return self.canonical if self.label is None else self.label
+
+    @property
+    def canonical(self) -> str:
+        """The same text for every spelling of the metric."""
+        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+
+    def _to_plain(self) -> str:
+        return self.name
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> Metric:
+        return parse(content)
+
+    @property
+    def word(self) -> str:
+        """The name without its cut-off."""
+        return self.name.partition("@")[0]
 
     @property
     def entry(self) -> Kind:
@@ -143,8 +171,8 @@ def parse(metric: str | Metric) -> Metric:
     >>> from fullrank import metrics
     >>> metrics.parse("NDCG@10")
     Metric(kind='ndcg', k=10)
-    >>> str(metrics.parse("hr@5"))
-    'hit_rate@5'
+    >>> str(metrics.parse("hr@5")), metrics.parse("hr@5") == metrics.parse("hit_rate@5")
+    ('hr@5', True)
     """
     if isinstance(metric, Metric):
         return metric
@@ -162,7 +190,13 @@ def parse(metric: str | Metric) -> Metric:
         )
     if found[2] is not None and int(found[2]) == 0:
         raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")
-    return Metric(kind, None if found[2] is None else int(found[2]))
+    return _labelled(Metric(kind, None if found[2] is None else int(found[2])), found[1])
+
+
+def _labelled(metric: Metric, asked: str) -> Metric:
+    """The metric under the name that was asked for, if that is not its own."""
+    label = asked if metric.k is None else f"{asked}@{metric.k}"
+    return metric if label == metric.canonical else replace(metric, label=label)
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -184,3 +218,52 @@ def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
 
 def _floats(value: Any) -> Floats:
     return np.asarray(value, dtype=np.float64)
+
+
+class ByMetric(Mapping[str, Held]):
+    """A read-only mapping from metric names to values.
+
+    Examples
+    --------
+    >>> values = ByMetric({"MRR@10": 0.25})
+    >>> list(values), values["rr@10"], "recall@10" in values
+    (['MRR@10'], 0.25, False)
+    """
+
+    def __init__(self, values: Mapping[str, Held]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, metric: str | Metric) -> Held:
+        if isinstance(metric, str) and metric in self._values:
+            return self._values[metric]
+        found = spelled(metric, self._values)
+        if found is None:
+            raise KeyError(str(metric))
+        return self._values[found]
+
+    def __contains__(self, metric: Any) -> bool:
+        return metric in self._values or spelled(metric, self._values) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def spelled(metric: Any, names: Collection[str]) -> str | None:
+    """The spelling of a metric among some names; None where it is not among them."""
+    try:
+        wanted = parse(metric)
+    except InputError:
+        return None
+    return next((name for name in names if parse(name) == wanted), None)
+
+
+def named(metric: str | Metric, names: Collection[str]) -> str:
+    """The spelling of a metric among the names of a result, which must have it."""
+    found = spelled(parse(metric), names)
+    return checks.choice("metric", str(metric), names) if found is None else found

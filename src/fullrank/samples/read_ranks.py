@@ -11,7 +11,7 @@ import numpy as np
 
 from fullrank._lib import checks, files
 from fullrank.designs import Design, Uniform, infer_design
-from fullrank.designs.inferred import INFER
+from fullrank.designs.inferred import INFER, said
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 from fullrank.samples.tally import SEVERAL, Tally, present
@@ -19,7 +19,6 @@ from fullrank.tables import columns as tables
 from fullrank.tables import pieces
 
 ROLES = ("user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
-DESIGNS = ("auto", "fixed", "adaptive")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +118,7 @@ def samples_of(
 
 def _size_of(design: str | Design) -> int | None:
     """The sample size that the design names for every target, if it does."""
-    drawn = Uniform() if design == INFER else Design.of(design)
+    drawn = said(design)
     return drawn.sample_size if isinstance(drawn, Uniform) else None
 
 

@@ -116,10 +116,10 @@ def test_several_targets_and_these_users() -> None:
     known = fr.estimate(two, method="MLE", metrics="recall@10")
     assert found["recall@10"] == known["recall@10"]
     assert np.isfinite(found.standard_error["recall@10"])
-    these = fr.estimate(two, method=em, metrics="recall@10", target="users")
+    these = fr.estimate(two, method=em, metrics="recall@10", interval_for="users")
     assert np.isnan(these.standard_error["recall@10"])
     assert "em has no derivative" in str(these)
-    one = fr.estimate(SAMPLE, method=em, metrics="recall@20", target="users", rng=0)
+    one = fr.estimate(SAMPLE, method=em, metrics="recall@20", interval_for="users", rng=0)
     assert one.standard_error["recall@20"] > 0.0
 
 

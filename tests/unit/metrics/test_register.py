@@ -79,9 +79,9 @@ def test_catalogues_of_their_own_need_a_metric_that_does_not_look_at_them() -> N
 
 
 def test_a_report_says_why_there_are_no_bounds(tmp_path) -> None:
-    from fullrank.reporting import write_report
+    from fullrank.reporting import report
 
-    write_report({"a": SAMPLE}, tmp_path / "report.html", metrics="middle@20")
+    report({"a": SAMPLE}, tmp_path / "report.html", metrics="middle@20")
     assert "middle@20" in (tmp_path / "report.html").read_text("utf-8")
 
 

@@ -49,7 +49,7 @@ def test_trec(tmp_path: Path) -> None:
     assert found.notes == (
         "1 of 3 users have no target: left out.",
         "1 users with targets have no candidates: left out.",
-        "Assuming sampling with replacement.",
+        "Assuming sampling without replacement.",
     )
     assert read_candidates(run, qrels, n_items=100, design="sampled").notes == found.notes[:2]
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.designs import Adaptive, Uniform, infer_design
 from fullrank.errors import InputError
 from fullrank.samples import RankSample, sample_files, tally
-from fullrank.samples.read_ranks import infer_levels, read_ranks
+from fullrank.samples.read_ranks import read_ranks
 from fullrank.tables import pieces
 
 pa = pytest.importorskip("pyarrow")
@@ -142,33 +143,36 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
 )
 def test_levels_are_inferred(rank: Any, size: Any, pool: Any, levels: Any) -> None:
     pools = np.broadcast_to(np.asarray(pool), len(rank))
-    found, notes = infer_levels(np.array(rank), np.array(size), pools)
-    assert found == levels
+    found, notes = infer_design(np.array(rank), np.array(size), pools)
+    assert found == (Uniform() if levels is None else Adaptive(levels=levels))
+    assert notes[0] == "Assuming sampling without replacement."
     assert any("Adaptive design, levels 10, 20" in note for note in notes) == (levels is not None)
 
 
 def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[2, 1], sample_size=[10, 20])
     adaptive = read_ranks(path, n_items=50)
-    assert adaptive.samples[""].design.levels == (10, 20)
-    assert read_ranks(path, n_items=50, design="sampled").samples[""].design.levels is None
-    finer = read_ranks(path, n_items=50, design="adaptive:levels=10/15/20").samples[""]
-    assert finer.design.levels == (10, 15, 20)
-    with pytest.raises(InputError, match=r'`levels`.*design="fixed"'):
-        read_ranks(path, n_items=50, design="adaptive:levels=10/20")
-    with pytest.raises(InputError, match=r"`design`.*'auto', 'fixed', 'adaptive'.*'other'"):
+    assert adaptive.samples[""].design == Adaptive(levels=(10, 20))
+    assert read_ranks(path, n_items=50, design="sampled").samples[""].design == Uniform()
+    finer = read_ranks(path, n_items=50, design="adaptive:levels=10/15/20")
+    assert finer.samples[""].design == Adaptive(levels=(10, 15, 20))
+    assert finer.notes == ()
+    open_ended = read_ranks(path, n_items=50, design="adaptive:replacement=true")
+    assert open_ended.samples[""].design == Adaptive(levels=(10, 20), replacement=True)
+    assert open_ended.notes == ("Levels taken from the sample sizes: 10, 20.",)
+    with pytest.raises(InputError, match=r"`design`.*'adaptive', 'exact', 'sampled'.*'other'"):
         read_ranks(path, n_items=50, design="other")
-    with pytest.raises(InputError, match=r"`levels`.*\b10\b"):
+    with pytest.raises(InputError, match=r"`design`.*levels.*\b10\b"):
         read_ranks(csv(tmp_path / "r.csv", "rank\n2\n"), design="adaptive", **SIZES)
 
 
 def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     path = csv(tmp_path / "r.csv", "rank\n2\n")
     found = read_ranks(path, **SIZES)
-    assert found.samples[""].design.replacement
-    assert found.notes == ("Assuming sampling with replacement.",)
-    said = read_ranks(path, design="sampled", **SIZES)
-    assert (said.samples[""].design.replacement, said.notes) == (False, ())
+    assert not found.samples[""].design.replacement
+    assert found.notes == ("Assuming sampling without replacement.",)
+    said = read_ranks(path, design="sampled:replacement=true", **SIZES)
+    assert (said.samples[""].design.replacement, said.notes) == (True, ())
     exact = read_ranks(path, sample_size=50, n_items=50)
     assert exact.samples[""].exhausted
     assert "without replacement" in exact.notes[0]
@@ -266,9 +270,10 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
 
 def test_a_design_without_rank_1_is_told_as_it_is() -> None:
     rank, size = np.array([2, 3]), np.array([25, 50])
-    levels, told = infer_levels(rank, size, np.full(2, 900))
-    assert levels == (25, 50)
-    assert told == ("Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes.",)
+    design, notes = infer_design(rank, size, np.full(2, 900))
+    assert design == Adaptive(levels=(25, 50))
+    told = "Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes."
+    assert notes == ("Assuming sampling without replacement.", told)
 
 
 def test_offsets_of_users_with_one_target_are_looked_at(tmp_path: Path) -> None:

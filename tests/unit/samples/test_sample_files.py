@@ -58,9 +58,9 @@ def test_round_trip(name: str, suffix: str, tmp_path: Path) -> None:
 
 def test_format_version_is_in_every_file(tmp_path: Path) -> None:
     SAMPLES["rows"].write(tmp_path / "a.json")
-    assert json.loads((tmp_path / "a.json").read_text())["format"] == 2
+    assert json.loads((tmp_path / "a.json").read_text())["format"] == 3
     metadata = SAMPLES["rows"].to_arrow().schema.metadata
-    assert json.loads(metadata[b"fullrank"])["format"] == 2
+    assert json.loads(metadata[b"fullrank"])["format"] == 3
 
 
 def write_csv(path: Path, text: str) -> Path:
@@ -121,7 +121,7 @@ def test_long_files_are_read_piece_by_piece(tmp_path: Path) -> None:
     assert one.count.tolist() == np.bincount(rank)[1:].tolist()
 
 
-SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
+SIZES = {"sample_size": 10, "n_items": 50, "design": "sampled:replacement=true"}
 
 
 @pytest.mark.parametrize(
@@ -130,11 +130,10 @@ SIZES = {"sample_size": 10, "n_items": 50, "replacement": True}
         ("place\n1\n", SIZES, r"`rank`.*'rank'.*'place'"),
         ("rank\n", SIZES, r"`path`.*one rank"),
         ("", SIZES, r"`path`.*CSV.*bad\.csv.*Empty"),
-        ("rank\n1\n", {"n_items": 50, "replacement": True}, r"`sample_size`.*given"),
         (
             "rank\n1\n",
-            {"sample_size": 9, "n_items": 50},
-            r"`replacement`.*True.*False",
+            {"n_items": 50, "design": "sampled:replacement=true"},
+            r"`sample_size`.*given",
         ),
         ("rank,n_items\n1,50\n", SIZES, r"`n_items`.*twice"),
         ("rank\nfirst\n", SIZES, r"`rank`.*rank\[0\].*'first'"),
@@ -161,11 +160,17 @@ def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: s
     [
         ("{", r"`text`.*RankSample.*to_json"),
         ("[]", r"`path`.*RankSample.*else"),
-        ('{"kind": "RankSample", "format": 99}', r"`path`.*\b2\b.*\b99\b"),
-        ('{"kind": "RankSample", "format": 2}', r"`path`.*RankSample.*head"),
+        ('{"kind": "RankSample", "format": 99}', r"`path`.*\b3\b.*\b99\b.*newer"),
+        ('{"kind": "RankSample", "format": 2}', r"`path`.*\b3\b.*\b2\b.*older"),
+        ('{"kind": "RankSample", "format": 3}', r"`path`.*RankSample.*head"),
         (
-            '{"kind": "RankSample", "format": 2, "content": "rows", "design": {}, "columns": {}}',
+            '{"kind": "RankSample", "format": 3, "content": "rows", '
+            '"design": {"name": "sampled"}, "columns": {}}',
             r"`path`.*whole RankSample.*'rank'",
+        ),
+        (
+            '{"kind": "RankSample", "format": 3, "content": "rows", "design": {}, "columns": {}}',
+            r"`design`.*'sampled'",
         ),
     ],
 )

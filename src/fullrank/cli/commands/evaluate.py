@@ -129,7 +129,7 @@ def evaluate(
     from fullrank import evaluation
     from fullrank.cli.option_values import engine_of, given_models, pairs_of
     from fullrank.errors import InputError
-    from fullrank.inference.estimation.estimate import METRICS
+    from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
@@ -155,7 +155,7 @@ def evaluate(
         found = evaluation.evaluate(
             models,
             loaded,
-            metric or METRICS,
+            metric or DEFAULT,
             design=design,
             n_users=users,
             budget=budget,

@@ -131,6 +131,12 @@ def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSa
     return samples, list(dict.fromkeys(note for one in found for note in one.notes))
 
 
+def _design(text: str) -> Design:
+    from fullrank.designs import Design
+
+    return Design.of(text, argument="--try")
+
+
 def _margin(
     margin: str | None, budget: float | None, difference: float | None, n_pilots: int
 ) -> Any:
@@ -145,13 +151,3 @@ def _margin(
         raise InputError(f"`--margin` must be a number, or a share as 2%, not {margin!r}.") from (
             None
         )
-
-
-def _design(text: str) -> Design:
-    """A design in text; numbers alone are a fixed size, or the levels of an adaptive design."""
-    from fullrank.designs import Design
-
-    if text[:1].isdigit():
-        parts = [str(whole_number("--try", part)) for part in text.split(",")]
-        text = f"sampled:{parts[0]}" if len(parts) == 1 else f"adaptive:levels={'/'.join(parts)}"
-    return Design.of(text, argument="--try")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import numpy as np
 from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
-from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.estimation.training_items import training_notes
+from fullrank.inference.estimation.doubts import size_doubts, training_notes
 from fullrank.inference.estimation.uncertainty import Spread
-from fullrank.metrics import Metric
+from fullrank.metrics import ByMetric, Metric, spelled
 from fullrank.samples import RankDistribution, RankSample
 
 # where coverage was seen to fall (docs/studies/intervals.md)
@@ -56,6 +54,14 @@ class Diagnosis:
     doubts: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("hits", "leans", "warnings"):
+            object.__setattr__(self, name, ByMetric(getattr(self, name)))
+
+    def marks(self, metric: str) -> bool:
+        """Whether a metric looks at fewer ranks than rank 1 of the sample covers."""
+        return spelled(metric, self.blind) is not None
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "blind_share": self.blind_share,
@@ -83,7 +89,7 @@ def diagnose(
     found: Spread,
     chosen: Chosen,
     distribution: RankDistribution | None,
-    target: str,
+    interval_for: str,
     *,
     counts_smoothing: bool = True,
 ) -> Diagnosis:
@@ -92,11 +98,11 @@ def diagnose(
     known = sample.design.exhausted(sample.sample_size, sample.pool)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
-    errors = found.sampling_error(target)
+    errors = found.sampling_error(interval_for)
     leans = found.bias / np.where(errors > 0.0, errors, np.inf)
     method = chosen.method
     honest = method.honest and (counts_smoothing or method.exact)
-    smooth, spreads = method.borrows, found.standard_error(target)
+    smooth, spreads = method.borrows, found.standard_error(interval_for)
     values = [float("nan") if distribution is None else distribution.metric(m) for m in metrics]
     vague = [
         _vague(metric, value, error, resolution(sample)) if smooth else []
@@ -111,7 +117,7 @@ def diagnose(
                 honest=honest,
                 rough=method.rough and counts_smoothing,
             )
-            + _flat(sample, errors[place], hits[metric.name], method.exact, target)
+            + _flat(sample, errors[place], hits[metric.name], method.exact, interval_for)
             + vague[place]
         )
         for place, metric in enumerate(metrics)
@@ -120,14 +126,14 @@ def diagnose(
     return Diagnosis(
         blind_share=blind,
         resolution=resolution(sample),
-        hits=MappingProxyType(hits),
-        leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
-        warnings=MappingProxyType(warnings),
+        hits=hits,
+        leans=dict(zip(hits, leans.tolist(), strict=True)),
+        warnings=warnings,
         notes=(
             *doubts,
             *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
-            *found.notes.get(target, ()),
+            *found.notes.get(interval_for, ()),
             *(_remedy(sample, distribution) if any(vague) else ()),
         ),
         blind=below,
@@ -172,9 +178,11 @@ def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
     return not metric.promises.even or (metric.k is not None and metric.k < ranks)
 
 
-def _flat(sample: RankSample, error: float, hits: float, exact: bool, target: str) -> list[str]:
+def _flat(
+    sample: RankSample, error: float, hits: float, exact: bool, interval_for: str
+) -> list[str]:
     """Samples in which all targets but a few, or all, are alike say little about the others."""
-    known = exact and target == "users"
+    known = exact and interval_for == "users"
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):

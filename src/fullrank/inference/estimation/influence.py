@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank._lib.rng import generator
+from fullrank._lib.checks import generator
 from fullrank._lib.types import Array, Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
@@ -25,7 +25,7 @@ from fullrank.estimators.methods import Chosen, Named, choose, values_of
 from fullrank.estimators.multi_target import Mean, several_targets
 from fullrank.estimators.system import columns_of
 from fullrank.inference.estimation.refits import resampled
-from fullrank.metrics import Metric, parse_all
+from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 
 # How alike smoothing biases models of the same users and design: part of it cancels in differences.
@@ -62,8 +62,8 @@ class PseudoValues:
 
 
 def pseudo_values(
-    result: RankSample | ExactRanks,
-    metrics: str | Metric | Iterable[str | Metric],
+    ranks: RankSample | ExactRanks,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     method: Named = "auto",
     grid: RankGrid | None = None,
@@ -73,7 +73,7 @@ def pseudo_values(
 
     Parameters
     ----------
-    result : a RankSample with its rows, or ExactRanks
+    ranks : a RankSample with its rows, or ExactRanks
     metrics : names such as ``"ndcg@10"``
     method, grid, settings : as in `estimate`; exact ranks need none
 
@@ -86,20 +86,18 @@ def pseudo_values(
     (200, 1)
     """
     wanted = parse_all(metrics)
-    ranks = complete(result, method)
-    if ranks is not None:
-        return _of_ranks(ranks, wanted)
-    if not isinstance(result, RankSample):
-        raise InputError(
-            f"`result` must be a RankSample or ExactRanks, not {type(result).__name__}."
-        )
-    if result.rows is None:
-        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
-    chosen = choose(method, result, settings)
-    on = grid if grid is not None else RankGrid.default(int(result.pool.max()))
-    rows = result.rows
-    settled = chosen.settled(result, on)
-    parts, bias = contributions(result, wanted, settled, on)
+    exact = complete(ranks, method)
+    if exact is not None:
+        return _of_ranks(exact, wanted)
+    if not isinstance(ranks, RankSample):
+        raise InputError(f"`ranks` must be a RankSample or ExactRanks, not {type(ranks).__name__}.")
+    if ranks.rows is None:
+        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
+    chosen = choose(method, ranks, settings)
+    on = grid if grid is not None else RankGrid.default(int(ranks.pool.max()))
+    rows = ranks.rows
+    settled = chosen.settled(ranks, on)
+    parts, bias = contributions(ranks, wanted, settled, on)
     each, weight = np.arange(rows.rank.size), rows.weight
     users = None
     if rows.user is not None:
@@ -108,11 +106,11 @@ def pseudo_values(
     values = np.column_stack([np.bincount(each, part, weight.size) for part in parts.T])
     share = weight[:, None] / weight.sum()
     values = np.divide(values, share, out=np.zeros_like(values), where=share > 0.0)
-    estimate = np.array(values_of(result, wanted, settled, on))
+    estimate = np.array(values_of(ranks, wanted, settled, on))
     values += estimate - (share * values).sum(axis=0)  # but for rounding
     if not chosen.analytic:
         values = estimate + (values - estimate) * _refitted(
-            result, wanted, settled, on, values, share
+            ranks, wanted, settled, on, values, share
         )
     return PseudoValues(
         metrics=tuple(metric.name for metric in wanted),
@@ -136,7 +134,13 @@ def _refitted(
 ) -> Floats:
     """What numerical derivatives are to be multiplied by, to have the spread of the bootstrap."""
     errors = resampled(
-        sample, metrics, chosen, grid, target="population", n_resamples=REFITS, rng=generator(0)
+        sample,
+        metrics,
+        chosen,
+        grid,
+        interval_for="population",
+        n_resamples=REFITS,
+        rng=generator(0),
     )
     spread = np.sqrt(((share * (values - (share * values).sum(axis=0))) ** 2).sum(axis=0))
     wanted = errors.std(axis=0, ddof=1)
@@ -199,7 +203,7 @@ def _by_offset(
 
 def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
     if ranks.count is not None:
-        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
+        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
     users, weight = None, ranks.weight
     values = np.column_stack([ranks.gains(metric) for metric in metrics])
     if ranks.user is not None and not ranks.several:  # by user, as others are

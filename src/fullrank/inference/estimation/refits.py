@@ -35,7 +35,7 @@ def resampled(
     chosen: Chosen,
     grid: RankGrid,
     *,
-    target: str,
+    interval_for: str,
     n_resamples: int,
     rng: np.random.Generator,
     report: Progress | None = None,
@@ -45,7 +45,7 @@ def resampled(
     errors = []
     for start in range(0, n_resamples, _BLOCK):
         number = min(_BLOCK, n_resamples - start)
-        if target == "population":
+        if interval_for == "population":
             samples = [_users_again(sample, rng) for _ in range(number)]
             truth = np.array([list(values.values())])
         else:
@@ -151,11 +151,11 @@ def _ranks(
     """The true ranks of as many users, drawn from P̂."""
     if distribution is None or sample.n_items is None:
         raise InputError(
-            '`target` must be "population" where users have several targets or catalogues of '
+            '`interval_for` must be "population" where users have several targets or catalogues of '
             "their own: what could be drawn again for these users is not known."
         )
     if not np.array_equal(sample.weight, sample.count):
-        raise InputError('`target` must be "population" where users have weights.')
+        raise InputError('`interval_for` must be "population" where users have weights.')
     mass = np.maximum(distribution.mass, 0.0)
     grid = distribution.grid
     bins = np.repeat(np.arange(mass.size), rng.multinomial(sample.n_targets, mass / mass.sum()))

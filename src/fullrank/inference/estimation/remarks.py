@@ -98,7 +98,7 @@ def stands_for(
                 "k": place,
                 "mapping": str(mapping),
                 "sample_size": mapping.sample_size,
-                "text": f"{metric.kind}@{round(place):,} in the catalogue ({mapping})",
+                "text": f"{metric.word}@{round(place):,} in the catalogue ({mapping})",
             }
     return found
 
