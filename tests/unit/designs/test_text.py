@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -79,9 +80,12 @@ def test_the_argument_is_named() -> None:
 
 
 @pytest.fixture
-def registry(monkeypatch: pytest.MonkeyPatch) -> None:
+def registry() -> Iterator[None]:
     """What a test registers is forgotten."""
-    monkeypatch.setattr(design, "_DESIGNS", dict(design._DESIGNS))
+    known = set(design.names())
+    yield
+    for name in set(design.names()) - known:
+        design.unregister(name)
 
 
 @dataclass(frozen=True)
