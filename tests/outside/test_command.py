@@ -51,7 +51,7 @@ def test_all_five_in_one_run_by_worker_processes(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert [one["model"] for one in found["models"]] == ["mine", "there"]
     assert {one["method"] for one in found["models"]} == {"short_em"}
-    assert {one["procedure"] for one in found["models"]} == {"bootstrap"}
+    assert {one["uncertainty"] for one in found["models"]} == {"bootstrap"}
 
     for command in (
         ("estimate", tmp_path / "run", "--method", "short_em", "--resamples", 50),

@@ -58,7 +58,7 @@ def test_other_spellings(text: str, one: Design) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("exakt", r"`design`.*'adaptive', 'exact', 'sampled'.*'exakt'"),
+        ("exakt", r"`design`.*'exact', 'adaptive', 'sampled'.*'exakt'"),
         ("sampled:size=3", r"`design`.*sample_size.*'size'"),
         ("sampled:5,sample_size=3", r"`design`.*'sampled:5,sample_size=3'"),
         ("exact:0", r"`max_rank`.*\b0\b"),
