@@ -217,7 +217,10 @@ def test_the_note_is_not_there_where_it_does_not_matter(
 
 def test_python_has_the_note_with_its_argument(ranks: Path) -> None:
     samples = samples_of(ranks, None)
-    note = "Whether training items were excluded is not known; say `excluded` in the design, true or false."
+    note = (
+        "Whether training items were excluded is not known; say `excluded` in the design, true or "
+        "false."
+    )
     one, both = estimate(samples["a"]), estimate(samples)
     contrast = compare(samples, rng=0)
     assert one.diagnosis.assumed == both.assumed == contrast.assumed == (note,)

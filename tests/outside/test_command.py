@@ -35,6 +35,7 @@ def plugged(*names: str) -> list[object]:
     return [part for name in names for part in ("--plugin", FOLDER / f"my_{name}.py")]
 
 
+@pytest.mark.slow
 def test_all_five_in_one_run_by_worker_processes(tmp_path: Path) -> None:
     random = np.random.default_rng(0)
     users, items = random.normal(size=(1000, 4)), random.normal(size=(3000, 4))
@@ -50,7 +51,7 @@ def test_all_five_in_one_run_by_worker_processes(tmp_path: Path) -> None:
     found = json.loads(done.stdout)
     assert [one["model"] for one in found["models"]] == ["mine", "there"]
     assert {one["method"] for one in found["models"]} == {"short_em"}
-    assert {one["procedure"] for one in found["models"]} == {"bootstrap"}
+    assert {one["uncertainty"] for one in found["models"]} == {"bootstrap"}
 
     for command in (
         ("estimate", tmp_path / "run", "--method", "short_em", "--resamples", 50),

@@ -48,8 +48,14 @@ def register(design: type[Design]) -> type[Design]:
     design.__repr__ = Design.__repr__  # type: ignore[method-assign]  # the text form, not the fields
     if design.__module__.startswith("fullrank."):
         DESIGNS.bring({name: design})
-    else:
-        DESIGNS.register(name, design)
+        return design
+    known = DESIGNS.get(name)
+    if known is not None and (known.__module__, known.__qualname__) == (
+        design.__module__,
+        design.__qualname__,
+    ):  # a module that is loaded again
+        DESIGNS.unregister(name)
+    DESIGNS.register(name, design)
     return design
 
 

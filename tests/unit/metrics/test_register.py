@@ -36,7 +36,7 @@ def test_it_has_a_name_like_others() -> None:
     assert metrics.names()["rbp"] == "rank-biased precision"
     assert metrics.parse("RBP@10") == metrics.parse("rbp@10")
     assert metrics.parse("RBP@10").name == "RBP@10"
-    assert metrics.parse("alone").name == "single"
+    assert metrics.parse("alone") == metrics.parse("single")
     found = metrics.evaluate([1, 2, 11], "rbp@10", n_items=50)
     assert found == {"rbp@10": pytest.approx(1.9 / 3)}
     assert "rbp" in str(fr.estimate(SAMPLE, metrics="rbp"))

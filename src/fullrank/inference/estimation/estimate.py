@@ -67,7 +67,8 @@ def estimate(
         `design` beside it; or a mapping from names of models to any of these, for `Estimates`
         in one table
     metrics : names such as ``"ndcg@10"``; one fit serves them all
-    method : "auto", or the name of an estimator (``METHODS`` lists them)
+    method : "auto", the name of an estimator (``METHODS`` lists them), or a function of a sample
+        and a grid that gives P(R) (`fullrank.estimators.register`)
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
     n_items, design : for a plain array alone: the catalogue size, and how the candidates were
