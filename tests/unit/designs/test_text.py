@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, register
+from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, design, register
 from fullrank.errors import InputError
 from fullrank.ranking import sample_ranks
 from fullrank.samples import RankSample, sample_files, simulate
