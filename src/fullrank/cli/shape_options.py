@@ -91,13 +91,11 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
 def _exact_ranks(path: Path) -> list[ExactRanks]:
     from fullrank.evaluation.result import Evaluation
-    from fullrank.samples import ExactRanks, sample_files
+    from fullrank.samples import ExactRanks
+    from fullrank.samples.read_ranks import read_own
 
-    found: list[Any]
-    if path.is_dir():
-        found = list(Evaluation.read(path).samples.values())
-    else:
-        found = [sample_files.read_own(path)]
+    folder = path.is_dir()
+    found: list[Any] = list(Evaluation.read(path).samples.values()) if folder else [read_own(path)]
     if not all(isinstance(one, ExactRanks) for one in found):
         raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")
     return found

@@ -9,7 +9,10 @@ from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sam
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.samples.ordering import Consistency, consistency
+from fullrank.samples.read_candidates import read_candidates
+from fullrank.samples.read_ranks import Ranks, read_ranks
 from fullrank.samples.sample import RankSample, Rows
+from fullrank.samples.seeds import Seeds
 from fullrank.samples.simulation import simulate
 
 __all__ = [
@@ -17,11 +20,15 @@ __all__ = [
     "ExactRanks",
     "RankDistribution",
     "RankSample",
+    "Ranks",
     "Rows",
     "SamplingEfficiency",
+    "Seeds",
     "collapse",
     "consistency",
     "expected_metric",
+    "read_candidates",
+    "read_ranks",
     "recommend_limit",
     "sampled_metric_std",
     "sampling_efficiency",

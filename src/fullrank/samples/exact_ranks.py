@@ -348,9 +348,9 @@ class ExactRanks:
     @staticmethod
     def read(path: PathLike) -> ExactRanks:
         """Read what `write` wrote."""
-        from fullrank.samples import sample_files
+        from fullrank.samples.read_ranks import read_exact
 
-        return sample_files.read_exact(path)
+        return read_exact(path)
 
     def write(self, path: PathLike) -> None:
         """Write a ``.parquet`` or ``.json`` file, whole or not at all."""

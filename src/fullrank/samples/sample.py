@@ -374,10 +374,43 @@ class RankSample:
 
     @staticmethod
     def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-        """Read a sample from Parquet, CSV or JSON; see `fullrank.samples.sample_files.read`."""
-        from fullrank.samples import sample_files
+        """Read one sample from a file of any format that `fullrank.read_ranks` reads.
 
-        return sample_files.read(path, model=model, **settings)
+        A file that fullrank wrote carries its design. Any other needs a column ``rank``; what it
+        has no column for is given as an argument.
+
+        Parameters
+        ----------
+        path : the file
+        model : which model to take where the file holds several
+        settings : ``sample_size``, ``n_items``, ``columns``, ``encoding`` and whatever else
+            `fullrank.read_ranks` or `from_ranks` take
+
+        Examples
+        --------
+        >>> RankSample.read(
+        ...     "ranks.csv", sample_size=100, n_items=3706, replacement=True
+        ... )  # doctest: +SKIP
+        """
+        from fullrank.samples.read_ranks import read_one
+
+        return read_one(path, model=model, **settings)
+
+    @staticmethod
+    def from_frame(frame: Any, *, model: str | None = None, **settings: Any) -> RankSample:
+        """A sample from a data frame (pandas, polars, pyarrow) with a column ``rank``; see `read`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> frame = pa.table({"userId": ["ann", "bob"], "rank": [1, 4]})
+        >>> how = {"sample_size": 10, "n_items": 50, "replacement": True}
+        >>> print(RankSample.from_frame(frame, **how))
+        2 targets ranked among 10 of 50 items (with replacement from all items)
+        """
+        from fullrank.samples.read_ranks import read_one
+
+        return read_one(frame, model=model, **settings)
 
     def write(self, path: PathLike) -> None:
         """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""

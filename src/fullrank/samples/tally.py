@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import ONE_BASED
-from fullrank.tables import pieces
+from fullrank.tables.table import Table
 
 SEVERAL = "users with several targets"
 _KEYS = ("model", "n_items", "sample_size", "rank")
@@ -31,12 +31,14 @@ class Tally:
 
     Attributes
     ----------
+    table : the file that is read
     outcomes : a pyarrow table: model, n_items, sample_size, rank, count, weight
     models : their names, with the number of each in `outcomes`
     n_rows : rows read
     needs_rows : why counts alone would not do, or nothing
     """
 
+    table: Table
     outcomes: Any = None
     models: dict[str, int] = field(default_factory=dict)
     n_rows: int = 0
@@ -52,10 +54,10 @@ class Tally:
             columns[role] = (
                 np.broadcast_to(np.int64(given[role]), len(piece))
                 if role in given
-                else pieces.whole(role, piece.column(role), self.n_rows)
+                else self.table.integers(role, piece.column(role), self.n_rows)
             )
         if "weight" in piece.column_names:
-            weight = pieces.numbers("weight", piece.column("weight"), self.n_rows)
+            weight = self.table.numbers("weight", piece.column("weight"), self.n_rows)
             columns["weight"] = weight.astype(np.float64, copy=False)
         part = _counted(columns) if len(piece) else _grouped(columns)
         self._check(part, columns)
@@ -65,16 +67,12 @@ class Tally:
         if len(self._parts) > 16:
             self._parts = [self._merged()]
 
-    def finish(self, path: Any) -> Tally:
+    def finish(self) -> Tally:
         """Raise what was wrong, or give the counts."""
         for must, (number, row, value) in self._bad.items():
-            verb = "is" if number == 1 else "are"
-            raise InputError(
-                f"`rank` must {must}; {number:,} of {self.n_rows:,} {verb} not, the first being "
-                f"rank[{row}] = {value}. {ONE_BASED}"
-            )
+            raise self.table.wrong("rank", must, number, self.n_rows, row, value, ONE_BASED)
         if not self.n_rows:
-            raise InputError(f"`path` must hold at least one rank; {path} is empty.")
+            raise InputError(f"`path` must hold at least one rank; {self.table.path} is empty.")
         self.outcomes = self._merged()
         if self._users:
             keys = np.concatenate(self._users)
@@ -119,7 +117,7 @@ class Tally:
             return np.zeros(len(piece), np.int64)
         import pyarrow as pa
 
-        column = present("model", piece.column("model"))
+        column = self.table.present("model", piece.column("model"), self.n_rows)
         if pa.types.is_nested(column.type):
             raise InputError(f"`model` must hold text, not {column.type}.")
         if not pa.types.is_dictionary(column.type):
@@ -136,11 +134,11 @@ class Tally:
     def _look_at_users(self, piece: Any, model: Ints) -> None:
         for role, alone in (("n_targets", 1), ("offset", 0)):
             if role in piece.column_names:
-                found = pieces.whole(role, piece.column(role), self.n_rows)
+                found = self.table.integers(role, piece.column(role), self.n_rows)
                 if (found != alone).any():
                     self.needs_rows = SEVERAL
         if "user" in piece.column_names and not self.needs_rows:
-            keys = user_keys(present("user", piece.column("user")))
+            keys = user_keys(self.table.present("user", piece.column("user"), self.n_rows))
             # the same user may occur in every model
             self._users.append(keys + _ODD[0] * model.astype(np.uint64))
 
@@ -175,13 +173,6 @@ def _grouped(columns: Mapping[str, Any]) -> Any:
     table = pa.table({**{name: columns[name] for name in _KEYS}, "weight": weight})
     how = [([], "count_all"), ("weight", "sum"), ("weight", "min"), ("weight", "max")]
     return table.group_by(list(_KEYS)).aggregate(how).rename_columns(_NAMES)
-
-
-def present(role: str, column: Any) -> Any:
-    """A column of names of which none is missing."""
-    if column.null_count:
-        raise InputError(f"`{role}` must have no missing values; {column.null_count:,} are.")
-    return column
 
 
 def user_keys(column: Any) -> NDArray[np.uint64]:
