@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +32,13 @@ def run() -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     return 0
+
+
+def running() -> Any:
+    """The command that was typed, or None."""
+    typed = [word for word in sys.argv[1:] if not word.startswith("-")][:1]
+    commands_: Any = getattr(typer.main.get_command(app), "commands", {})
+    return commands_.get(typed[0]) if typed else None
 
 
 def _show_version(wanted: bool) -> None:

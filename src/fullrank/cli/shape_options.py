@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,8 +45,15 @@ def told(found: Ranks, method: str = "auto") -> Ranks:
     """With a note where it matters whether training items were excluded, and is not known."""
     from fullrank.inference.estimation.training_items import training_notes
 
-    notes = training_notes(found.samples.values(), method, _SAY)
+    notes = training_notes(_each(found.samples.values()), method, _SAY)
     return replace(found, notes=(*found.notes, *notes))
+
+
+def _each(samples: Iterable[Any]) -> list[Any]:
+    """The samples, those of seeds one by one."""
+    return [
+        part for one in samples for part in (one.values() if isinstance(one, Mapping) else [one])
+    ]
 
 
 def shaped(
@@ -77,6 +84,9 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
     """The samples that are estimated, all of which can borrow."""
     if method.lower() not in ("auto", "smoothed"):
         raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
+    for one in samples.values():
+        if isinstance(one, Mapping):
+            raise InputError(f"`{option}` must not be given for several seeds of a model.")
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:
         raise InputError(f"`{option}` must be given for sampled ranks; these are exact.")

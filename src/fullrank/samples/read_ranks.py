@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
+from fullrank._lib.text import listed
 from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 from fullrank.samples import sample_files
@@ -119,7 +120,7 @@ def read_ranks(
     ('Assuming sampling with replacement.',)
     """
     checks.choice("design", design, DESIGNS)
-    given = {"n_items": n_items, "sample_size": sample_size}
+    given = {"sample_size": sample_size, "n_items": n_items}
     said = {
         "replacement": replacement, "levels": levels, "excluded": excluded,
         "design": None if design in DESIGNS[:2] else design, "columns": columns or None,
@@ -328,8 +329,8 @@ def _wide(
     if len(fit) > 1 and "model" not in wanted:
         hint += f", or for one column per model by `columns={{'rank': {','.join(fit)!r}}}`"
     raise InputError(
-        f"`rank` must be a column of {table.path}, which has "
-        f"{', '.join(map(repr, table.names))}: {hint}."
+        f"`rank` must be in {checks.printable(table.path)}, whose columns are "
+        f"{listed(table.names)}: {hint}."
     )
 
 
@@ -349,21 +350,23 @@ def _can_be_ranks(table: Table, name: str, limit: int | None) -> bool:
 def _given(
     table: Table, wanted: Mapping[str, str], sizes: Mapping[str, int | None]
 ) -> dict[str, int]:
-    given = {}
+    missing = [name for name, value in sizes.items() if value is None and name not in wanted]
+    if missing:
+        raise InputError(
+            f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
+            f"{checks.printable(table.path)} has no such column, but {listed(table.names)}."
+        )
     for name, value in sizes.items():
-        if value is None and name not in wanted:
-            raise InputError(
-                f"`{name}` must be given: {table.path} has no such column, but "
-                f"{', '.join(map(repr, table.names))}."
-            )
         if value is not None and name in wanted:
             raise InputError(
-                f"`{name}` must not be given twice: {table.path} has such a column, "
-                f"{wanted[name]!r}."
+                f"`{name}` must not be given twice: {checks.printable(table.path)} has such a "
+                f"column, {wanted[name]!r}."
             )
-        if value is not None:
-            given[name] = checks.integer(name, value, low=1)
-    return given
+    return {
+        name: checks.integer(name, value, low=1)
+        for name, value in sizes.items()
+        if value is not None
+    }
 
 
 def _read(

@@ -133,8 +133,9 @@ class Table:
         near = difflib.get_close_matches(name.lower(), [one.lower() for one in self.names], 1)
         close = next((one for one in self.names if [one.lower()] == near), None)
         raise InputError(
-            f"`{role}` must name a column of {printable(self.path)}; {name!r} is none of them: "
-            f"{listed(self.names) or 'there is none'}.{f' Is it {close!r}?' if close else ''}",
+            f"`{role}` must be one of the columns of {printable(self.path)}, "
+            f"{listed(self.names) or 'which has none'}, not {name!r}."
+            f"{f' Is it {close!r}?' if close else ''}"
         )
 
     def missing(self, role: str) -> InputError:
@@ -145,8 +146,8 @@ class Table:
         if self.headless():
             hint = "the first line must name the columns"
         return InputError(
-            f"`{role}` must be a column of {printable(self.path)}, which has "
-            f"{listed(self.names) or 'none'}: {hint}.",
+            f"`{role}` must be in {printable(self.path)}, whose columns are "
+            f"{listed(self.names) or 'none'}: {hint}."
         )
 
     def headless(self) -> bool:

@@ -73,9 +73,8 @@ def estimate(
     from fullrank.reporting import drawn_metrics
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
-    read = reading.read(ranks, seed=seed)
-    if report is not None and len(read.samples) > 1:
-        read = reading.read(ranks, rows=True, seed=seed)  # a report pairs models by user
+    rows = None if report is None else True  # a report pairs models by user
+    read = reading.read(ranks, rows=rows, seed=seed, seeds=report is None)
     read = told(read, method)
     samples = shaped(read.samples, anchor, joint, method)
     with common.progress("refits") as refits:

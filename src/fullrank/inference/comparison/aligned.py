@@ -80,12 +80,13 @@ def align(
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
+    results, spread = inputs.unseeded(results, wanted, method, settings)
     given = {name: inputs.read(name, results[name], wanted) for name in models}
     given = _weighted(given, paired)
     plain = any(isinstance(one, PseudoValues) for one in given.values())
     _once(given)
     pairing = pair({name: inputs.named(one) for name, one in given.items()}, paired, plain=plain)
-    paired, notes = pairing.paired, pairing.notes
+    paired, notes = pairing.paired, (*pairing.notes, *spread)
     given = {
         name: inputs.kept(one, pairing.keep[name]) if name in pairing.keep else one
         for name, one in given.items()

@@ -14,9 +14,38 @@ from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.pairing import Names
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
+from fullrank.inference.estimation.seeded import averaged
 from fullrank.metrics import Metric, parse_all
 from fullrank.samples import RankSample
 from fullrank.samples.exact_ranks import ExactRanks
+from fullrank.samples.seeds import Seeds
+
+
+def unseeded(
+    results: Mapping[str, Any],
+    metrics: tuple[Metric, ...],
+    method: str,
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Several seeds of a model as the values of its users; and how much the seeds differ."""
+    notes: list[str] = []
+    found = dict(results)
+    for name, result in results.items():
+        if not isinstance(result, Seeds):
+            continue
+        each = {
+            seed: values_of(name, read(name, one, metrics), metrics, method, settings)
+            for seed, one in result.items()
+        }
+        found[name] = averaged(each.values())
+        spread = np.std([one.estimate for one in each.values()], axis=0, ddof=1)
+        parts = ", ".join(f"{m.name} {sd:.4f}" for m, sd in zip(metrics, spread, strict=True))
+        notes += [f"{name}: {note}" for note in result.notes]
+        notes.append(
+            f"{name}: averaged over {len(each)} seeds within users; standard deviation over seeds: "
+            f"{parts}."
+        )
+    return found, tuple(notes)
 
 
 def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:

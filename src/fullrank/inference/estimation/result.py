@@ -44,6 +44,7 @@ class Estimate(tabular.Tabular):
     sample : the sample itself
     also : further metrics of the same fit (see `estimate`), name to value and `Interval`
     bounds : `Bounds` of the same metrics, once `with_bounds` has added them
+    seeds : of several seeds, metric name to the standard deviation over them; else empty
     """
 
     values: Mapping[str, float]
@@ -67,6 +68,7 @@ class Estimate(tabular.Tabular):
         default_factory=lambda: MappingProxyType({}), repr=False
     )
     bounds: Bounds | None = field(default=None, repr=False)
+    seeds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), repr=False)
 
     @property
     def blind_share(self) -> float:
@@ -88,6 +90,10 @@ class Estimate(tabular.Tabular):
         if isinstance(self.sample, ExactRanks):
             raise InputError(
                 "`bounds` must not be given for exact ranks, which leave nothing open."
+            )
+        if self.seeds:
+            raise InputError(
+                "`bounds` must not be given for several seeds: they hold for the ranks of one seed."
             )
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(self.sample, list(self.values), target=self.target, confidence_level=level)
@@ -140,6 +146,8 @@ class Estimate(tabular.Tabular):
             "high": ends.high,
             "standard_error": self.standard_error[name],
         }
+        if self.seeds:
+            numbers["sd_over_seeds"] = self.seeds[name]
         if self.bounds is not None:
             low, high = self.bounds[name]
             numbers |= {"bound_low": low, "bound_high": high}

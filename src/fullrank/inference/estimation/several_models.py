@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -14,8 +15,12 @@ from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
-from fullrank.samples import ExactRanks, RankSample
+from fullrank.inference.estimation.seeded import seeded_estimate
+from fullrank.samples import ExactRanks, RankSample, Seeds, read_ranks
+from fullrank.tables.columnar import is_frame
+from fullrank.tables.table import plain
 
+_OF_FRAME = ("n_items", "sample_size", "replacement", "excluded", "columns")
 _OF_ALL = ("format", "kind", "assumed")  # said once for all models
 
 
@@ -102,12 +107,35 @@ def takes_several(estimate: Callable[..., Estimate]) -> Estimating:
 
     @functools.wraps(estimate)
     def called(sample: Any, **settings: Any) -> Any:
+        if isinstance(sample, Seeds):
+            return seeded_estimate(sample, estimate, **{"metrics": _default(estimate), **settings})
+        if is_frame(sample):
+            return _of_frame(called, sample, settings)
         if not isinstance(sample, Mapping):
             return estimate(sample, **settings)
         if not sample or not all(isinstance(name, str) for name in sample):
             raise InputError("`sample` must map the names of models, as text, to their samples.")
-        found = {name: estimate(one, **settings) for name, one in sample.items()}
+        found = {name: called(one, **settings) for name, one in sample.items()}
         assumed = dict.fromkeys(note for one in found.values() for note in one.diagnosis.assumed)
         return Estimates(MappingProxyType(found), tuple(assumed))
 
     return called
+
+
+def _default(estimate: Callable[..., Estimate]) -> Any:
+    return inspect.signature(estimate).parameters["metrics"].default
+
+
+def _of_frame(estimate: Callable[..., Any], frame: Any, settings: dict[str, Any]) -> Any:
+    """The models in a data frame with a column ``rank``; one that names no model is one sample."""
+    given = {key: settings.pop(key) for key in _OF_FRAME if key in settings}
+    read = read_ranks(frame, **given)
+    if len(read) == 1 and "model" not in {plain(str(name)) for name in _names(frame)}:
+        (sample,) = read.values()
+        return estimate(sample, **settings)
+    found = estimate(dict(read), **settings)
+    return replace(found, assumed=tuple(dict.fromkeys((*read.notes, *found.assumed))))
+
+
+def _names(frame: Any) -> Any:
+    return getattr(frame, "column_names", getattr(frame, "columns", ()))
