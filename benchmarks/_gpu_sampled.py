@@ -15,7 +15,7 @@ from scipy import sparse
 
 from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.ranking.cuda.sampled.device_data import Level, make_group
 from fullrank.ranking.cuda.sampled.device_ranks import Climb, Ranking
 from fullrank.scorers import FactorScorer, ItemItemScorer
@@ -102,14 +102,14 @@ def sampled(in_turn: Timed, rounds: int, scale: float) -> dict[str, Any]:
         )  # fmt: skip
         torch.cuda.empty_cache()
     result["whole_call_s"] = _seconds(
-        lambda: sample_ranks(scorer, targets, sample_size=100, rng=1, device="cuda")
+        lambda: sample_ranks(scorer, targets, design="sampled:100", rng=1, device="cuda")
     )
     result["adaptive_whole_call_s"] = _seconds(
-        lambda: adaptive_ranks(scorer, targets, limit=3200, rng=1, device="cuda")
+        lambda: sample_ranks(scorer, targets, design="adaptive:limit=3200", rng=1, device="cuda")
     )
-    deep = adaptive_ranks(scorer, targets, limit=3200, rng=1, device="cuda")
+    deep = sample_ranks(scorer, targets, design="adaptive:limit=3200", rng=1, device="cuda")
     result["adaptive_average_size"] = deep.average_size
-    here = adaptive_ranks(scorer, few, limit=3200, rng=1)
+    here = sample_ranks(scorer, few, design="adaptive:limit=3200", rng=1)
     result["adaptive_ranks_that_differ"] = int(
         (here.rows.rank != deep.rows.rank[: few[0].size]).sum()
     )

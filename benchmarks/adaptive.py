@@ -19,10 +19,10 @@ import numpy as np
 from _measure import has_data, in_turn, peak_megabytes, report
 
 from fullrank.data import Split, read_split
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankSample
 from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 
@@ -31,12 +31,12 @@ METRICS = ("recall", "ndcg", "ap")
 DESIGNS: dict[str, tuple[Any, dict[str, Any], int]] = {
     "fixed 100, with replacement": (sample_ranks, {"sample_size": 100, "replacement": True}, 100),
     "adaptive 100 to 3200, with replacement": (
-        adaptive_ranks,
+        sample_ranks,
         {"start": 100, "limit": 3200, "replacement": True},
         50,
     ),
-    "adaptive 25 to 3200, without": (adaptive_ranks, {"start": 25, "limit": 3200}, 50),
-    "adaptive, defaults": (adaptive_ranks, {}, 50),
+    "adaptive 25 to 3200, without": (sample_ranks, {"start": 25, "limit": 3200}, 50),
+    "adaptive, defaults": (sample_ranks, {}, 50),
 }
 
 
@@ -103,9 +103,9 @@ def memory() -> float:
         "matrix = np.random.default_rng(0).standard_normal((9_916, 9_916), np.float32)\n"
         "scorer = ItemItemScorer(split.train, matrix)\n"
         "one = split.test.select(np.arange(split.test.n_interactions) == 0)\n"
-        "b.adaptive_ranks(scorer, one, limit=3200, rng=1)"
+        "b.sample_ranks(scorer, one, limit=3200, rng=1)"
     )
-    return peak_megabytes(setup, "b.adaptive_ranks(scorer, split.test, limit=3200, rng=1)")
+    return peak_megabytes(setup, "b.sample_ranks(scorer, split.test, limit=3200, rng=1)")
 
 
 def main(repeats: int = 10, rounds: int = 5) -> None:
@@ -122,7 +122,7 @@ def main(repeats: int = 10, rounds: int = 5) -> None:
         },
         rounds,
     )
-    pilot = adaptive_ranks(scorer, targets, limit=scorer.n_items, rng=1)
+    pilot = sample_ranks(scorer, targets, design=Adaptive(limit=scorer.n_items), rng=1)
     curve = sampling_efficiency(pilot)
     report(
         "adaptive ranks, pinterest part, EASE",

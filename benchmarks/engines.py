@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 from _measure import has_data, report
+from fullrank.evaluation.strategy import Strategy
 
 from fullrank._lib.progress import Clock
 from fullrank.data import simulate
@@ -40,7 +41,6 @@ from fullrank.data.shards import ShardedTargets
 from fullrank.engines import Engine, Processes, Ray, Serial
 from fullrank.evaluation import evaluate
 from fullrank.evaluation.problem import Problem, rank_shard
-from fullrank.evaluation.strategy import Strategy
 from fullrank.models import PureSVD
 from fullrank.scorers import FactorScorer, UserFactors, UserFile, write_users
 
@@ -171,7 +171,7 @@ def scale(asked: argparse.Namespace) -> dict[str, Any]:
             found = evaluate(
                 {"factors": UserFactors(item_factors=items)},
                 users,
-                strategy="sampled:100",
+                design="sampled:100",
                 engine=Processes(2),
                 shard_size=BLOCK,
                 keep_rows=False,

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank.designs import RankGrid, kernel
+from fullrank.designs import RankGrid, Uniform, kernel
 from fullrank.estimators import mes, mle
 from fullrank.estimators.system import System, possible_system
 from fullrank.estimators.uniform.entropy import objective, solve
@@ -45,9 +45,11 @@ def ranks_like_a_model(n_items: int, n_users: int, seed: int = 0) -> np.ndarray:
 
 def drawn(n_items: int, size: int, n_users: int) -> RankSample:
     return simulate(
-        ranks_like_a_model(n_items, n_users), n_items=n_items, sample_size=size,
-        replacement=True, rng=1,
-    )  # fmt: skip
+        ranks_like_a_model(n_items, n_users),
+        n_items=n_items,
+        design=Uniform(size, replacement=True),
+        rng=1,
+    )
 
 
 def every_rank(sample: RankSample) -> np.ndarray:

@@ -89,7 +89,7 @@ def counted() -> dict[str, int]:
         mock.patch("fullrank.reporting.build.compare", wraps=result.compare) as again,
         mock.patch("fullrank.reporting.measurement.estimate", wraps=result.estimate) as more,
     ):
-        evaluate({"a": scorer, "b": other}, split, strategy="sampled:100", out=Path(folder, "run"))
+        evaluate({"a": scorer, "b": other}, split, design="sampled:100", out=Path(folder, "run"))
     return {
         "estimates": estimates.call_count + more.call_count,
         "comparisons": comparisons.call_count + again.call_count,

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank.designs import RankGrid
+from fullrank.designs import RankGrid, Uniform
 from fullrank.estimators.system import observed_system
 from fullrank.estimators.uniform.likelihood import STEPS_FIXED, plain
 from fullrank.inference import estimate
@@ -36,7 +36,7 @@ WORK = 'estimate(sample, method="MLE", procedure="bootstrap", n_resamples=200, r
 def sample_of(n_users: int, n_items: int, size: int = SIZE) -> RankSample:
     rng = np.random.default_rng(0)
     ranks = np.minimum(1 + (n_items * rng.beta(0.3, 2.0, n_users)).astype(int), n_items)
-    return simulate(ranks, n_items=n_items, sample_size=size, replacement=True, rng=0)
+    return simulate(ranks, n_items=n_items, design=Uniform(size, replacement=True), rng=0)
 
 
 def one_by_one(sample: RankSample) -> None:

@@ -115,7 +115,6 @@ def _two_targets(
             seen.ravel() + 1,
             sample_size=sample_size,
             n_items=n_items,
-            replacement=False,
             user=np.repeat(np.arange(len(seen)), 2),
             n_targets=2,
             offset=np.tile([0, 1], len(seen)),

@@ -105,7 +105,7 @@ def shared_draws(repeats: int = 300) -> dict[str, Any]:
     variance = {}
     for block in (None, 16, 128, 1_024):
         values = [
-            np.mean(sample_ranks(scorer, targets, shared_draws=block, rng=seed).rows.rank <= 10)
+            np.mean(sample_ranks(scorer, targets, design="sampled:100", rng=seed).rows.rank <= 10)
             for seed in range(repeats)
         ]
         variance[1 if block is None else block] = float(np.var(values))

@@ -56,7 +56,7 @@ def _sample(n_items: int, n_users: int, seed: int) -> np.ndarray:
 
 
 def sample_of(ranks: np.ndarray, n_items: int) -> RankSample:
-    return simulate(ranks, n_items=n_items, sample_size=100, excluded=True, rng=1)
+    return simulate(ranks, n_items=n_items, design="sampled:100,excluded=true", rng=1)
 
 
 def _power(sample: RankSample) -> None:

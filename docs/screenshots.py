@@ -41,7 +41,7 @@ def report(path: Path, *, fixed: bool, compact: bool, seed: int = 0) -> Report:
     for name, settings in SETTINGS.items():
         scorer = MODELS[name](**settings).fit(split.train).scorer()
         exact[name] = fr.rank(scorer, split.test, exclude=split.train)
-        draw = fr.sample_ranks if fixed else fr.adaptive_ranks
+        draw = fr.sample_ranks if fixed else fr.sample_ranks
         samples[name] = draw(scorer, split.test, exclude=split.train, rng=seed)
     return write_report(
         samples,

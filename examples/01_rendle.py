@@ -14,6 +14,7 @@ import numpy as np
 
 from fullrank import expected_metric, metrics
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
+from fullrank.designs import Uniform
 
 
 def figure_1() -> plt.Figure:
@@ -34,7 +35,12 @@ def figure_2() -> plt.Figure:
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.5), layout="constrained")
     for ax, name in zip(axes, RENDLE_METRICS, strict=True):
         for model, ranks in RENDLE.items():
-            means = [expected_metric(name, ranks, n, RENDLE_ITEMS).mean() for n in sizes]
+            means = [
+                expected_metric(
+                    ranks, name, n_items=RENDLE_ITEMS, design=Uniform(n, replacement=True)
+                ).mean()
+                for n in sizes
+            ]
             ax.plot(sizes, means, label=model)
         ax.set(xscale="log", xlabel="candidates n", title=name)
     axes[0].set_ylabel("expected sampled metric")
@@ -48,7 +54,13 @@ def figure_3() -> plt.Figure:
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.5), layout="constrained")
     for ax, name in zip(axes, RENDLE_METRICS, strict=True):
         for n in (2, 11, 101, 1_001):
-            ax.plot(ranks, expected_metric(name, ranks, n, RENDLE_ITEMS), label=f"n = {n:,}")
+            ax.plot(
+                ranks,
+                expected_metric(
+                    ranks, name, n_items=RENDLE_ITEMS, design=Uniform(n, replacement=True)
+                ),
+                label=f"n = {n:,}",
+            )
         ax.plot(ranks, metrics.parse(name).weights(ranks, RENDLE_ITEMS), "k--", label="exact")
         ax.set(xlabel="true rank", title=name)
     axes[0].legend()

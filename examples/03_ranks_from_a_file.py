@@ -12,13 +12,17 @@ from fullrank import datasets, models
 # The file that somebody else would have: one line for each user.
 split = datasets.load("simulated").split("leave-one-out", rng=0)
 scorer = models.EASE(regularization=200).fit(split.train).scorer()
-drawn = fullrank.sample_ranks(scorer, split.test, exclude=split.train, replacement=True, rng=0)
+drawn = fullrank.sample_ranks(
+    scorer, split.test, exclude=split.train, design="sampled:100,replacement=true", rng=0
+)
 lines = [f"{user},{rank}\n" for user, rank in zip(drawn.rows.user, drawn.rows.rank, strict=True)]
 
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "ranks.csv")
     path.write_text("user,rank\n" + "".join(lines))
-    sample = fullrank.RankSample.read(path, sample_size=100, n_items=3000, replacement=True)
+    sample = fullrank.RankSample.read(
+        path, sample_size=100, n_items=3000, design="sampled:replacement=true"
+    )
 
 print(fullrank.estimate(sample, metrics="recall@10, recall@50"))
 print()

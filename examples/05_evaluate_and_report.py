@@ -14,7 +14,7 @@ split = datasets.load("simulated").split("leave-one-out", rng=0)
 found = evaluate(
     ["ease:regularization=200", "item-knn:n_neighbors=50", "popularity"],
     split,
-    strategy="adaptive",
+    design="adaptive",
     metrics="ndcg@10, recall@10",
     out=folder,
 )

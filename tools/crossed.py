@@ -72,7 +72,7 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
     }
     targets = (np.arange(N_USERS), rng.integers(0, N_ITEMS, N_USERS))
     samples = {
-        name: fr.sample_ranks(scorer, targets, sample_size=50, rng=0)
+        name: fr.sample_ranks(scorer, targets, design="sampled:50", rng=0)
         for name, scorer in scorers.items()
     }
     csv = folder / "ranks.csv"
@@ -88,17 +88,17 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
         "compare": lambda: fr.compare(samples),
         "report": lambda: _build_report()(samples).to_html(),
         "evaluate": lambda: fr.evaluate(
-            scorers, split, strategy="sampled:50", out=folder / f"run-{next(again)}", rng=0
+            scorers, split, design="sampled:50", out=folder / f"run-{next(again)}", rng=0
         ),
     }
 
 
 def _read(fr: Any, csv: Path) -> Any:
-    """With the design as a setting of its own, or as what the file leaves open."""
+    """As a user types it; older revisions ask whether items could be drawn twice."""
     try:
-        return fr.RankSample.read(csv, n_items=N_ITEMS, replacement=False)
-    except TypeError:
         return fr.RankSample.read(csv, n_items=N_ITEMS)
+    except ValueError:
+        return fr.RankSample.read(csv, n_items=N_ITEMS, replacement=False)
 
 
 def _interactions(fr: Any, rng: np.random.Generator) -> Any:

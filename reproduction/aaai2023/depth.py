@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Adaptive
 from fullrank.estimators import mle, smoothed
 from fullrank.samples import simulate
 from reproduction.common.bank import QUICK_DATA
@@ -86,8 +87,7 @@ def _repeat(seed: int, known: Ranks, levels: list[int], replacement: bool) -> li
         sample = simulate(
             known.ranks,
             n_items=known.n_items,
-            levels=levels[: j + 1],
-            replacement=replacement,
+            design=Adaptive(levels=levels[: j + 1], replacement=replacement),
             rng=seed,
         )
         # users at rank 1 get a larger sample, except at the last level

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.designs import Design, RankGrid
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.estimators.system import ALL, BASE, System, columns_of, possible_system
 from fullrank.estimators.uniform.entropy import solve
 from fullrank.estimators.uniform.least_squares import coefficients
@@ -114,7 +114,7 @@ class Samples:
             return self.system.table
         size, rank = np.divmod(self.system.keys, BASE)
         size[size == ALL] = self.grid.n_items
-        fixed = Design(replacement=self.replacement)
+        fixed = Uniform(replacement=self.replacement)
         return fixed.probabilities(rank, size, n_items=self.grid.n_items, grid=self.grid)
 
     def bv(self, prior: Floats | None = None, gamma: float = GAMMA) -> Floats:
@@ -188,8 +188,7 @@ def _seen(samples: list[RankSample], n_items: int) -> RankSample:
         ranks,
         sample_size=sizes,
         n_items=n_items,
-        replacement=first.design.replacement,
-        levels=first.design.levels,
+        design=Adaptive(replacement=first.design.replacement, levels=first.design.levels),
     )
 
 

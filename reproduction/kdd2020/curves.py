@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.designs import kernel
+from fullrank.designs import Uniform, kernel
 from fullrank.estimators import Mapping
 from fullrank.samples import simulate
 from reproduction.common.exact import Ranks
@@ -161,7 +161,9 @@ def shapes_of_f(n_items: int) -> dict[str, Any]:
 
 def alignment(known: Ranks) -> dict[str, Any]:
     """Figure 7: the sampled curve of one draw at f(k), beside HR@K, and HR@f(k) at k."""
-    sample = simulate(known.ranks, n_items=known.n_items, sample_size=SIZE, replacement=True, rng=0)
+    sample = simulate(
+        known.ranks, n_items=known.n_items, design=Uniform(SIZE, replacement=True), rng=0
+    )
     mapped = {name: functions(known.n_items)[name] for name in ALIGNED}
     ks = cut_offs(known.n_items)
     return {
@@ -188,8 +190,7 @@ def sizes(known: Ranks, repeats: int) -> dict[str, Any]:
                 simulate(
                     known.ranks,
                     n_items=known.n_items,
-                    sample_size=size,
-                    replacement=True,
+                    design=Uniform(size, replacement=True),
                     rng=seed,
                 )
             )[1]

@@ -117,4 +117,4 @@ def _repeat(
 def unseen_sample(ranks: np.ndarray, pools: np.ndarray, size: int, seed: int) -> RankSample:
     """Candidates without replacement from what the user has not seen, the target among them."""
     above = np.random.default_rng(seed).hypergeometric(ranks - 1, pools - ranks, size - 1)
-    return RankSample.from_ranks(above + 1, sample_size=size, n_items=pools, replacement=False)
+    return RankSample.from_ranks(above + 1, sample_size=size, n_items=pools)

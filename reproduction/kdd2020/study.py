@@ -150,7 +150,9 @@ def _bounds(data: str, known: Known) -> list[dict[str, Any]]:
     """What one sample of 100 does not rule out (95 %)."""
     rows = []
     for model, one in known.items():
-        sample = simulate(one.ranks, n_items=one.n_items, sample_size=100, replacement=True, rng=0)
+        sample = simulate(
+            one.ranks, n_items=one.n_items, design="sampled:100,replacement=true", rng=0
+        )
         found = bounds(sample, BOUNDED)
         for name in BOUNDED:
             low, high = found[name]

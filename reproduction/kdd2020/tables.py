@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Uniform
 from fullrank.estimators import Mapping
 from fullrank.samples import RankSample, simulate
 from reproduction.common.bank import QUICK_DATA
@@ -49,7 +50,9 @@ def beta_cells(data: str, known: Known, draws: Draws) -> list[dict[str, Any]]:
         found = spread(draws[model].a)
         # the middle of a rank's place, for ln 0 at rank 1 has no answer
         share = (one.ranks - 0.5) / one.n_items
-        sample = simulate(one.ranks, n_items=one.n_items, sample_size=SIZE, replacement=True, rng=0)
+        sample = simulate(
+            one.ranks, n_items=one.n_items, design=Uniform(SIZE, replacement=True), rng=0
+        )
         cells.append(
             {
                 "row": data,

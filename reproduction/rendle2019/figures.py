@@ -9,7 +9,7 @@ import numpy as np
 
 from fullrank import expected_metric, metrics
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS
-from fullrank.samples import collapse
+from fullrank.designs import Uniform, collapse
 
 SIZES = (2, 11, 101, 1_001)  # Figure 3: candidates, the target among them
 TOP = np.arange(1, 1_001)
@@ -32,7 +32,11 @@ def curves() -> dict[str, Any]:
             "metrics": {
                 name: {
                     **{
-                        f"n = {n:,}": _digits(expected_metric(name, top, n, RENDLE_ITEMS))
+                        f"n = {n:,}": _digits(
+                            expected_metric(
+                                top, name, n_items=RENDLE_ITEMS, design=Uniform(n, replacement=True)
+                            )
+                        )
                         for n in SIZES
                     },
                     "exact": _digits(metrics.parse(name).weights(top, RENDLE_ITEMS)),
@@ -75,7 +79,11 @@ def weights() -> dict[str, Any]:
 def mean(name: str, samples: int) -> dict[str, float]:
     """The expected metric of each model from so many sampled items."""
     return {
-        model: float(expected_metric(name, ranks, samples + 1, RENDLE_ITEMS).mean())
+        model: float(
+            expected_metric(
+                ranks, name, n_items=RENDLE_ITEMS, design=Uniform(samples + 1, replacement=True)
+            ).mean()
+        )
         for model, ranks in RENDLE.items()
     }
 
@@ -113,7 +121,9 @@ def orders(name: str) -> dict[str, Any]:
 def equation_30(samples: int = 99) -> dict[str, float]:
     """The largest relative error of the closed form of AP as printed, and with n - 1 for n + 1."""
     ranks = np.array([2, 10, 100, 1_000, RENDLE_ITEMS])
-    expected = expected_metric("ap", ranks, samples + 1, RENDLE_ITEMS)
+    expected = expected_metric(
+        ranks, "ap", n_items=RENDLE_ITEMS, design=Uniform(samples + 1, replacement=True)
+    )
     auc = metrics.parse("auc").weights(ranks, RENDLE_ITEMS)
     form = (1.0 - auc ** (samples + 1)) / (ranks - 1) / (samples + 1)
     return {
@@ -147,7 +157,9 @@ def shapes() -> list[dict[str, Any]]:
     for name in RENDLE_METRICS:
         exact = metrics.parse(name).weights(TOP, RENDLE_ITEMS)
         for size in SIZES:
-            values = expected_metric(name, TOP, size, RENDLE_ITEMS)
+            values = expected_metric(
+                TOP, name, n_items=RENDLE_ITEMS, design=Uniform(size, replacement=True)
+            )
             line = np.polyval(np.polyfit(TOP, values, 1), TOP)
             found.append(
                 {
@@ -159,6 +171,8 @@ def shapes() -> list[dict[str, Any]]:
             )
         slope, start = collapse(name, RENDLE_ITEMS)
         whole = np.array([1, 2, 3, RENDLE_ITEMS // 2, RENDLE_ITEMS])
-        two = expected_metric(name, whole, 2, RENDLE_ITEMS)
+        two = expected_metric(
+            whole, name, n_items=RENDLE_ITEMS, design="sampled:2,replacement=true"
+        )
         found[-len(SIZES)]["collapse"] = float(np.abs(two - (slope * whole + start)).max())
     return found

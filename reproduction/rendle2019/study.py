@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, RENDLE_METRICS, SAMPLE_SIZE, example
+from fullrank.designs import Uniform
 from fullrank.samples import simulate
 from reproduction.outcome import compare, shown
 from reproduction.rendle2019.estimated import estimated
@@ -104,7 +105,7 @@ def _simulated(repeats: int) -> dict[str, dict[str, dict[str, float]]]:
     for model, ranks in RENDLE.items():
         drawn = [
             simulate(
-                ranks, n_items=RENDLE_ITEMS, sample_size=SAMPLE_SIZE, replacement=True, rng=seed
+                ranks, n_items=RENDLE_ITEMS, design=Uniform(SAMPLE_SIZE, replacement=True), rng=seed
             )
             for seed in range(repeats)
         ]

@@ -20,7 +20,6 @@ __all__ = [
     "RankGrid",
     "RankSample",
     "__version__",
-    "adaptive_ranks",
     "anchored",
     "bounds",
     "compare",
@@ -34,7 +33,6 @@ __all__ = [
     "estimators",
     "evaluate",
     "evaluation",
-    "expected_metric",
     "inference",
     "jointly",
     "losses",
@@ -81,13 +79,11 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.inference import plan as plan
     from fullrank.inference import users_needed as users_needed
     from fullrank.inference import winner as winner
-    from fullrank.ranking import adaptive_ranks as adaptive_ranks
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
     from fullrank.samples import RankDistribution as RankDistribution
     from fullrank.samples import RankSample as RankSample
     from fullrank.samples import consistency as consistency
-    from fullrank.samples import expected_metric as expected_metric
     from fullrank.scorers import FactorScorer as FactorScorer
     from fullrank.scorers import ItemItemScorer as ItemItemScorer
 
@@ -100,7 +96,6 @@ _HOMES = {
     "RankDistribution": "fullrank.samples",
     "RankGrid": "fullrank.designs",
     "RankSample": "fullrank.samples",
-    "adaptive_ranks": "fullrank.ranking",
     "anchored": "fullrank.estimators",
     "bounds": "fullrank.inference",
     "compare": "fullrank.inference",
@@ -114,7 +109,6 @@ _HOMES = {
     "estimators": "fullrank.estimators",
     "evaluate": "fullrank.evaluation",
     "evaluation": "fullrank.evaluation",
-    "expected_metric": "fullrank.samples",
     "inference": "fullrank.inference",
     "jointly": "fullrank.estimators",
     "losses": "fullrank.losses",

@@ -435,7 +435,7 @@ def _check_saved(cell: Cell, folder: Path) -> str:
     split = load_split(data, columns=_ROLES)
     scores, item_ids = scores_by_hand(load(path), split)
     scorer = ScoreArray(scores, user_ids=split.test.user_ids, item_ids=item_ids)
-    expected = evaluate({"mine": scorer}, split, strategy=strategy, metrics=METRICS, rng=0)
+    expected = evaluate({"mine": scorer}, split, design=strategy, metrics=METRICS, rng=0)
     found = json.loads(done.out)["models"]
     assert found == json.loads(json.dumps(expected.to_dict()["models"])), (cell, found)
     return "right"
@@ -467,7 +467,7 @@ def _check_numbers(cell: Cell, found: dict[str, Any], first: Model, split: Any) 
         _check_equal(cell, found, json.loads(json.dumps(expected)))
         return
     strategy = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
-    expected = evaluate({"mine": scorer}, split, strategy=strategy, metrics=METRICS, rng=0)
+    expected = evaluate({"mine": scorer}, split, design=strategy, metrics=METRICS, rng=0)
     _check_equal(cell, found["models"], json.loads(json.dumps(expected.to_dict()["models"])))
     if cell.command == "exact":
         values = {one["metric"]: one["estimate"] for one in found["models"][0]["metrics"]}

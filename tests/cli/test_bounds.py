@@ -11,7 +11,7 @@ from fullrank.inference import bounds
 from fullrank.samples import simulate
 
 pytest.importorskip("pyarrow")
-SAMPLE = simulate([1, 4, 20, 50, 120, 400] * 100, n_items=2000, sample_size=100, rng=0)
+SAMPLE = simulate([1, 4, 20, 50, 120, 400] * 100, n_items=2000, design="sampled:100", rng=0)
 
 
 @pytest.fixture

@@ -18,9 +18,7 @@ SAMPLES = {
     name: simulate(
         np.clip(BASE + shift, 1, 2000),
         n_items=2000,
-        sample_size=200,
-        replacement=True,
-        excluded=True,
+        design="sampled:200,replacement=true,excluded=true",
         rng=seed,
     )
     for seed, (name, shift) in enumerate({"ease": 0, "ials": 150}.items())

@@ -21,7 +21,7 @@ SIZES = ("--sample-size", "100", "--n-items", "5_000", "--training-items", "excl
 
 @pytest.fixture(scope="module")
 def sample() -> RankSample:
-    return simulate(TRUE, n_items=N, sample_size=100, replacement=True, excluded=True, rng=0)
+    return simulate(TRUE, n_items=N, design="sampled:100,replacement=true,excluded=true", rng=0)
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_the_command_prints_several_models_as_python_does(
     from fullrank.samples.read_ranks import read_ranks
 
     path = two_models(tmp_path / "two.parquet", sample)
-    read = read_ranks(path, replacement=True, excluded=True)
+    read = read_ranks(path, design="sampled:replacement=true", excluded=True)
     found = estimate(read.samples, metrics=["recall@10", "recall@200"])
     how = ("estimate", path, "--replacement", "--training-items", "excluded")
     done = fullrank(*how, "-m", "recall@10,recall@200")
@@ -152,7 +152,7 @@ def test_models_are_told_apart_and_their_names_are_text(
 
 
 def test_adaptive_is_noticed(fullrank: Any, tmp_path: Path) -> None:
-    adaptive = simulate(TRUE, n_items=N, levels=[25, 50, 100], replacement=False, rng=0)
+    adaptive = simulate(TRUE, n_items=N, design="adaptive:levels=25/50/100", rng=0)
     assert adaptive.rows is not None
     path = tmp_path / "ranks.csv"
     lines = [f"{r},{n}" for r, n in zip(adaptive.rows.rank, adaptive.rows.sample_size, strict=True)]

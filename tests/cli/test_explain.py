@@ -13,7 +13,9 @@ SIZES = ("--sample-size", "100", "--n-items", "26_744")
 
 
 def test_text_and_json_are_the_library_s(fullrank: Any) -> None:
-    expected = explain(metrics=["hr@10", "ndcg@10"], sample_size=100, n_items=26_744)
+    expected = explain(
+        metrics=["hr@10", "ndcg@10"], design="sampled:100,replacement=true", n_items=26_744
+    )
     words = ("explain", *SIZES, "-m", "hr@10", "-m", "ndcg@10")
     assert fullrank(*words).out == f"{expected}\n"
     assert json.loads(fullrank(*words, "--json").out) == expected.to_dict() | {"assumed": []}

@@ -19,7 +19,6 @@ import pytest
 from fullrank import (
     FactorScorer,
     Interactions,
-    adaptive_ranks,
     compare,
     estimate,
     evaluate,
@@ -64,10 +63,10 @@ def ranked(kind: str) -> tuple[Results, dict[str, FactorScorer], Split]:
     scorers, split = some_data(3 if kind == "several targets" else 1)
     how: dict[str, Callable[..., Any]] = {
         "exact": rank,
-        "fixed": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
-        "joint": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
-        "adaptive": lambda *a, **k: adaptive_ranks(*a, start=20, rng=0, **k),
-        "several targets": lambda *a, **k: sample_ranks(*a, sample_size=60, rng=0, **k),
+        "fixed": lambda *a, **k: sample_ranks(*a, design="sampled:60", rng=0, **k),
+        "joint": lambda *a, **k: sample_ranks(*a, design="sampled:60", rng=0, **k),
+        "adaptive": lambda *a, **k: sample_ranks(*a, design="adaptive:20", rng=0, **k),
+        "several targets": lambda *a, **k: sample_ranks(*a, design="sampled:60", rng=0, **k),
     }
     excluded = {"exclude": split.train}
     found = {name: how[kind](one, split.test, **excluded) for name, one in scorers.items()}

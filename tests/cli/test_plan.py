@@ -16,7 +16,7 @@ pytest.importorskip("pyarrow")
 TRY = ("--try", "100", "--try", "25,50,100,200,400,800", "--try", "exact")
 DESIGNS = [100, [25, 50, 100, 200, 400, 800], "exact"]
 TRUE = np.random.default_rng(0).integers(1, 45, 400) ** 2
-PILOT = simulate(TRUE, n_items=2000, sample_size=300, replacement=True, excluded=True, rng=0)
+PILOT = simulate(TRUE, n_items=2000, design="sampled:300,replacement=true,excluded=true", rng=0)
 
 
 @pytest.fixture
@@ -102,7 +102,9 @@ def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
 
 def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) -> None:
     path = tmp_path / "grown.csv"
-    sample = simulate(TRUE, n_items=2000, levels=(25, 50, 100), replacement=True, rng=0)
+    sample = simulate(
+        TRUE, n_items=2000, design="adaptive:levels=25/50/100,replacement=true", rng=0
+    )
     assert sample.rows is not None
     pairs = zip(sample.rows.rank, sample.rows.sample_size, strict=True)
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))

@@ -20,7 +20,7 @@ def files(tmp_path: Path) -> list[Path]:
     found = []
     for name, power in (("a", 2.5), ("b", 2.0)):
         true = np.ceil(N * share**power).astype(int).clip(1)
-        rows = simulate(true, n_items=N, sample_size=100, replacement=True, rng=0).rows
+        rows = simulate(true, n_items=N, design="sampled:100,replacement=true", rng=0).rows
         assert rows is not None
         found.append(tmp_path / f"{name}.csv")
         found[-1].write_text("rank\n" + "\n".join(map(str, rows.rank)) + "\n")

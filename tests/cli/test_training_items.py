@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank import anchored, compare, estimate, jointly
+from fullrank.designs import Uniform
 from fullrank.samples import ExactRanks, RankSample, simulate
 from fullrank.samples.read_ranks import read_ranks
 
@@ -32,7 +33,7 @@ def ranks(tmp_path: Path) -> Path:
     """Two models in one file that says nothing of training items."""
     path, lines = tmp_path / "ranks.csv", ["model,user,rank"]
     for place, (name, true) in enumerate(TRUE.items()):
-        rows = simulate(true, n_items=N, sample_size=SIZE, rng=place).rows
+        rows = simulate(true, n_items=N, design=Uniform(SIZE), rng=place).rows
         assert rows is not None
         lines += [f"{name},{u},{r}" for u, r in enumerate(rows.rank)]
     path.write_text("\n".join(lines) + "\n")
@@ -193,7 +194,7 @@ def test_the_note_is_not_there_where_it_does_not_matter(
     fullrank: Any, ranks: Path, exact: Path, tmp_path: Path
 ) -> None:
     adaptive, own = tmp_path / "adaptive.parquet", tmp_path / "own.csv"
-    simulate(TRUE["a"], n_items=N, levels=[25, 50, 100], rng=0).write(adaptive)
+    simulate(TRUE["a"], n_items=N, design="adaptive:levels=25/50/100", rng=0).write(adaptive)
     own.write_text("rank,n_items\n" + "1,4000\n5,4100\n" * 50)
     whole = tmp_path / "whole.csv"
     whole.write_text("rank\n1\n5\n9\n7\n")

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array, random_array
 
 from fullrank.errors import InputError
-from fullrank.ranking import adaptive_ranks
+from fullrank.ranking import sample_ranks
 from fullrank.scorers import FactorScorer
 
 KEY = 2**63 + 12345
@@ -16,7 +16,10 @@ COLUMNS = ("rank", "sample_size", "offset", "n_items")
 def same(scorer, targets, **how):
     """The sample of the device, after comparing it with the CPU's."""
     how = {"rng": KEY, "start": 4, "replacement": True, **how}
-    here, there = (adaptive_ranks(scorer, targets, device=one, **how) for one in (None, "cuda"))
+    here, there = (
+        sample_ranks(scorer, targets, device=one, **how, design="adaptive")
+        for one in (None, "cuda")
+    )
     for name in COLUMNS:
         a, b = (getattr(one.rows, name) for one in (here, there))
         np.testing.assert_array_equal(a, b, err_msg=name)
@@ -75,8 +78,12 @@ def test_nan_at_a_later_level_is_the_error_of_the_cpu():
     errors = []
     for device in (None, "cuda"):
         with pytest.raises(InputError, match=r"item row 17\b.*NaN") as caught:
-            adaptive_ranks(
-                scorer, ([0], [best]), start=2, limit=200, replacement=True, rng=3, device=device
+            sample_ranks(
+                scorer,
+                ([0], [best]),
+                design="adaptive:2,limit=200,replacement=true",
+                rng=3,
+                device=device,
             )
         errors.append(str(caught.value))
     assert errors[0] == errors[1]

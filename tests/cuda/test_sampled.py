@@ -206,7 +206,7 @@ def test_a_module_must_be_on_the_device(part):
     else:
         scorer.module.register_buffer("mean", torch.zeros(3, device="meta"))
     with pytest.raises(InputError, match=r'`device`.*"meta"'):
-        sample_ranks(scorer, ONE, sample_size=20, device="cuda")
+        sample_ranks(scorer, ONE, design="sampled:20", device="cuda")
 
 
 class Shapeless(Distance):
@@ -217,7 +217,7 @@ class Shapeless(Distance):
 def test_a_module_must_score_every_pair():
     scorer = TorchScorer(Shapeless(4, 50).to(module().place.weight.device))
     with pytest.raises(InputError, match=r"`module`.*\b3\b"):
-        sample_ranks(scorer, ONE, sample_size=20, device="cuda")
+        sample_ranks(scorer, ONE, design="sampled:20", device="cuda")
 
 
 @pytest.mark.breadth
@@ -233,7 +233,7 @@ def test_nan_is_the_error_of_the_cpu(where):
     for device in (None, "cuda"):
         with pytest.raises(InputError, match="is NaN") as caught:
             sample_ranks(
-                scorer, ONE, sample_size=120, replacement=True, n_jobs=1, rng=1, device=device
+                scorer, ONE, design="sampled:120,replacement=true", n_jobs=1, rng=1, device=device
             )
         errors.append(str(caught.value))
     assert errors[0] == errors[1]
@@ -245,13 +245,16 @@ def test_nan_of_given_items_and_of_modules():
     items[20] = np.nan
     with pytest.raises(InputError, match=r"user row 3\b.*item row 20\b.*NaN"):
         sample_ranks(
-            FactorScorer(users, items), ([0, 3], [1, 2]), negatives=[[4, 5], [6, 20]],
-            replacement=True, pool="all", device="cuda",
-        )  # fmt: skip
+            FactorScorer(users, items),
+            ([0, 3], [1, 2]),
+            negatives=[[4, 5], [6, 20]],
+            design="sampled:replacement=true",
+            device="cuda",
+        )
     scorer = TorchScorer(module())
     scorer.module.place.weight.data[4 + 20] = np.nan
     with pytest.raises(InputError, match=r"item row 20\b.*NaN"):
-        sample_ranks(scorer, ONE, sample_size=120, replacement=True, rng=1, device="cuda")
+        sample_ranks(scorer, ONE, design="sampled:120,replacement=true", rng=1, device="cuda")
 
 
 @pytest.mark.verify
@@ -274,14 +277,14 @@ def test_nan_of_an_excluded_item_is_no_error():
 )
 def test_scorers_that_a_gpu_cannot_rank(scorer, told):
     with pytest.raises(InputError, match=rf'`device`.*None.*"cpu".*{told}'):
-        sample_ranks(scorer, ONE, sample_size=20, device="cuda")
+        sample_ranks(scorer, ONE, design="sampled:20", device="cuda")
 
 
 def test_a_catalogue_that_does_not_fit(monkeypatch):
     users, items, _ = factors(14)
     monkeypatch.setattr(device_data, "free_memory", lambda torch, device: 2**29)
     with pytest.raises(InputError, match=r"1\.2 KiB.*512\.0 MiB"):
-        sample_ranks(FactorScorer(users, items), ONE, sample_size=20, device="cuda")
+        sample_ranks(FactorScorer(users, items), ONE, design="sampled:20", device="cuda")
 
 
 def test_the_device_is_one_that_is_known():

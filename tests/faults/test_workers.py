@@ -48,7 +48,7 @@ def expected(world: tuple[dict[str, Any], UserFile]) -> Evaluation:
 
 def measured(world: tuple[dict[str, Any], UserFile], engine: Any) -> Evaluation:
     models, users = world
-    return evaluate(models, users, strategy="exact", engine=engine, shard_size=1, rng=0)
+    return evaluate(models, users, design="exact", engine=engine, shard_size=1, rng=0)
 
 
 def assert_same(found: Evaluation, expected: Evaluation) -> None:

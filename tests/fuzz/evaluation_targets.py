@@ -99,8 +99,15 @@ def factor_files(source: random.Random) -> Any:
 def _run() -> Path:
     place = folder() / "run"
     scores = {"a": np.arange(12.0).reshape(3, 4), "b": np.ones((3, 4)).cumsum(axis=1)}
-    evaluate(scores, ([0, 1, 2], [1, 2, 3]), strategy="sampled:3", exclude=None, out=place,
-             report=False, rng=0)  # fmt: skip
+    evaluate(
+        scores,
+        ([0, 1, 2], [1, 2, 3]),
+        design="sampled:3",
+        exclude=None,
+        out=place,
+        report=False,
+        rng=0,
+    )
     return place
 
 

@@ -177,9 +177,9 @@ def kernels(source: random.Random) -> Any:
         return kernel(**spoiled(source, named))
     named["metric"] = _metric(source)
     if which == 1:
-        return samples.expected_metric(**spoiled(source, named))
+        return designs.expected_metric(**spoiled(source, named))
     if which == 2:
-        return samples.sampled_metric_std(**spoiled(source, named))
+        return designs.sampled_metric_std(**spoiled(source, named))
     return samples.collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
 
 
@@ -290,10 +290,7 @@ def _results(source: random.Random, kind: int) -> dict[str, Any]:
         }
     n_items = source.choice((20, 500))
     return {
-        name: samples.simulate(
-            _ranks(source, size, n_items), n_items=n_items, sample_size=10, rng=i,
-            user=np.arange(size) if source.random() < 0.9 else None,
-        )
+        name: samples.simulate(_ranks(source, size, n_items), n_items=n_items, design="sampled:10", rng=i, user=np.arange(size) if source.random() < 0.9 else None)
         for i, name in enumerate(names)
     }  # fmt: skip
 
@@ -511,8 +508,8 @@ def sample_ranks(source: random.Random) -> Any:
     return str(ranking.sample_ranks(**_spoiled_ask(source, named)))
 
 
-@target("adaptive_ranks", share=3)
-def adaptive_ranks(source: random.Random) -> Any:
+@target("sample_ranks", share=3)
+def sample_ranks(source: random.Random) -> Any:
     named = _asked(source, 4, 30) | {
         "start": source.choice((2, 5)),
         "limit": source.choice((None, 20, 30)),
@@ -521,7 +518,7 @@ def adaptive_ranks(source: random.Random) -> Any:
         "replacement": source.random() < 0.3,
         "pool": source.choice(("all", "unseen")),
     }
-    return str(ranking.adaptive_ranks(**_spoiled_ask(source, named)))
+    return str(ranking.sample_ranks(**_spoiled_ask(source, named), design="adaptive"))
 
 
 @target("sample_users and draw_negatives", share=6)

@@ -53,13 +53,10 @@ def _samples() -> list[RankSample]:
     return [
         RankSample.from_ranks([1, 3, 1, 10], **fixed),
         RankSample.from_ranks([1, 3, 2], **fixed, user=["a", "b", "ü"], weight=[1, 2, 0.5]),
-        RankSample.from_counts([1, 2, 5], [7, 2, 1], sample_size=5, n_items=99, replacement=True),
-        simulate([1, 50, 90], n_items=99, levels=[5, 10, 20], rng=0, user=[3, 4, 5]),
-        RankSample.from_ranks(
-            [1, 2, 2], sample_size=4, n_items=30, replacement=False, user=[1, 1, 2],
-            n_targets=[2, 2, 1], offset=[0, 1, 0],
-        ),
-        RankSample.from_ranks([1, 2], sample_size=4, n_items=[30, 20], replacement=False),
+        RankSample.from_counts([1, 2, 5], [7, 2, 1], sample_size=5, n_items=99, design="sampled:replacement=true"),
+        simulate([1, 50, 90], n_items=99, design="adaptive:levels=5/10/20", rng=0, user=[3, 4, 5]),
+        RankSample.from_ranks([1, 2, 2], sample_size=4, n_items=30, user=[1, 1, 2], n_targets=[2, 2, 1], offset=[0, 1, 0]),
+        RankSample.from_ranks([1, 2], sample_size=4, n_items=[30, 20]),
     ]  # fmt: skip
 
 
@@ -503,7 +500,7 @@ def negatives_ncf(source: random.Random) -> Any:
 
 @functools.cache
 def _negative_parquets() -> Seeds:
-    drawn = draw_negatives(([0, 1, 1], [5, 3, 2]), 8, sample_size=4, rng=1)
+    drawn = draw_negatives(([0, 1, 1], [5, 3, 2]), 8, design="sampled:4", rng=1)
     flat = pa.table({"user": [0, 0, 1], "negative": [3, 4, 5]})
     return [
         _bytes_of(drawn.save, "n.parquet"),

@@ -22,10 +22,18 @@ from fullrank import inference, metrics, models
 from fullrank._lib import checks, files, memory
 from fullrank.data import Interactions, sample_users, simulate
 from fullrank.data.sets import datasets, formats
-from fullrank.designs import Design, Negatives, RankGrid, draw_negatives
+from fullrank.designs import (
+    Adaptive,
+    Design,
+    Negatives,
+    RankGrid,
+    Uniform,
+    draw_negatives,
+    expected_metric,
+)
 from fullrank.errors import DownloadError, InputError, WriteError
 from fullrank.ranking import rank, sample_ranks
-from fullrank.samples import RankDistribution, RankSample, consistency, expected_metric
+from fullrank.samples import RankDistribution, RankSample, consistency
 from fullrank.samples import simulate as simulate_ranks
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray, as_scorer
 
@@ -145,9 +153,13 @@ def test_labels_must_be_numbers_or_text() -> None:
 @pytest.mark.parametrize("order", [[0, 1, 2], [2, 0, 1], [1, 2, 0]])
 def test_counts_stay_with_their_ranks_in_any_order(order: list[int]) -> None:
     rank, count = np.array([1, 2, 5])[order], np.array([70, 20, 10])[order]
-    sample = RankSample.from_counts(rank, count, sample_size=5, n_items=99, replacement=True)
+    sample = RankSample.from_counts(
+        rank, count, sample_size=5, n_items=99, design="sampled:replacement=true"
+    )
     assert (sample.rank.tolist(), sample.count.tolist()) == ([1, 2, 5], [70, 20, 10])
-    twice = RankSample.from_counts([5, 1, 5], [1, 2, 3], sample_size=5, n_items=9, replacement=True)
+    twice = RankSample.from_counts(
+        [5, 1, 5], [1, 2, 3], sample_size=5, n_items=9, design="sampled:replacement=true"
+    )
     assert (twice.rank.tolist(), twice.count.tolist()) == ([1, 5], [2, 4])
 
 
@@ -176,7 +188,7 @@ def test_levels_that_are_ragged_or_none() -> None:
 
 
 def test_a_design_keeps_what_json_can_hold() -> None:
-    design = Design(replacement=np.bool_(True), levels=[5, 9], stop_rank=np.int32(2))
+    design = Adaptive(replacement=np.bool_(True), levels=[5, 9], refine_rank=np.int32(2))
     assert json.dumps(design.to_dict())
 
 
@@ -208,7 +220,9 @@ def test_ids_that_are_ragged() -> None:
 def test_a_metric_that_is_named_twice_counts_once() -> None:
     assert metrics.parse_all(["recall@2", "Recall@2", "ndcg"]) == metrics.parse_all("recall@2,ndcg")
     ranks = [1, 2, 3, 1]
-    found = inference.estimate(ranks, n_items=50, sample_size=5, metrics="recall@2,recall@2")
+    found = inference.estimate(
+        ranks, n_items=50, design="sampled:5,replacement=true", metrics="recall@2,recall@2"
+    )
     assert list(found.values) == ["recall@2"]
 
 
@@ -246,19 +260,19 @@ def test_the_interval_of_a_metric_next_to_nothing() -> None:
         (lambda: RankGrid.default(10**12, max_k=10**11),
          r"`max_k`.*\b200,000,000,000\b.*5\.8 TiB.*8\.0 GiB"),
         (lambda: RankGrid.default(2**60), r"`n_items`.*\b1152921504606846976\b"),
-        (lambda: expected_metric("ndcg", [1], 10**12, 10**13),
+        (lambda: expected_metric([1], "ndcg", n_items=10**13, design=Uniform(10**12, replacement=True)),
          r"`sample_size`.*\b1,000,000,000,000\b.*58\.2 TiB.*8\.0 GiB"),
-        (lambda: consistency("ndcg", [1], [2], n_items=10**12),
+        (lambda: consistency([1], [2], "ndcg", n_items=10**12, design="sampled:replacement=true"),
          r"`sample_sizes`.*\b1,000,000,000,000\b"),
-        (lambda: Design(replacement=True, levels=[5, 2**60]).possible(10**18),
+        (lambda: Adaptive(replacement=True, levels=[5, 2**60]).possible(10**18),
          r"`levels`.*\b1,152,921,504,606,846,976\b.*32 EiB"),
         (lambda: simulate(n_users=10**6, n_items=10**6, mean_interactions=10),
          r"`n_users`.*\b1,000,000\b.*\b1,000,000\b.*\b20\b.*36\.4 TiB.*8\.0 GiB"),
         (lambda: sample_users(10**12, 3),
          r"`users`.*\b1,000,000,000,000\b.*14\.6 TiB.*8\.0 GiB"),
-        (lambda: draw_negatives(([0], [1]), 9, sample_size=10**12, replacement=True),
+        (lambda: draw_negatives(([0], [1]), 9, design=Uniform(10**12, replacement=True)),
          r"`sample_size`.*\b1\b.*\b999,999,999,999\b.*7\.3 TiB"),
-        (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), sample_size=10**12, replacement=True),
+        (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), design=Uniform(10**12, replacement=True)),
          r"`sample_size`.*\b1,000,000,000,000\b"),
         (lambda: inference.paired_test([0.1, 0.2], test="bootstrap", n_resamples=10**12),
          r"`n_resamples`.*\b1,000,000,000,000\b"),
@@ -544,7 +558,9 @@ def test_a_model_on_a_full_disk(full_disk: Path) -> None:
 def test_a_sample_on_a_full_disk(suffix: str, full_disk: Path) -> None:
     path = full_disk.with_suffix(suffix)
     ranks = np.random.default_rng(0).integers(1, 1000, 9999)
-    sample = RankSample.from_ranks(ranks, sample_size=1000, n_items=5000, replacement=True)
+    sample = RankSample.from_ranks(
+        ranks, sample_size=1000, n_items=5000, design="sampled:replacement=true"
+    )
     with pytest.raises(WriteError) as caught:
         sample.write(path)
     assert re.search(rf"{path}.*File too large", str(caught.value))

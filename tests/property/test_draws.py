@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from fullrank.data.targets import clean_targets
 from fullrank.designs.draws import make_pools, reference_indices
-from fullrank.ranking import adaptive_ranks, sample_ranks
+from fullrank.ranking import sample_ranks
 
 seeds = st.integers(0, 2**64 - 1)
 rows = st.integers(0, 2**45)
@@ -67,7 +67,7 @@ def test_permuting_users_and_batches_changes_nothing(n_items, n_users, seed, tie
     common = {"ties": ties, "rng": seed}
     for run, sizes in (
         (sample_ranks, {"sample_size": 2 + n_items // 3}),
-        (adaptive_ranks, {"start": 2, "limit": n_items}),
+        (sample_ranks, {"start": 2, "limit": n_items}),
     ):
         plain = run(scores, targets, **sizes, **common).rows
         other = run(scores, moved, batch_size=batch, n_jobs=2, **sizes, **common).rows

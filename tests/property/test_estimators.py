@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.estimators import METHODS, Mapping
 from fullrank.estimators.system import observed_system, possible_system
 from fullrank.estimators.uniform import likelihood
@@ -26,7 +26,7 @@ def samples(draw: st.DrawFn) -> RankSample:
     ranks = draw(st.lists(st.integers(1, size), min_size=1, max_size=20))
     if not sizes:
         return RankSample.from_ranks(
-            ranks, sample_size=size, n_items=n_items, replacement=replacement
+            ranks, sample_size=size, n_items=n_items, design=Uniform(replacement=replacement)
         )
     ranks = (
         [min(max(rank, 2), sizes[0]) for rank in ranks]
@@ -34,7 +34,10 @@ def samples(draw: st.DrawFn) -> RankSample:
         else [min(rank, sizes[0]) for rank in ranks]
     )
     return RankSample.from_ranks(
-        ranks, sample_size=sizes[0], n_items=n_items, replacement=replacement, levels=sizes
+        ranks,
+        sample_size=sizes[0],
+        n_items=n_items,
+        design=Adaptive(replacement=replacement, levels=sizes),
     )
 
 

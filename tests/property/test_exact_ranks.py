@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from fullrank.designs import Uniform
 from fullrank.ranking import rank, sample_ranks
 from fullrank.ranking.cpu import exact_factors, exact_item_item
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
@@ -202,9 +203,13 @@ def test_sampling_every_item_is_exact(seed, ties, exclude):
     ):
         exact = rank(scorer, at, exclude=seen, ties=ties, rng=seed)
         drawn = sample_ranks(
-            scorer, at, exclude=seen, ties=ties, rng=seed, sample_size=40,
-            pool="unseen" if exclude else "all",
-        )  # fmt: skip
+            scorer,
+            at,
+            exclude=seen,
+            ties=ties,
+            rng=seed,
+            design=Uniform(40, pool="unseen" if exclude else "all"),
+        )
         np.testing.assert_array_equal(drawn.rows.rank, exact.ranks)
         np.testing.assert_array_equal(drawn.rows.n_items, exact.candidates)
 

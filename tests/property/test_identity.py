@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fullrank.data import Interactions
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer, ScoreArray
 
 N_USERS, N_ITEMS = 9, 14
@@ -48,8 +48,8 @@ def _ids(draw: str, letter: str, size: int, random: Any) -> Any:
 )
 @pytest.mark.parametrize(
     "verb",
-    [rank, partial(sample_ranks, sample_size=6), partial(adaptive_ranks, start=3)],
-    ids=["rank", "sample_ranks", "adaptive_ranks"],
+    [rank, partial(sample_ranks, sample_size=6), partial(sample_ranks, start=3)],
+    ids=["rank", "sample_ranks", "sample_ranks"],
 )
 def test_the_order_of_rows_changes_nothing(verb: Any, kind: str, seed: int, draw: str) -> None:
     random = np.random.default_rng(seed)

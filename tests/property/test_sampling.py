@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullrank import metrics
-from fullrank.designs import Design, RankGrid, kernel, kernel_averages
-from fullrank.samples import RankDistribution, RankSample, expected_metric, simulate
+from fullrank.designs import Adaptive, RankGrid, expected_metric, kernel, kernel_averages
+from fullrank.samples import RankDistribution, RankSample, simulate
 
 SIZES = st.integers(2, 400).flatmap(
     lambda n_items: st.tuples(st.just(n_items), st.integers(2, n_items))
@@ -52,7 +52,7 @@ def test_bins_average_their_ranks(
 def test_adaptive_outcomes_sum_to_one(n_items: int, replacement: bool, data: st.DataObject) -> None:
     levels = sorted(data.draw(st.sets(st.integers(2, n_items), min_size=1, max_size=5)))
     stop_rank = data.draw(st.integers(1, levels[0] - 1))
-    design = Design(replacement=replacement, levels=tuple(levels), stop_rank=stop_rank)
+    design = Adaptive(replacement=replacement, levels=tuple(levels), refine_rank=stop_rank)
     rank, size = design.possible(n_items)
     table = design.probabilities_at(np.arange(1, n_items + 1), rank, size, n_items=n_items)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-11)
@@ -76,10 +76,10 @@ def test_order_and_sharding_change_nothing(ranks: list[int], random) -> None:
 
 @given(st.lists(st.integers(1, 50), min_size=1, max_size=40), METRICS)
 def test_sampling_every_item_is_exact(ranks: list[int], metric: metrics.Metric) -> None:
-    sample = simulate(ranks, n_items=50, sample_size=50)
+    sample = simulate(ranks, n_items=50, design="sampled:50")
     exact = metrics.evaluate(ranks, metric, n_items=50)[metric.name]
     np.testing.assert_allclose(sample.naive(metric), exact, atol=1e-12)
-    expected = expected_metric(metric, ranks, 50, 50, replacement=False).mean()
+    expected = expected_metric(ranks, metric, n_items=50, design="sampled:50").mean()
     np.testing.assert_allclose(expected, exact, atol=1e-12)
 
 

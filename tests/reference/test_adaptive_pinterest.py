@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from fullrank.data import Interactions, read_split
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, RankGrid
 from fullrank.metrics import parse
 from fullrank.models import EASE
-from fullrank.ranking import adaptive_ranks, rank
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankSample
 from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 
@@ -58,7 +58,10 @@ def test_size_and_error(
     world: World, settings: dict[str, Any], size: float, error: tuple[float, float]
 ) -> None:
     scorer, targets, exact = world
-    samples = [adaptive_ranks(scorer, targets, rng=seed, **settings) for seed in range(REPEATS)]
+    samples = [
+        sample_ranks(scorer, targets, rng=seed, **settings, design="adaptive")
+        for seed in range(REPEATS)
+    ]
     assert np.mean([s.average_size for s in samples]) == pytest.approx(size, rel=0.015)
     errors = 100 * np.array([recall_error(s, exact) for s in samples])
     # the mean of six repeats, within three of its standard errors
@@ -67,7 +70,7 @@ def test_size_and_error(
 
 def test_who_reaches_the_end_has_the_exact_rank(world: World) -> None:
     scorer, targets, exact = world
-    sample = adaptive_ranks(scorer, targets, limit=N_ITEMS, rng=0)
+    sample = sample_ranks(scorer, targets, design=Adaptive(limit=N_ITEMS), rng=0)
     full = sample.rows.sample_size == N_ITEMS
     assert 200 < full.sum() < 1000
     np.testing.assert_array_equal(sample.rows.rank[full], exact[full])

@@ -11,6 +11,7 @@ from scipy import optimize, stats
 
 import fullrank
 from fullrank.data.sets import datasets
+from fullrank.designs import Uniform
 from fullrank.inference.bounding import polytope
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.events import Events
@@ -115,9 +116,7 @@ def test_the_program_over_every_rank(design: str, shape: str | None) -> None:
 def test_vertices_one_by_one(n_events: int, metric: str) -> None:
     """Every vertex: as many ranks with mass as rows that bind, solved and tried."""
     items, size = 9, 4
-    sample = simulate(
-        [1, 1, 2, 3, 3, 5, 8] * 30, n_items=items, sample_size=size, replacement=False, rng=3
-    )
+    sample = simulate([1, 1, 2, 3, 3, 5, 8] * 30, n_items=items, design=Uniform(size), rng=3)
     events = Events.chosen(sample.design, size, items, n_events)  # coarse: no cut-off counts
     held = [int(sample.count[sample.rank <= t].sum()) for t in events.rank]
     ends = [stats.binomtest(x, 210).proportion_ci(1 - 0.05 / n_events, "exact") for x in held]
@@ -169,7 +168,7 @@ def test_ml1m_as_designed(data_file: Callable[[str], Path]) -> None:
     split = datasets.load_split("ml-1m")
     model = EASE(regularization=1500.0).fit(split.train)
     ranks = fullrank.rank(model, split.test, exclude=split.train, ties="random", rng=0).ranks
-    sample = simulate(ranks, n_items=split.train.n_items, sample_size=100, rng=0)
+    sample = simulate(ranks, n_items=split.train.n_items, design="sampled:100", rng=0)
     exact = (ranks <= 10).mean()
     assert exact == pytest.approx(0.1063, abs=5e-4)
     for shape, ends in ((None, (0.0, 0.30)), ("decreasing", (0.06, 0.20))):

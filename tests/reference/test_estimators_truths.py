@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.estimators import METHODS, cls, mle
 from fullrank.inference import estimate
 from fullrank.samples import RankDistribution, RankSample, simulate
@@ -24,7 +24,7 @@ def test_a_sample_of_every_item_gives_the_exact_distribution(
     ranks: tuple[np.ndarray, int], name: str
 ) -> None:
     true, n_items = ranks
-    sample = simulate(true, n_items=n_items, sample_size=n_items)
+    sample = simulate(true, n_items=n_items, design=Uniform(n_items))
     grid = RankGrid.default(n_items, tail=32)
     result = estimate(sample, method=name, metrics=METRICS, grid=grid)
     exact = RankDistribution.from_ranks(true, n_items=n_items, grid=grid)
@@ -38,7 +38,7 @@ def test_a_sample_of_every_item_gives_the_exact_distribution(
 
 def test_the_converged_mle_of_every_item_is_exact(ranks: tuple[np.ndarray, int]) -> None:
     true, n_items = ranks
-    sample = simulate(true, n_items=n_items, sample_size=n_items)
+    sample = simulate(true, n_items=n_items, design=Uniform(n_items))
     found = mle(sample, tol=1e-9)
     exact = RankDistribution.from_ranks(true, n_items=n_items, grid=found.grid)
     np.testing.assert_allclose(found.mass, exact.mass, atol=1e-9)
@@ -47,7 +47,7 @@ def test_the_converged_mle_of_every_item_is_exact(ranks: tuple[np.ndarray, int])
 def test_ranks_kept_one_by_one_are_exact_beyond_merged_outcomes() -> None:
     """At n = N = 3000 outcomes beyond 512 are merged, unless the grid looks at them."""
     true = np.random.default_rng(0).integers(1, 3001, 2000)
-    sample = simulate(true, n_items=3000, sample_size=3000)
+    sample = simulate(true, n_items=3000, design="sampled:3000")
     exact = metrics.evaluate(true, "recall@450", n_items=3000)["recall@450"]
     np.testing.assert_allclose(
         estimate(sample, method="BV", metrics="recall@450")["recall@450"], exact, atol=1e-9
@@ -57,7 +57,7 @@ def test_ranks_kept_one_by_one_are_exact_beyond_merged_outcomes() -> None:
 @pytest.mark.parametrize("name", [name for name in METHODS if name not in EXACT])
 def test_smoothers_say_that_they_would_not_be_exact(name: str) -> None:
     true = np.repeat([1, 4, 9, 40], [5, 1, 7, 2])
-    result = estimate(simulate(true, n_items=60, sample_size=60), method=name)
+    result = estimate(simulate(true, n_items=60, design="sampled:60"), method=name)
     exact = metrics.evaluate(true, METRICS, n_items=60)
     assert not result.recovers_exact
     says = "This estimator stays biased even when every item is sampled."
@@ -69,7 +69,7 @@ def test_smoothers_say_that_they_would_not_be_exact(name: str) -> None:
 def test_those_who_reached_the_end_of_an_adaptive_design_are_known() -> None:
     """Levels up to N, without replacement: of a target at rank 1 of all items R is 1."""
     true = np.repeat([1, 2, 30, 80], 50)
-    sample = simulate(true, n_items=80, levels=[10, 40, 80], rng=0)
+    sample = simulate(true, n_items=80, design="adaptive:levels=10/40/80", rng=0)
     for name in ("MLE", "BV", "MN", "MES", "WMLE"):
         # the outcomes (1, 80) and (2, 80) tell ranks 1 and 2 apart for certain
         found = estimate(sample, method=name, metrics="recall@1")["recall@1"]
@@ -111,7 +111,6 @@ def test_several_targets_of_exhausted_samples(name: str, weighted: bool) -> None
         rank - offset,
         sample_size=50 - number + 1,
         n_items=50,
-        replacement=False,
         user=user,
         n_targets=number,
         offset=offset,
@@ -127,14 +126,13 @@ def test_several_targets_of_exhausted_samples(name: str, weighted: bool) -> None
 def test_several_targets_agree_with_one_where_there_is_one() -> None:
     """A user with two targets makes the sample one of several; the others have one each."""
     true = np.minimum(np.random.default_rng(1).geometric(0.05, 500), 200)
-    rank = simulate(true, n_items=200, sample_size=40, rng=2).rows.rank
-    one = estimate(rank, method="MLE", n_items=200, sample_size=40, replacement=False)
+    rank = simulate(true, n_items=200, design="sampled:40", rng=2).rows.rank
+    one = estimate(rank, method="MLE", n_items=200, design="sampled:40")
     # the extra user weighs nothing
     both = RankSample.from_ranks(
         [*rank, 1, 1],
         sample_size=40,
         n_items=200,
-        replacement=False,
         user=[*range(500), 500, 500],
         n_targets=[1] * 500 + [2, 2],
         offset=[0] * 500 + [0, 1],
@@ -152,10 +150,10 @@ def test_catalogues_of_the_users_own(name: str) -> None:
     pool = rng.integers(900, 1101, 4000)
     true = np.minimum(rng.geometric(0.01, 4000), pool)
     sampled = 1 + rng.hypergeometric(true - 1, pool - true, 199)
-    own = RankSample.from_ranks(sampled, sample_size=200, n_items=pool, replacement=False)
+    own = RankSample.from_ranks(sampled, sample_size=200, n_items=pool)
     exact = metrics.evaluate(true, "recall@50", n_items=1100)["recall@50"]
     found = estimate(own, method=name, metrics="recall@50")["recall@50"]
-    common = simulate(true.clip(max=1000), n_items=1000, sample_size=200, rng=rng)
+    common = simulate(true.clip(max=1000), n_items=1000, design="sampled:200", rng=rng)
     same = estimate(common, method=name, metrics="recall@50")["recall@50"]
     assert abs(found - exact) < max(0.02, 1.5 * abs(same - exact))
 
@@ -170,7 +168,7 @@ def test_adaptive_catalogues_of_the_users_own_that_end_before_the_levels() -> No
             simulate(
                 true[pool == n],
                 n_items=int(n),
-                levels=[*(size for size in (10, 50, 100) if size < n), n],
+                design=Adaptive(levels=[*(size for size in (10, 50, 100) if size < n), n]),
                 rng=rng,
             ),
             n,
@@ -181,8 +179,7 @@ def test_adaptive_catalogues_of_the_users_own_that_end_before_the_levels() -> No
         np.concatenate([part.rows.rank for part, _ in parts]),
         sample_size=np.concatenate([part.rows.sample_size for part, _ in parts]),
         n_items=np.concatenate([np.full(part.n_targets, n) for part, n in parts]),
-        replacement=False,
-        levels=[10, 50, 100, 200],
+        design="adaptive:levels=10/50/100/200",
     )
     assert np.unique(sample.pool).size > 48
     exact = metrics.evaluate(true, "recall@5", n_items=400)["recall@5"]
@@ -192,7 +189,7 @@ def test_adaptive_catalogues_of_the_users_own_that_end_before_the_levels() -> No
 
 
 def test_cls_of_a_metric_is_the_sum_of_its_distribution_for_recall() -> None:
-    sample = simulate(np.arange(1, 201), n_items=200, sample_size=20, rng=0)
+    sample = simulate(np.arange(1, 201), n_items=200, design="sampled:20", rng=0)
     grid = RankGrid.default(200)
     found = cls(sample, grid=grid)
     assert isinstance(found, RankDistribution)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from fullrank.designs import Design, RankGrid, kernel, kernel_averages
+from fullrank.designs import Adaptive, RankGrid, Uniform, kernel, kernel_averages
 
 HUGE = 10**8
 
@@ -176,10 +176,10 @@ def test_large_samples_are_windowed_around_their_mode() -> None:
 def test_probabilities_of_a_design_sum_to_one_on_the_grid() -> None:
     grid = RankGrid.default(50_000)
     for design, size in (
-        (Design(replacement=True), 100),
-        (Design(replacement=False), 100),
-        (Design(replacement=True, levels=(25, 50, 100, 200)), None),
-        (Design(replacement=False, levels=(25, 50, 100, 200), stop_rank=3), None),
+        (Uniform(replacement=True), 100),
+        (Uniform(replacement=False), 100),
+        (Adaptive(replacement=True, levels=(25, 50, 100, 200)), None),
+        (Adaptive(replacement=False, levels=(25, 50, 100, 200), refine_rank=3), None),
     ):
         rank, sample_size = design.possible(50_000, size)
         table = design.probabilities(rank, sample_size, n_items=50_000, grid=grid)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from fullrank import metrics
-from fullrank.designs import kernel
-from fullrank.samples import collapse, consistency, expected_metric, sampled_metric_std
+from fullrank.designs import Uniform, collapse, expected_metric, kernel, sampled_metric_std
+from fullrank.samples import consistency
 
 N_ITEMS = 10_000
 RANKS = {
@@ -38,8 +38,12 @@ def test_exact_table_to_the_printed_digits(model: str) -> None:
 @pytest.mark.parametrize("model", RANKS)
 def test_sampled_table_within_its_simulation_error(model: str) -> None:
     for name, (mean, spread) in zip(NAMES, SAMPLED[model], strict=True):
-        expected = expected_metric(name, RANKS[model], 100, N_ITEMS).mean()
-        std = sampled_metric_std(name, RANKS[model], 100, N_ITEMS)
+        expected = expected_metric(
+            RANKS[model], name, n_items=N_ITEMS, design="sampled:100,replacement=true"
+        ).mean()
+        std = sampled_metric_std(
+            RANKS[model], name, n_items=N_ITEMS, design="sampled:100,replacement=true"
+        )
         # the printed mean is rounded, too
         assert abs(expected - mean) <= 3 * std / np.sqrt(1000) + 0.0005, name
         assert abs(std - spread) <= 0.1 * spread + 0.0005, name
@@ -47,12 +51,23 @@ def test_sampled_table_within_its_simulation_error(model: str) -> None:
 
 def test_only_auc_keeps_the_order() -> None:
     for (_, first), (_, second) in itertools.combinations(RANKS.items(), 2):
-        assert consistency("auc", first, second, n_items=N_ITEMS).consistent
+        assert consistency(
+            first, second, "auc", n_items=N_ITEMS, design="sampled:replacement=true"
+        ).consistent
     # section 4.3: C is best exactly, and last among 100 candidates
-    ap = consistency("ap", RANKS["A"], RANKS["C"], n_items=N_ITEMS, sample_sizes=[100, 10_000])
+    ap = consistency(
+        RANKS["A"],
+        RANKS["C"],
+        "ap",
+        n_items=N_ITEMS,
+        sample_sizes=[100, 10_000],
+        design="sampled:replacement=true",
+    )
     assert ap.agrees.tolist() == [False, True]
     # "it takes about m = 5,000 samples" for recall@10: A is below C from then on
-    recall = consistency("recall@10", RANKS["A"], RANKS["C"], n_items=N_ITEMS)
+    recall = consistency(
+        RANKS["A"], RANKS["C"], "recall@10", n_items=N_ITEMS, design="sampled:replacement=true"
+    )
     assert recall.from_size is not None
     assert 1_000 < recall.from_size < 5_000
 
@@ -64,7 +79,9 @@ def test_closed_forms_equal_the_sum(name: str, replacement: bool) -> None:
         ranks = np.unique(np.geomspace(1, n_items, 40).astype(int))
         table = kernel(ranks, sample_size=sample_size, n_items=n_items, replacement=replacement)
         weights = metrics.parse(name).weights(np.arange(1, sample_size + 1), sample_size)
-        closed = expected_metric(name, ranks, sample_size, n_items, replacement)
+        closed = expected_metric(
+            ranks, name, n_items=n_items, design=Uniform(sample_size, replacement=replacement)
+        )
         np.testing.assert_allclose(closed, table @ weights, rtol=1e-12, atol=1e-14)
 
 
@@ -78,7 +95,9 @@ def test_closed_form_of_ap_keeps_its_digits_in_a_huge_catalogue() -> None:
         missed = mpmath.binomial(n_items - rank, n) / mpmath.binomial(n_items, n)
         without = mpmath.mpf(n_items) / (n * rank) * (1 - missed)
         for replacement, truth in ((True, with_replacement), (False, without)):
-            value = expected_metric("ap", [rank], n, n_items, replacement)[0]
+            value = expected_metric(
+                [rank], "ap", n_items=n_items, design=Uniform(n, replacement=replacement)
+            )[0]
             assert abs(value / float(truth) - 1) < 1e-12
 
 
@@ -87,7 +106,7 @@ def test_closed_form_of_ap_keeps_its_digits_in_a_huge_catalogue() -> None:
 def test_one_sampled_item_makes_every_metric_a_line(name: str, replacement: bool) -> None:
     ranks = np.arange(1, 301)
     slope, intercept = collapse(name, 300)
-    expected = expected_metric(name, ranks, 2, 300, replacement)
+    expected = expected_metric(ranks, name, n_items=300, design=Uniform(2, replacement=replacement))
     np.testing.assert_allclose(expected, slope * ranks + intercept, atol=1e-13)
     assert slope < 0
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fullrank.designs import Uniform, expected_metric
 from fullrank.inference.statistics.proportions import hoeffding_confidence, two_proportions
 from fullrank.inference.statistics.sample_size import users_needed
-from fullrank.samples import expected_metric
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,12 @@ def test_theorem_2_1(
     """A recall curve above another stays above it in the sample, at every k and n."""
     first = np.array(ranks)
     second = np.minimum(60, first + np.array(worse_by[: first.size]))
-    a, b = (expected_metric(metric, one, size, 60, replacement).mean() for one in (first, second))
+    a, b = (
+        expected_metric(
+            one, metric, n_items=60, design=Uniform(size, replacement=replacement)
+        ).mean()
+        for one in (first, second)
+    )
     assert a >= b - 1e-12
 
 
@@ -76,7 +81,10 @@ def test_theorem_2_1_does_not_go_back() -> None:
     """Sampled curves can be in order at every k though the full ones cross."""
     first, second = np.array([2, 5, 40]), np.array([1, 30, 60])
     recalls = [
-        [expected_metric(f"recall@{k}", one, 10, 60, False).mean() for k in range(1, 10)]
+        [
+            expected_metric(one, f"recall@{k}", n_items=60, design="sampled:10").mean()
+            for k in range(1, 10)
+        ]
         for one in (first, second)
     ]
     assert np.less_equal(recalls[1], recalls[0]).all()

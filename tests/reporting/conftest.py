@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.designs import Adaptive
 from fullrank.reporting import Report, build_report
 from fullrank.samples import ExactRanks, RankSample, simulate
 
@@ -45,8 +46,7 @@ def named(sample: RankSample) -> RankSample:
         rows.rank,
         sample_size=rows.sample_size,
         n_items=rows.n_items,
-        replacement=design.replacement,
-        levels=design.levels,
+        design=Adaptive(replacement=design.replacement, levels=design.levels),
         user=np.arange(rows.rank.size),
     )
 
@@ -63,9 +63,8 @@ def several_targets(n_users: int = 60) -> RankSample:
             rows.append((1 + drawn, user, size, offset))
     rank, user, n_targets, offset = np.array(rows).T
     return RankSample.from_ranks(
-        rank, sample_size=100, n_items=N_ITEMS, replacement=False, user=user,
-        n_targets=n_targets, offset=offset,
-    )  # fmt: skip
+        rank, sample_size=100, n_items=N_ITEMS, user=user, n_targets=n_targets, offset=offset
+    )
 
 
 @pytest.fixture(scope="session")
@@ -86,7 +85,7 @@ def fixed() -> Report:
     """Two models, sampled 100 of 2,000, exact ranks known."""
     truth = {"old": ranks_of(2.5), "new": ranks_of(4.0)}
     samples = {
-        name: named(simulate(ranks, n_items=N_ITEMS, sample_size=100, replacement=False, rng=1))
+        name: named(simulate(ranks, n_items=N_ITEMS, design="sampled:100", rng=1))
         for name, ranks in truth.items()
     }
     exact = {name: exact_ranks(ranks) for name, ranks in truth.items()}
@@ -97,7 +96,12 @@ def fixed() -> Report:
 def hostile() -> Report:
     """Five adaptive models whose names would break a careless page, and a hostile title."""
     samples = {
-        name: simulate(ranks_of(2.0 + place), n_items=N_ITEMS, levels=[25, 50, 100, 200], rng=place)
+        name: simulate(
+            ranks_of(2.0 + place),
+            n_items=N_ITEMS,
+            design="adaptive:levels=25/50/100/200",
+            rng=place,
+        )
         for place, name in enumerate(HOSTILE.values())
     }
     return build_report(

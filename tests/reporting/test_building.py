@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import fullrank as fr
+from fullrank.designs import Adaptive
 from fullrank.errors import InputError
 from fullrank.reporting import Report, build_report, write_report
 from fullrank.samples import RankSample, simulate
@@ -74,7 +75,7 @@ def test_the_summary_speaks_of_users_winner_certainty_and_blindness(fixed: Repor
 
 
 def test_a_single_model_is_not_compared(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = build_report({"mine": sample}, **ALL)
     assert list(report.figures) == ["recall", "ranks", "blind-spot"]
     assert report.comparison is None
@@ -95,19 +96,19 @@ def test_exact_ranks_alone_are_not_estimated(kit: Any) -> None:
 
 def test_a_sample_of_every_item_is_exact(kit: Any) -> None:
     ranks = kit.ranks_of(3.0)
-    whole = RankSample.from_ranks(
-        ranks, sample_size=kit.n_items, n_items=kit.n_items, replacement=False
-    )
+    whole = RankSample.from_ranks(ranks, sample_size=kit.n_items, n_items=kit.n_items)
     report = build_report({"a": whole}, **ALL)
     assert report.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
     assert "blind-spot" not in report.figures
-    beside = simulate(ranks, n_items=kit.n_items, sample_size=100, replacement=False, rng=0)
+    beside = simulate(ranks, n_items=kit.n_items, design="sampled:100", rng=0)
     both = build_report({"a": beside}, exact={"a": whole}, **ALL)
     assert both.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
 
 
 def test_adaptive_samples_have_no_naive_metric_but_costs(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, levels=[25, 50, 100, 400], rng=0)
+    sample = simulate(
+        kit.ranks_of(3.0), n_items=kit.n_items, design="adaptive:levels=25/50/100/400", rng=0
+    )
     report = build_report({"mine": sample}, **ONE)
     assert "naive" not in report.columns()
     assert "covers about 5 ranks, fewer than the cut-off" in " ".join(report.summary)
@@ -132,7 +133,7 @@ def test_users_with_catalogues_of_their_own_have_no_mapping(kit: Any) -> None:
         np.minimum(ranks, sizes) - 1, sizes - np.minimum(ranks, sizes), 99
     )
     sample = RankSample.from_ranks(
-        1 + drawn, sample_size=100, n_items=sizes, replacement=False, pool="unseen"
+        1 + drawn, sample_size=100, n_items=sizes, design="sampled:pool=unseen"
     )
     report = build_report({"mine": sample}, **ALL)
     assert list(report.figures) == ["recall", "ranks", "blind-spot"]
@@ -144,7 +145,7 @@ def test_users_with_catalogues_of_their_own_have_no_mapping(kit: Any) -> None:
 def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
     samples = {
         name: simulate(
-            kit.ranks_of(power), n_items=kit.n_items, sample_size=100, rng=0
+            kit.ranks_of(power), n_items=kit.n_items, design="sampled:100", rng=0
         ).without_rows()
         for name, power in (("a", 2.0), ("b", 3.0))
     }
@@ -156,9 +157,9 @@ def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
 
 
 def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
-    plain = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    plain = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     sample = RankSample.from_ranks(
-        plain.rows.rank, sample_size=100, n_items=kit.n_items, replacement=True, shared_draws=True
+        plain.rows.rank, sample_size=100, n_items=kit.n_items, design="sampled:replacement=true"
     )
     report = build_report({"mine": sample}, **ALL)
     assert "blind-spot" not in report.figures
@@ -167,7 +168,7 @@ def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
 
 
 def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = build_report({"mine": sample}, **ONE)
     assert "blind-spot" not in report.figures
     assert "bounds" not in report.columns()
@@ -175,13 +176,13 @@ def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
 
 @pytest.mark.slow
 def test_names_that_print_alike_are_numbered(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = build_report({"a": sample, "a\n": sample, "": sample}, **ONE)
     assert [model.name for model in report.models] == ["a", "a #2", "(no name)"]
 
 
 def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = build_report({"mine": sample}, metrics=["auc", "auc", "ndcg"], rng=0)
     assert report.metrics == ("auc", "ndcg")
     assert "hardly matter to this metric" in " ".join(report.summary)
@@ -189,7 +190,7 @@ def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
 
 
 def test_tiny_samples_make_a_report(kit: Any) -> None:
-    sample = RankSample.from_ranks([1], sample_size=2, n_items=3, replacement=False)
+    sample = RankSample.from_ranks([1], sample_size=2, n_items=3)
     report = build_report({"mine": sample}, **ALL)
     json.dumps(report.to_dict(), allow_nan=False)
     single = build_report({"mine": kit.exact_ranks(np.array([7]))}, **ALL)
@@ -231,7 +232,7 @@ def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) 
 @pytest.mark.slow
 def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
     samples = {
-        name: simulate(kit.ranks_of(p, n=80), n_items=kit.n_items, sample_size=200, rng=0)
+        name: simulate(kit.ranks_of(p, n=80), n_items=kit.n_items, design="sampled:200", rng=0)
         for name, p in (("a", 2.0), ("b", 2.1))
     }
     first, second = (build_report(samples, **ONE).to_dict() for _ in range(2))
@@ -255,20 +256,20 @@ def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
     ],
 )
 def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) -> None:
-    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, design="sampled:100", rng=0)
     arguments: dict[str, Any] = {"results": {"a": sample}} | change
     with pytest.raises(InputError, match=says):
         build_report(arguments.pop("results"), **arguments)
 
 
 def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
-    sample = simulate([3, 5], n_items=100, sample_size=10, rng=0)
+    sample = simulate([3, 5], n_items=100, design="sampled:10", rng=0)
     with pytest.raises(InputError, match=r"\ba\b.*2,000.*\b100\b"):
         build_report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
 
 
 def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, design="sampled:100", rng=0)
     path = tmp_path / "report.html"
     report = write_report({"a": sample}, path, **ONE)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -281,7 +282,7 @@ def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> Non
 
 def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any) -> None:
     levels = [25, 100, 400, kit.n_items]
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, levels=levels, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design=Adaptive(levels=levels), rng=0)
     report = build_report({"m": sample}, **ALL)
     assert "At its largest size the sample tells rank 1 from the others. Without any" in " ".join(
         report.summary
@@ -292,7 +293,7 @@ def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any
 
 def test_a_share_of_all_is_said_as_one(kit: Any) -> None:
     alike = RankSample.from_ranks(
-        np.ones(40, int), sample_size=100, n_items=kit.n_items, replacement=True
+        np.ones(40, int), sample_size=100, n_items=kit.n_items, design="sampled:replacement=true"
     )
     report = build_report({"m": alike}, **ONE)
     assert any("(100 % of the items came out first)" in said for said in report.summary)
@@ -330,7 +331,7 @@ def test_an_evaluation_and_its_report_estimate_each_sample_once(
     need("plotly")
     split = fr.data.load("simulated").split("leave-one-out", rng=0)
     found = fr.evaluate(
-        ["popularity", "ease:regularization=100"], split, strategy="sampled:100", out=tmp_path / "r"
+        ["popularity", "ease:regularization=100"], split, design="sampled:100", out=tmp_path / "r"
     )
     str(found)
     assert (tmp_path / "r" / "report.html").is_file()
@@ -342,8 +343,8 @@ def test_an_evaluation_and_its_report_estimate_each_sample_once(
 
 
 def test_what_is_given_is_not_computed_again(kit: Any, counted: dict[str, Calls]) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
-    other = simulate(kit.ranks_of(2.0), n_items=kit.n_items, sample_size=100, rng=1)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
+    other = simulate(kit.ranks_of(2.0), n_items=kit.n_items, design="sampled:100", rng=1)
     given = {name: fr.estimate(one, metrics=ONE["metrics"], target="users", procedure="bootstrap",
                                n_resamples=20, rng=0)
              for name, one in (("a", sample), ("b", other))}  # fmt: skip
@@ -365,7 +366,7 @@ def test_what_is_given_is_not_computed_again(kit: Any, counted: dict[str, Calls]
 
 
 def test_what_is_given_must_agree(kit: Any) -> None:
-    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     found = fr.estimate(sample, metrics="recall@10")
     with pytest.raises(InputError, match=r"`metrics`.*recall@10.*ndcg@5"):
         build_report({"a": found}, metrics="ndcg@5")

@@ -116,7 +116,7 @@ def test_every_figure_has_words_and_a_table(pages: dict[str, Reader], fixed: Rep
 
 def test_parts_that_do_not_apply_leave_no_trace(kit: Any, need: Any) -> None:
     need("plotly")
-    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, sample_size=100, rng=0)
+    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, design="sampled:100", rng=0)
     report = build_report({"mine": sample}, metrics="recall@10", bounds=False)
     page = Reader(report.to_html())
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
@@ -197,6 +197,6 @@ def test_bold_summary_and_p_best_agree(
 
 
 def _with_value(kit: Any, value: float) -> Any:
-    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, sample_size=200, rng=0)
+    sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, design="sampled:200", rng=0)
     found = fr.estimate(sample, metrics="recall@10")
     return replace(found, values={"recall@10": value})

@@ -49,8 +49,7 @@ def _check_by_a_second_way(content: dict[str, Any]) -> None:
             simulate(
                 known[model].ranks,
                 n_items=known[model].n_items,
-                sample_size=100,
-                replacement=True,
+                design="sampled:100,replacement=true",
                 rng=np.random.default_rng([seed, own]),
             )
             for seed in range(2)

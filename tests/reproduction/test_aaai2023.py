@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.designs import Adaptive
 from fullrank.estimators import mle
 from fullrank.samples import simulate
 from reproduction.aaai2023 import compared, depth, errors, outcome, tables
@@ -157,7 +158,7 @@ def test_the_levels_of_a_depth_are_one_sample() -> None:
     known = Ranks(ranks, 1000)
     levels = [100, 200, 400, 1000]
     rows = depth._repeat(3, known, levels, True)
-    whole = simulate(ranks, n_items=1000, levels=levels, replacement=True, rng=3)
+    whole = simulate(ranks, n_items=1000, design=Adaptive(levels=levels, replacement=True), rng=3)
     for size, row in zip(levels, rows, strict=True):
         at = (whole.sample_size == size) & (whole.rank > 1)
         assert row[0] == whole.count[at].sum()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, hypergeom
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, alignment_errors
 from fullrank.samples import simulate
@@ -71,7 +72,7 @@ def test_dominance_is_looked_for_in_both_directions() -> None:
 
 
 def test_errors_of_estimators_have_the_columns_of_the_functions() -> None:
-    sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=3)
+    sample = simulate(RANKS, n_items=N_ITEMS, design=Uniform(SIZE, replacement=True), rng=3)
     mapping = repeats.functions(N_ITEMS)["beta@0.5"]
     exact = repeats.hit_rates(RANKS, repeats.places(mapping))
     found = repeats.error_columns(mapping.curve(sample)[1], exact)
@@ -80,7 +81,7 @@ def test_errors_of_estimators_have_the_columns_of_the_functions() -> None:
 
 
 def test_a_sample_is_read_between_its_places() -> None:
-    sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=3)
+    sample = simulate(RANKS, n_items=N_ITEMS, design=Uniform(SIZE, replacement=True), rng=3)
     mapping = Mapping(kind="bound", sample_size=SIZE, n_items=N_ITEMS)
     found = repeats.read_between(mapping, sample)
     first = np.mean(sample.rows.rank == 1)
@@ -122,7 +123,7 @@ def test_repeats_are_kept_for_the_ranks_they_were_drawn_from(
     np.testing.assert_array_equal(first.top, again.top)
     other = Ranks(RANKS + 1, N_ITEMS)
     assert repeats.drawn("x", other, 1, jobs=1, cache=tmp_path).a[0] != first.a[0]
-    sample = simulate(RANKS, n_items=N_ITEMS, sample_size=SIZE, replacement=True, rng=0)
+    sample = simulate(RANKS, n_items=N_ITEMS, design=Uniform(SIZE, replacement=True), rng=0)
     np.testing.assert_allclose(first.sampled[0, 4], np.mean(sample.rows.rank <= 5))
     assert first.a[0] == pytest.approx(_fitted(sample.rows.rank), rel=1e-6)
 

@@ -399,11 +399,16 @@ def test_a_right_sample_size_is_not_questioned(name: str, excluded: bool) -> Non
     wrong = 0
     known = bank.bank(name, excluded=excluded)
     for one in known.values():
-        sample = simulate(one.ranks, n_items=one.n_items, sample_size=100, replacement=True, rng=0)
+        sample = simulate(
+            one.ranks, n_items=one.n_items, design="sampled:100,replacement=true", rng=0
+        )
         assert size_doubt(sample) is None
         assert sample.rows is not None
         said = RankSample.from_ranks(
-            sample.rows.rank, sample_size=1000, n_items=one.n_items, replacement=True
+            sample.rows.rank,
+            sample_size=1000,
+            n_items=one.n_items,
+            design="sampled:replacement=true",
         )
         wrong += size_doubt(said) is not None
     assert wrong >= 2

@@ -177,7 +177,11 @@ def test_differences_of_adaptive_samples_cover_the_true_difference() -> None:
         users = random.integers(300_000, size=1000)
         samples = {
             name: simulate(
-                one[users], n_items=N, levels=[25, 100, 400], user=np.arange(1000), rng=random
+                one[users],
+                n_items=N,
+                design="adaptive:levels=25/100/400",
+                user=np.arange(1000),
+                rng=random,
             )
             for name, one in zip("ab", population, strict=True)
         }

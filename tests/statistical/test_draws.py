@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from fullrank.data.targets import clean_targets
+from fullrank.designs import Uniform
 from fullrank.designs import draw_kernels as kernels
 from fullrank.designs.draws import make_pools
 from fullrank.ranking import sample_ranks
@@ -152,9 +153,11 @@ def test_sampled_ranks_follow_their_kernel(replacement, shared):
     n_users, n_items, true_rank, size = 200_000, 60, 9, 15
     scorer = FactorScorer(np.ones((n_users, 1)), np.arange(n_items, 0, -1.0)[:, None])
     sample = sample_ranks(
-        scorer, (np.arange(n_users), np.full(n_users, true_rank - 1)), sample_size=size,
-        replacement=replacement, shared_draws=shared, rng=5,
-    )  # fmt: skip
+        scorer,
+        (np.arange(n_users), np.full(n_users, true_rank - 1)),
+        design=Uniform(size, replacement=replacement),
+        rng=5,
+    )
     if replacement:
         law = stats.binom(size - 1, (true_rank - 1) / (n_items - 1))
     else:
@@ -167,7 +170,7 @@ def test_random_ties_place_a_target_uniformly():
     n_users = 100_000
     scorer = CallableScorer(lambda users, items: np.zeros(items.shape), n_items=30)
     targets = (np.arange(n_users), np.arange(n_users) % 30)
-    ranks = sample_ranks(scorer, targets, sample_size=10, rng=2).rows.rank
+    ranks = sample_ranks(scorer, targets, design="sampled:10", rng=2).rows.rank
     assert p_value(np.bincount(ranks - 1, minlength=10), n_users / 10) > ALPHA
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.typing import NDArray
 
 from fullrank import metrics
-from fullrank.designs import RankGrid, kernel
+from fullrank.designs import RankGrid, Uniform, kernel
 from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
 from fullrank.inference import estimate
 from fullrank.samples import RankSample, simulate
@@ -33,7 +33,7 @@ def errors(fit, replacement: bool, size: int) -> NDArray[np.float64]:
                             rng.multinomial(users, TRUTH @ table),
                             sample_size=size,
                             n_items=6,
-                            replacement=replacement,
+                            design=Uniform(replacement=replacement),
                         )
                     ).mass
                     - TRUTH
@@ -83,10 +83,7 @@ def test_smoothed_with_catalogues_of_the_users_own() -> None:
     pool = rng.integers(900, 1101, 2000)
     true = np.minimum(rng.geometric(0.01, 2000), pool)
     own = RankSample.from_ranks(
-        1 + rng.hypergeometric(true - 1, pool - true, 99),
-        sample_size=100,
-        n_items=pool,
-        replacement=False,
+        1 + rng.hypergeometric(true - 1, pool - true, 99), sample_size=100, n_items=pool
     )
     exact = metrics.evaluate(true, "recall@50", n_items=1100)["recall@50"]
     found = estimate(own, method="smoothed", metrics="recall@50")["recall@50"]
@@ -109,7 +106,10 @@ def test_several_targets_from_adaptive_samples() -> None:
         for n in np.unique(number):
             here = number == n
             drawn = simulate(
-                (rank - offset)[here], n_items=int(1001 - n), levels=[25, 50, 100, 400], rng=seed
+                (rank - offset)[here],
+                n_items=int(1001 - n),
+                design="adaptive:levels=25/50/100/400",
+                rng=seed,
             )
             assert drawn.rows is not None
             ranks[here], sizes[here] = drawn.rows.rank, drawn.rows.sample_size
@@ -117,8 +117,7 @@ def test_several_targets_from_adaptive_samples() -> None:
             ranks,
             sample_size=sizes,
             n_items=1000,
-            replacement=False,
-            levels=[25, 50, 100, 400],
+            design="adaptive:levels=25/50/100/400",
             user=user,
             n_targets=number,
             offset=offset,

@@ -40,7 +40,7 @@ def test_intervals_of_adaptive_samples_hold_the_truth(name: str, target: str) ->
         rng = np.random.default_rng([run, 77])
         drawn = rng.choice(ranks, N_USERS, p=shape)
         sample = simulate(
-            drawn, n_items=shape.size, levels=[25, 50, 100, 200, 400, 800, 1600], rng=rng
+            drawn, n_items=shape.size, design="adaptive:levels=25/50/100/200/400/800/1600", rng=rng
         )
         found = estimate(sample, metrics=METRICS, target=target)
         here = [float(metric.weights(drawn, shape.size).mean()) for metric in metrics]

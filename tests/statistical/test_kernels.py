@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import Design
+from fullrank.designs import Adaptive
 
 pytestmark = [pytest.mark.slow, pytest.mark.breadth]
 
@@ -27,7 +27,7 @@ def test_frequencies_of_outcomes(
     from scipy import stats
 
     rng = np.random.default_rng(7)
-    design = Design(replacement=replacement, levels=levels, stop_rank=stop_rank)
+    design = Adaptive(replacement=replacement, levels=levels, refine_rank=stop_rank)
     rank, size = design.possible(N_ITEMS)
     for true_rank in (1, 2, 5, 20, 45, 60):
         above = np.cumsum(draw(replacement, levels[-1] - 1, rng) < true_rank - 1, axis=1)

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Uniform
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.region import chernoff, limits
@@ -168,7 +169,7 @@ def _foreseen(row: tuple[Any, ...], real: dict[str, str], cache: Path) -> dict[s
     size = min(size, known.n_items)
     found, closer = [], []
     for seed in range(DRAWS):
-        sample = simulate(known.ranks, n_items=known.n_items, sample_size=size, rng=seed)
+        sample = simulate(known.ranks, n_items=known.n_items, design=Uniform(size), rng=seed)
         found.append(bounds(sample, metric, shape=shape)[metric])
         closer.append(bounds(sample, metric, shape=shape, n_events=MANY).contradicted)
     low, high = np.array(found).T
@@ -193,7 +194,7 @@ def _growing(name: str, cache: Path) -> dict[str, Any]:
     known = exact_ranks(name, "EASE", True, cache)
     rows = []
     for size in (*(n for n in SIZES if n < known.n_items), known.n_items):
-        sample = simulate(known.ranks, n_items=known.n_items, sample_size=size, rng=0)
+        sample = simulate(known.ranks, n_items=known.n_items, design=Uniform(size), rng=0)
         both = [bounds(sample, "recall@10", target=t)["recall@10"] for t in ("population", "users")]
         rows.append({"sample_size": size, "population": list(both[0]), "users": list(both[1])})
     exact = float((known.ranks <= 10).mean())

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Adaptive
 from fullrank.inference import estimate, plan
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
@@ -80,7 +81,7 @@ def _design(task: Task, *, cache: Path) -> list[dict[str, Any]]:
     rng = np.random.default_rng([12345])
     some = rng.choice(ranks, min(PILOT, ranks.size // 2), replace=False)
     levels = [level for level in LEVELS if level < n_items // 2]
-    pilot = simulate(some, n_items=n_items, levels=levels, rng=rng)
+    pilot = simulate(some, n_items=n_items, design=Adaptive(levels=levels), rng=rng)
     rows = []
     for metric, error in zip(METRICS, measured.tolist(), strict=True):
         option = _predicted(metric, pilot, ranks.size, n_users, task.design)

@@ -16,6 +16,7 @@ import numpy as np
 import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
+from fullrank.designs import Adaptive
 from fullrank.inference import estimate
 from fullrank.samples import RankSample
 from reproduction.common.exact import METRICS, truncated_svd
@@ -48,7 +49,7 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     exact = fullrank.rank(scorer, test, exclude=train, ties="random", rng=0)
     truth = exact.metrics(NAMES)
     whole = estimate(exact.sample(), metrics=NAMES)
-    sample = fullrank.adaptive_ranks(scorer, test, exclude=train, rng=SEED)
+    sample = fullrank.sample_ranks(scorer, test, exclude=train, rng=SEED, design="adaptive")
     return {
         "data": name,
         "n_users": exact.n_users,
@@ -110,11 +111,13 @@ def resampled(sample: RankSample, seed: int) -> RankSample:
         rows.rank[take],
         sample_size=rows.sample_size[take],
         n_items=rows.n_items[take],
-        replacement=design.replacement,
-        levels=design.levels,
-        stop_rank=design.stop_rank,
-        pool=design.pool,
-        ties=design.ties,
+        design=Adaptive(
+            replacement=design.replacement,
+            levels=design.levels,
+            pool=design.pool,
+            ties=design.ties,
+            refine_rank=design.stop_rank,
+        ),
         user=np.repeat(np.arange(chosen.size), count[chosen]),
         n_targets=rows.n_targets[take],
         offset=rows.offset[take],

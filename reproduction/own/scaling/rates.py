@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Adaptive, Uniform
 from fullrank.engines import Processes, Ray
 from fullrank.evaluation.problem import added
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankSample, simulate
 from fullrank.scorers import FactorScorer
 
@@ -37,7 +38,7 @@ def measured(*, quick: bool) -> dict[str, Any]:
             pairs, work = exact_work(scorer, targets, n_items)
             exact[n_items] = pairs / cpu(work)
         sampled[n_items] = targets[0].size * SAMPLE_SIZE / cpu(
-            lambda s=scorer, t=targets: sample_ranks(s, t, sample_size=SAMPLE_SIZE, n_jobs=1, rng=0)
+            lambda s=scorer, t=targets: sample_ranks(s, t, design=Uniform(SAMPLE_SIZE), n_jobs=1, rng=0)
         )  # fmt: skip
         adaptive[n_items] = adaptive_rate(scorer, targets, n_items)
         del scorer
@@ -70,8 +71,8 @@ def adaptive_rate(scorer: Any, targets: Any, n_items: int) -> float:
     """Pairs scored a second, where levels go up to an eighth of the items or 51,200."""
     some = targets[0][:2_000], targets[1][:2_000]
     limit = min(n_items // 8, 51_200)
-    found = adaptive_ranks(scorer, some, limit=limit, n_jobs=1, rng=0)
-    seconds = cpu(lambda: adaptive_ranks(scorer, some, limit=limit, n_jobs=1, rng=0))
+    found = sample_ranks(scorer, some, design=Adaptive(limit=limit), n_jobs=1, rng=0)
+    seconds = cpu(lambda: sample_ranks(scorer, some, design=Adaptive(limit=limit), n_jobs=1, rng=0))
     return found.average_size * found.n_targets / seconds
 
 
@@ -81,12 +82,11 @@ def sample_costs(shards: int) -> dict[str, Any]:
     ranks = np.exp(random.uniform(0.0, np.log(10**8), (shards, 1_000))).astype(int)
     levels = [25 * 2**step for step in range(12)]
     samples = {
-        "exact": [
-            RankSample.from_ranks(r, sample_size=10**8, n_items=10**8, replacement=False)
-            for r in ranks
+        "exact": [RankSample.from_ranks(r, sample_size=10**8, n_items=10**8) for r in ranks],
+        "sampled": [simulate(r, n_items=10**8, design=Uniform(SAMPLE_SIZE), rng=0) for r in ranks],
+        "adaptive": [
+            simulate(r, n_items=10**8, design=Adaptive(levels=levels), rng=0) for r in ranks
         ],
-        "sampled": [simulate(r, n_items=10**8, sample_size=SAMPLE_SIZE, rng=0) for r in ranks],
-        "adaptive": [simulate(r, n_items=10**8, levels=levels, rng=0) for r in ranks],
     }
     return {"sample": {name: _sample_cost(several) for name, several in samples.items()}}
 
@@ -147,7 +147,7 @@ def _nothing(shared: RankSample, part: int) -> RankSample:
 
 def _resident(shared: Any, part: int) -> float:
     """What a worker that has ranked something holds of its own, in MB."""
-    sample_ranks(*world(100, 200), sample_size=10, n_jobs=1, rng=0)
+    sample_ranks(*world(100, 200), design="sampled:10", n_jobs=1, rng=0)
     lines = Path("/proc/self/status").read_text("ascii").splitlines()
     return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("RssAnon"))
 
@@ -176,7 +176,7 @@ def task_costs(tasks: int, *, ray: bool) -> dict[str, Any]:
 
 
 def _handed(engine: Any, tasks: int, now: Callable[[], float]) -> float:
-    sample = simulate(np.arange(1, 1001), n_items=10**6, sample_size=SAMPLE_SIZE, rng=0)
+    sample = simulate(np.arange(1, 1001), n_items=10**6, design=Uniform(SAMPLE_SIZE), rng=0)
     counts, total = sample.without_rows(), None
     list(engine.map(_nothing, counts, range(10)))  # the workers are there
     start = now()

@@ -23,6 +23,7 @@ from typing import Any, Self
 import numpy as np
 
 from fullrank._lib.progress import Clock
+from fullrank.designs import Uniform
 from fullrank.engines import Processes
 from fullrank.ranking import sample_ranks
 from fullrank.samples import RankSample
@@ -72,7 +73,7 @@ def rank_part(world: World, part: tuple[int, int]) -> RankSample:
     rows = np.arange(*part)
     scorer = FactorScorer(np.load(world.user_factors, mmap_mode="r"), world.item_factors)
     targets = np.load(world.targets, mmap_mode="r")[slice(*part)]
-    sample = sample_ranks(scorer, (rows, targets), sample_size=SAMPLE_SIZE, n_jobs=1, rng=SEED)
+    sample = sample_ranks(scorer, (rows, targets), design=Uniform(SAMPLE_SIZE), n_jobs=1, rng=SEED)
     return sample.without_rows()
 
 

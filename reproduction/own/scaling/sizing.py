@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Adaptive
 from fullrank.inference import users_needed
 from fullrank.samples import simulate
 from reproduction.common.kept import stored
@@ -122,7 +123,7 @@ def adaptive_depth(users: int) -> float:
     """Items for each user of an adaptive sample, for the assumed shape of P(R)."""
     uniform = np.random.default_rng(0).random(users)
     ranks = np.maximum(1, np.ceil(ITEMS * uniform ** (1.0 / POWER))).astype(np.int64)
-    return simulate(ranks, n_items=ITEMS, levels=LEVELS, rng=0).average_size
+    return simulate(ranks, n_items=ITEMS, design=Adaptive(levels=LEVELS), rng=0).average_size
 
 
 def distinct_ranks(n_users: float) -> float:

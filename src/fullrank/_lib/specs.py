@@ -28,7 +28,7 @@ def parse_spec(argument: str, text: str) -> Spec:
 
     Examples
     --------
-    >>> parse_spec("strategy", "sampled:100,replacement=true")
+    >>> parse_spec("design", "sampled:100,replacement=true")
     Spec(name='sampled', main=100, settings={'replacement': True})
     """
     name, colon, rest = text.partition(":")

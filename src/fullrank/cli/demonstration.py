@@ -18,13 +18,14 @@ from fullrank._lib import checks
 from fullrank._lib.progress import Progress
 from fullrank.data import Interactions, Split
 from fullrank.data.sets import datasets
+from fullrank.designs import Uniform, expected_metric, sampled_metric_std
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
 from fullrank.inference import Estimate, Interval, bounds, estimate
 from fullrank.models import MODELS
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.reporting import drawn_metrics
-from fullrank.samples import ExactRanks, RankSample, expected_metric, sampled_metric_std
+from fullrank.samples import ExactRanks, RankSample
 from fullrank.scorers import ScoreArray
 
 # Rendle 2019, section 3.2: true ranks of three models' targets among 10,000 items
@@ -200,8 +201,17 @@ def example() -> list[Row]:
                 model=model,
                 metric=name,
                 exact=value,
-                naive=float(expected_metric(name, ranks, SAMPLE_SIZE, RENDLE_ITEMS).mean()),
-                spread=sampled_metric_std(name, ranks, SAMPLE_SIZE, RENDLE_ITEMS),
+                naive=float(
+                    expected_metric(
+                        ranks,
+                        name,
+                        n_items=RENDLE_ITEMS,
+                        design=Uniform(SAMPLE_SIZE, replacement=True),
+                    ).mean()
+                ),
+                spread=sampled_metric_std(
+                    ranks, name, n_items=RENDLE_ITEMS, design=Uniform(SAMPLE_SIZE, replacement=True)
+                ),
             )
             for name, value in exact.items()
         ]
@@ -227,20 +237,20 @@ class Bench:
             self.scores,
             self.split.test,
             exclude=self.split.train,
-            sample_size=SAMPLE_SIZE,
-            pool="unseen",
+            design=Uniform(SAMPLE_SIZE, pool="unseen"),
             n_jobs=n_jobs,
             rng=seed,
         )
 
     def adaptive(self, seed: int, n_jobs: int | None = None) -> RankSample:
         """Among 25, and twice as many while the target is on top."""
-        return adaptive_ranks(
+        return sample_ranks(
             self.scores,
             self.split.test,
             exclude=self.split.train,
             n_jobs=n_jobs,
             rng=seed,
+            design="adaptive",
         )
 
 

@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 _PANEL = "How the ranks were made"
 _FILE = "What the file looks like"
 _TRAINING = ("excluded", "kept")
-_POPULAR = """\
-`--negatives` must be uniform: popular items crowd candidates drawn by popularity, by how much \
-depends on the target, and no rank among them tells the rank among all items. Draw them uniformly.\
-"""
-
-
 RanksFile = Annotated[
     Path,
     typer.Argument(
@@ -65,13 +59,6 @@ class Reading:
             metavar="N",
         ),
     ] = None
-    replacement: Annotated[
-        bool | None,
-        _option(
-            "--replacement/--no-replacement",
-            "Whether an item could be drawn twice for a target. Default: with replacement.",
-        ),
-    ] = None
     training_items: Annotated[
         str | None,
         _option(
@@ -85,30 +72,11 @@ class Reading:
         str,
         _option(
             "--design",
-            "fixed, adaptive or auto: adaptive if rank 1 occurs only at the largest of several "
-            "sample sizes.",
-            metavar="KIND",
+            "How candidates were drawn, such as sampled:100 or adaptive:25; "
+            "sampled:replacement=true where items could repeat. Default: inferred from the file.",
+            metavar="DESIGN",
         ),
-    ] = "auto"
-    levels: Annotated[
-        str | None,
-        _option(
-            "--levels",
-            "Sizes of an adaptive design, such as 25,50,100. Default: those in the file.",
-            metavar="N,N",
-        ),
-    ] = None
-    stop_rank: Annotated[
-        int, _option("--stop-rank", "Keep sampling while the rank is at most R.", metavar="R")
-    ] = 1
-    negatives: Annotated[
-        str,
-        _option(
-            "--negatives",
-            "How candidates were drawn: uniform; popularity is refused.",
-            metavar="KIND",
-        ),
-    ] = "uniform"
+    ] = "infer"
     truth: Annotated[
         Path | None,
         _option(
@@ -186,7 +154,6 @@ class Reading:
         )
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
-        from fullrank._lib import checks
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
         from fullrank.samples.read_candidates import read_candidates
@@ -194,8 +161,6 @@ class Reading:
         from fullrank.tables.candidate_files import has_scores
         from fullrank.tables.table import open_table
 
-        if checks.choice("--negatives", self.negatives, ("uniform", "popularity")) != "uniform":
-            raise InputError(_POPULAR)
         for one in (path, self.truth):
             if one is not None and not os.access(_files.existing(one), os.R_OK):
                 raise InputError(f"`path` must be readable; {one} is not.")
@@ -227,9 +192,7 @@ class Reading:
         for one in fields(self):
             value = getattr(self, one.name)
             flag = f"--{one.name.replace('_', '-')}"
-            if one.name == "replacement" and value is not None:
-                words.append("--replacement" if value else "--no-replacement")
-            elif isinstance(value, list):
+            if isinstance(value, list):
                 words += [word for each in value for word in (flag, each)]
             elif value is not None and value != one.default:
                 words += [flag, str(value)]
@@ -254,16 +217,7 @@ class Reading:
         }
 
     def _design(self) -> dict[str, Any]:
-        levels = None
-        if self.levels is not None:
-            levels = [whole_number("--levels", one) for one in self.levels.split(",")]
-        return {
-            "replacement": self.replacement,
-            "design": self.design,
-            "levels": levels,
-            "stop_rank": self.stop_rank,
-            "excluded": self._excluded(),
-        }
+        return {"design": self.design, "excluded": self._excluded()}
 
     def _excluded(self) -> bool | None:
         from fullrank._lib import checks
@@ -278,7 +232,7 @@ class Reading:
 
         excluded = self._excluded()
         samples = {
-            name: replace(one, design=replace(one.design, excluded=excluded))
+            name: replace(one, design=one.design.with_(excluded=excluded))
             if isinstance(one, RankSample) and one.design.excluded is None
             else one
             for name, one in found.samples.items()

@@ -1,140 +1,222 @@
-"""How the candidates were drawn: the design that gives an outcome (r, n) its probability."""
+"""How the candidates of a target are drawn: the contract of every design, and its text form.
+
+A design states three things, in arrays: what is drawn next and when to stop (`rounds`), and the
+likelihood of its outcomes (`probabilities`, which follows from the rounds unless a design brings
+its own). `ranking` has one kernel for the CPU and one for CUDA that execute any rounds, so that a
+new design is one class in one file:
+
+    @register
+    @dataclass(frozen=True)
+    class TwoStage(Design):
+        name = "two_stage"
+        main = "first"          # what "two_stage:50" sets
+        first: int = 50
+        second: int = 500
+
+        def rounds(self, n_items, sample_size=None):
+            return Rounds((self.first, self.second), (3,), self.replacement)
+"""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, memory
+from fullrank._lib import checks
+from fullrank._lib.specs import parse_spec
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.grid import RankGrid
-from fullrank.designs.probabilities import hypergeometric, kernel, kernel_averages
+from fullrank.designs.probabilities import at_most, kernel, kernel_averages
+from fullrank.designs.rounds import Rounds
+from fullrank.designs.sizes import checked_size
 from fullrank.errors import InputError
 
 POOLS = ("all", "unseen")
-TIES = ("unknown", "best", "worst", "random")
+_DESIGNS: dict[str, type[Design]] = {}
+
+
+def register(design: type[Design]) -> type[Design]:
+    """Make a design known by its `name`: to `Design.of`, to files and to the command line."""
+    name = getattr(design, "name", "")
+    if not (isinstance(design, type) and issubclass(design, Design) and name.isidentifier()):
+        raise InputError("`design` must be a subclass of Design with a `name` that is one word.")
+    known = _DESIGNS.get(name)
+    if known is not None and known.__qualname__ != design.__qualname__:
+        raise InputError(f"`design` must have a name of its own; {name!r} is {known.__qualname__}.")
+    design.__repr__ = Design.__repr__  # type: ignore[method-assign]  # the text form, not the fields
+    _DESIGNS[name] = design
+    return design
+
+
+def names() -> tuple[str, ...]:
+    """The names of the registered designs."""
+    return tuple(_DESIGNS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The rule by which candidates were drawn for every target.
+    """The rule by which candidates are drawn for every target; the contract of all designs.
 
     Parameters
     ----------
     replacement : whether an item can be drawn twice for the same target
-    levels : sample sizes of an adaptive design, increasing, including the target; None for a
-        fixed design, in which each target's size was known before its candidates were seen
-    stop_rank : an adaptive design continues to the next level while the rank is at most this
     pool : "all" items, or the items "unseen" by the user
+    ties : which rank a target gets among candidates of equal score
     excluded : whether the user's training items were excluded, that is, not drawn or counted as
         below the target; None where that is not known
-    ties : which rank a target gets among candidates of equal score
-    shared_draws : whether users were given the same candidates, so that their ranks are not
-        independent; estimates stay what they are, their spread is larger
 
     Notes
     -----
-    An adaptive outcome (r, n_j) has the probability ``c_j(r) P(r | R)`` with a factor free
-    of R: given that r - 1 of the n_j - 1 draws rank above the target, in random order,
-    c_j(r) is the probability that no earlier level stopped (`continuation`).
+    ``str(design)`` is its text form, which `Design.of` and the option ``--design`` read.
+
+    Examples
+    --------
+    >>> Design.of("sampled:100")
+    sampled:100
+    >>> Design.of("adaptive:25,limit=200").rounds(3000).sizes
+    (25, 50, 100, 200)
     """
 
-    replacement: bool
-    levels: tuple[int, ...] | None = None
-    stop_rank: int = 1
+    name: ClassVar[str] = ""
+    main: ClassVar[str | None] = None
+    size_names: ClassVar[tuple[str, str]] = ("sample_size", "sample_size")  # first and last
+    tie_policies: ClassVar[tuple[str, ...]] = ("unknown", "best", "worst", "random")
+
+    replacement: bool = False
     pool: str = "all"
     ties: str = "unknown"
-    shared_draws: bool = False
     excluded: bool | None = None
 
     def __post_init__(self) -> None:
-        for name in ("replacement", "shared_draws"):
-            object.__setattr__(self, name, checks.flag(name, getattr(self, name)))
+        self._set("replacement", checks.flag("replacement", self.replacement))
         if self.excluded is not None:
-            object.__setattr__(self, "excluded", checks.flag("excluded", self.excluded))
+            self._set("excluded", checks.flag("excluded", self.excluded))
         checks.choice("pool", self.pool, POOLS)
-        checks.choice("ties", self.ties, TIES)
-        object.__setattr__(self, "stop_rank", checks.integer("stop_rank", self.stop_rank, low=1))
-        if self.levels is None:
-            return
-        levels = checks.integers("levels", self.levels, low=1)
-        if levels.size == 0 or (np.diff(levels) <= 0).any():
-            raise InputError(f"`levels` must be increasing sample sizes, not {self.levels!r}.")
-        if self.stop_rank >= levels[0]:
-            raise InputError(
-                f"`stop_rank` must be below the first level, {levels[0]}, not {self.stop_rank}: "
-                "every target would go on."
-            )
-        object.__setattr__(self, "levels", tuple(int(level) for level in levels))
+        checks.choice("ties", self.ties, self.tie_policies)
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    # -- what a design states -----------------------------------------------------------------
+
+    def rounds(self, n_items: int, sample_size: int | None = None) -> Rounds:
+        """What is drawn for a target with a pool of `n_items`, itself included.
+
+        `sample_size` is that of the target, where the design leaves it open.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define `rounds`.")
+
+    def resolved(self, n_items: int) -> Self:
+        """The design with everything fixed that depends on the catalogue."""
+        return self
+
+    def drawable(self, n_items: int) -> Self:
+        """The resolved design, if a catalogue of `n_items` has enough of them."""
+        design = self.resolved(n_items)
+        sizes = design.rounds(n_items).sizes
+        first, last = self.size_names
+        for name, size in ((first, sizes[0]), (last, sizes[-1])):
+            checked_size(name, size, n_items=n_items, replacement=self.replacement)
+        return design
 
     @property
     def adaptive(self) -> bool:
-        return self.levels is not None
+        """Whether the number of candidates of a target depends on its rank."""
+        return True
 
-    def __str__(self) -> str:
+    def describe(self) -> str:
+        """The design in words."""
+        return f"{self.label}, {self._manner()}"
+
+    @property
+    def label(self) -> str:
+        """What tells it from other designs of the same data, in short."""
+        return self._text(hidden=("replacement", "pool", "ties", "excluded"))
+
+    def _manner(self) -> str:
         how = "with" if self.replacement else "without"
-        pool = "all items" if self.pool == "all" else "unseen items"
-        size = ""
-        if self.levels is not None:
-            stop = "" if self.stop_rank == 1 else f" while r <= {self.stop_rank}"
-            size = f"adaptive {self.levels[0]} to {self.levels[-1]}{stop}, "
-        shared = ", draws shared" if self.shared_draws else ""
-        return f"{size}{how} replacement from {pool}{shared}"
+        return f"{how} replacement from {'all' if self.pool == 'all' else 'unseen'} items"
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+    def joined(self, other: Design) -> Design | None:
+        """The design of two samples put together; None where they do not go together."""
+        return self if self == other else None
 
-    def level_sizes(self, n_items: int) -> tuple[int, ...]:
-        """The levels a target with a pool of `n_items` can reach: the last ends at the pool."""
-        if self.levels is None:
-            raise InputError("`levels` must be given for this; the design has a fixed size.")
-        if self.replacement or n_items >= self.levels[-1]:
-            return self.levels
-        return (*(level for level in self.levels if level < n_items), n_items)
+    def cost(self, n_items: int) -> float:
+        """About how many items are scored for each target."""
+        return float(self.rounds(n_items).sizes[-1])
 
-    def continuation(self, rank: ArrayLike, sample_size: int, n_items: int) -> Floats:
-        """c_j(r) at a level that a pool of `n_items` reaches.
+    @property
+    def bare(self) -> Self:
+        """The way of drawing alone, for two samples to be told to share it."""
+        return self.with_(pool="all", ties="unknown", excluded=None)
 
-        A chain over levels: of the x = r - 1 items above the target among n_j - 1 draws, y
-        fell into the first n_{j-1} - 1 with a hypergeometric probability, and the design
-        continued only if y < stop_rank:
+    def of_size(self, sample_size: int) -> Design:
+        """The design of targets that have `sample_size` candidates, where it leaves that open."""
+        return self
 
-            c_0 = 1,   c_j(x + 1) = sum over y < stop_rank of
-                       Hypergeometric(y; n_j - 1, x, n_{j-1} - 1) c_{j-1}(y + 1)
-        """
-        r = checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
-        sizes = self.level_sizes(n_items)
-        if sample_size not in sizes:
-            raise InputError(
-                f"`sample_size` must be a level of the design, {', '.join(map(str, sizes))}, "
-                f"not {sample_size}."
+    def size_for(self, n_items: int) -> int:
+        """The candidates of every target; refused where they differ between targets."""
+        sizes = self.rounds(n_items).sizes
+        if self.adaptive or len(sizes) > 1:
+            raise InputError("`sample_size` must be given for each target of an adaptive design.")
+        return sizes[0]
+
+    def seen(self, sample_size: Ints) -> Self:
+        """The design of targets that turned out to have these sizes."""
+        return self
+
+    # -- what follows -------------------------------------------------------------------------
+
+    def exhausted(self, sample_size: Ints, pool: ArrayLike) -> NDArray[np.bool_]:
+        """Which targets were ranked among all of their items, so that their rank is exact."""
+        return np.asarray((sample_size == np.asarray(pool)) & (not self.replacement))
+
+    def reachable(self, sample_size: ArrayLike, pool: ArrayLike) -> Ints:
+        """The candidates that a target of this pool gets where it was to have `sample_size`."""
+        wanted, items = np.asarray(sample_size), np.asarray(pool)
+        return np.where(items > 1, wanted, 1) if self.replacement else np.minimum(wanted, items)
+
+    def spread(self, sample_size: int, pool: int) -> float:
+        """The variance of the share of draws above a target, against independent draws."""
+        return 1.0 if self.replacement else 1.0 - sample_size / float(pool)
+
+    def check(self, rank: Ints, sample_size: Ints, pool: Ints) -> None:
+        """Every outcome must be one that the design can give."""
+        checks.reject("rank", rank, rank < 1, "be at least 1", ONE_BASED)
+        checks.reject("rank", rank, rank > sample_size, "be at most the sample size", ONE_BASED)
+        if self.replacement:
+            lone = (pool < 2) & (sample_size > 1)
+            checks.reject("n_items", pool, lone, "leave an item to draw")
+        else:
+            checks.reject(
+                "sample_size",
+                sample_size,
+                sample_size > pool,
+                "be at most the number of items that can be drawn, and the target",
+                "Without replacement a sample cannot be larger than the catalogue.",
             )
-        level = sizes.index(sample_size)
-        if level == 0:
-            return np.ones(r.size)
-        going_on = np.arange(1, min(self.stop_rank, sizes[level - 1]) + 1)
-        before = self.continuation(going_on, sizes[level - 1], n_items)
-        # the marked and the drawn of a hypergeometric can change places: one row for each x
-        split = hypergeometric(going_on - 1, sample_size - 1, r - 1, sizes[level - 1] - 1)
-        return np.asarray(split @ before)
+        if self.adaptive:
+            self.rounds(int(pool.max())).check(rank, sample_size, pool)
 
-    def possible(self, n_items: int, sample_size: int | None = None) -> tuple[Ints, Ints]:
-        """Every outcome (r, n) of a target with a pool of `n_items`."""
-        if self.levels is None:
-            size = checks.integer("sample_size", sample_size, low=1)
-            memory.ask("sample_size", 16 * size, f"{size:,} possible outcomes")
-            return np.arange(1, size + 1), np.full(size, size)
-        sizes = self.level_sizes(n_items)
-        memory.ask("levels", 32 * sizes[-1], f"{sizes[-1]:,} possible outcomes")
-        ranks = []
-        for level, size in enumerate(sizes):
-            first = 1 if level == len(sizes) - 1 else self.stop_rank + 1
-            last = size if level == 0 else min(size, self.stop_rank + size - sizes[level - 1])
-            ranks.append(np.arange(first, last + 1))
-        return np.concatenate(ranks), np.repeat(sizes, [r.size for r in ranks])
+    def likelihood(
+        self, rank: ArrayLike, sample_size: ArrayLike, *, n_items: ArrayLike, grid: RankGrid
+    ) -> Floats:
+        """P(outcome | R) up to a factor free of R, averaged over bins: (n_bins, n_outcomes)."""
+        r, n, pool = _outcomes(rank, sample_size, n_items)
+        table = np.empty((grid.n_bins, r.size))
+        for group in _groups(n, pool):
+            table[:, group] = kernel_averages(
+                r[group],
+                sample_size=int(n[group[0]]),
+                n_items=int(pool[group[0]]),
+                replacement=self.replacement,
+                grid=grid,
+            )
+        return table
 
     def probabilities(
         self, rank: ArrayLike, sample_size: ArrayLike, *, n_items: ArrayLike, grid: RankGrid
@@ -144,20 +226,8 @@ class Design:
         `n_items` is the pool of each outcome (or of all): the items that could rank above
         the target, and the target.
         """
-        r, n, pool = _outcomes(rank, sample_size, n_items)
-        table = np.empty((grid.n_bins, r.size))
-        for group in _groups(n, pool):
-            size, items = int(n[group[0]]), int(pool[group[0]])
-            table[:, group] = kernel_averages(
-                r[group],
-                sample_size=size,
-                n_items=items,
-                replacement=self.replacement,
-                grid=grid,
-            )
-            if self.adaptive:
-                table[:, group] *= self.continuation(r[group], size, items)
-        return table
+        table = self.likelihood(rank, sample_size, n_items=n_items, grid=grid)
+        return table * self._continuation(rank, sample_size, n_items) if self.adaptive else table
 
     def probabilities_at(
         self, true_ranks: ArrayLike, rank: ArrayLike, sample_size: ArrayLike, *, n_items: int
@@ -167,16 +237,122 @@ class Design:
         table = np.empty((np.asarray(true_ranks).size, r.size))
         for group in _groups(n, pool):
             size = int(n[group[0]])
-            table[:, group] = kernel(
-                true_ranks,
-                r[group],
-                sample_size=size,
-                n_items=n_items,
-                replacement=self.replacement,
+            table[:, group] = self.likelihood_at(true_ranks, r[group], size, n_items=n_items)
+        return table * self._continuation(r, n, pool) if self.adaptive else table
+
+    def likelihood_at(
+        self, true_ranks: ArrayLike, rank: ArrayLike, sample_size: int, *, n_items: int
+    ) -> Floats:
+        """P(r | R) among `sample_size` candidates at given true ranks: (n_ranks, n_outcomes)."""
+        return kernel(
+            true_ranks, rank, sample_size=sample_size, n_items=n_items, replacement=self.replacement
+        )
+
+    def at_most(self, rank: Ints, true_ranks: Ints, sample_size: int, n_items: int) -> Floats:
+        """P(r <= rank | R) among `sample_size` candidates: (n_ranks, number of `rank`)."""
+        return at_most(true_ranks, rank, sample_size, n_items, self.replacement)
+
+    def _continuation(self, rank: ArrayLike, sample_size: ArrayLike, n_items: ArrayLike) -> Floats:
+        """The factor of each outcome that does not depend on R."""
+        r, n, pool = _outcomes(rank, sample_size, n_items)
+        factor = np.ones(r.size)
+        for group in _groups(n, pool):
+            items = int(pool[group[0]])
+            rounds = self.rounds(items).within(items)
+            factor[group] = rounds.continuation(r[group], int(n[group[0]]))
+        return factor
+
+    def possible(self, n_items: int, sample_size: int | None = None) -> tuple[Ints, Ints]:
+        """Every outcome (r, n) of a target with a pool of `n_items`."""
+        return self.rounds(n_items, sample_size).within(n_items).possible()
+
+    def likely(self, n_items: int, sample_size: int | None = None) -> tuple[Ints, Ints]:
+        """The outcomes of a target that are not negligible whatever its rank."""
+        return self.rounds(n_items, sample_size).within(n_items).likely()
+
+    # -- text and files -----------------------------------------------------------------------
+
+    @staticmethod
+    def of(design: str | Design, *, argument: str = "design") -> Design:
+        """A design from its text form, such as ``"sampled:100"``; a Design as it is."""
+        if isinstance(design, Design):
+            return design
+        if not isinstance(design, str):
+            raise InputError(
+                f"`{argument}` must be a Design or text such as 'sampled:100', not {design!r}."
             )
-            if self.adaptive:
-                table[:, group] *= self.continuation(r[group], size, n_items)
-        return table
+        spec = parse_spec(argument, design)
+        settings = dict(spec.settings)
+        kind = _kind(argument, spec.name)
+        if spec.main is not None:
+            if kind.main is None or kind.main in settings:
+                raise InputError(
+                    f"`{argument}` must be {spec.name} with named settings, not {design!r}."
+                )
+            settings[kind.main] = spec.main
+        return _made(argument, kind, settings)
+
+    @staticmethod
+    def from_dict(entry: Mapping[str, Any]) -> Design:
+        """The design that `to_dict` wrote."""
+        settings = dict(entry)
+        return _made("design", _kind("design", str(settings.pop("name", ""))), settings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name and the settings, for JSON."""
+        settings = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {"name": self.name, **settings}
+
+    def with_(self, **settings: Any) -> Self:
+        """The same design with other settings."""
+        return replace(self, **settings)
+
+    def _text(self, hidden: tuple[str, ...] = ()) -> str:
+        pieces = []
+        shared = [field.name for field in fields(Design)]
+        order = {
+            field.name: (field.name != self.main, field.name in shared) for field in fields(self)
+        }
+        for field in sorted(fields(self), key=lambda one: order[one.name]):
+            value = getattr(self, field.name)
+            if field.name in hidden or (value == field.default and field.name != self.main):
+                continue
+            if field.name == self.main:
+                pieces += [] if value is None else [_written(value)]
+            else:
+                pieces.append(f"{field.name}={_written(value)}")
+        return f"{self.name}:{','.join(pieces)}" if pieces else self.name
+
+    def __str__(self) -> str:
+        return self._text()
+
+    def __repr__(self) -> str:
+        return self._text()
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "/".join(map(str, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _kind(argument: str, name: str) -> type[Design]:
+    return _DESIGNS[checks.choice(argument, name, names())]
+
+
+def _made(argument: str, kind: type[Design], settings: dict[str, Any]) -> Design:
+    known = [field.name for field in fields(kind)]
+    for name in settings:
+        if name not in known:
+            raise InputError(
+                f"`{argument}` must have settings of {kind.name}, {', '.join(known)}; got {name!r}."
+            )
+    return kind(**settings)
+
+
+ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
 
 
 def _outcomes(

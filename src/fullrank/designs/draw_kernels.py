@@ -16,7 +16,7 @@ from fullrank._lib.jit import jit
 Scalar = Any  # numba infers the numpy type
 
 # Purposes: the last counter word keeps the streams of one user apart.
-DRAW, PERMUTE, TIE, SHARED_DRAW, SHARED_PERMUTE = 0, 1, 2, 3, 4
+DRAW, PERMUTE, TIE = 0, 1, 2
 
 MAX_ROUNDS = 48
 _LOW = np.uint64(0xFFFFFFFF)
@@ -190,7 +190,6 @@ def _without_replacement(
 def fill_indices(
     key: Scalar,
     stream: Scalar,
-    shared: bool,
     size: Scalar,
     first: Scalar,
     replacement: bool,
@@ -200,10 +199,9 @@ def fill_indices(
 ) -> None:
     """Draws first, first + 1, … of one stream, as indices into a pool of `size`."""
     if replacement:
-        _with_replacement(key, stream, SHARED_DRAW if shared else DRAW, size, first, out)
+        _with_replacement(key, stream, DRAW, size, first, out)
     else:
-        purpose = SHARED_PERMUTE if shared else PERMUTE
-        _without_replacement(key, stream, purpose, size, first, out, left, right)
+        _without_replacement(key, stream, PERMUTE, size, first, out, left, right)
 
 
 @jit
@@ -255,59 +253,8 @@ def fill_items(
             out[u] = -1
             continue
         fill_indices(
-            key, users[u], False, n_items - gaps.size, first[u], replacement, index[:n], left, right
+            key, users[u], n_items - gaps.size, first[u], replacement, index[:n], left, right
         )
         for j in range(n):
             out[u, j] = _select(index[j], gaps)
         out[u, n:] = -1
-
-
-@jit
-def fill_shared(
-    key: Scalar,
-    blocks: NDArray[np.int64],
-    holes_indptr: NDArray[np.int64],
-    holes: NDArray[np.int32],
-    n_items: Scalar,
-    count: NDArray[np.int64],
-    replacement: bool,
-    out: NDArray[np.int32],
-) -> None:
-    """The first `count` draws of the user's block that miss its holes; -1 pads a row.
-
-    One sequence per block runs over all items. Dropping what falls into a hole leaves a uniform
-    sample of the rest, with or without replacement, and users with few holes share nearly all.
-    """
-    chunk = out.shape[1] + 16
-    sequence = np.empty(chunk, np.int64)
-    extra = np.empty(chunk, np.int64)
-    left, right = np.empty(chunk, np.uint32), np.empty(chunk, np.uint32)
-    length = chunk if replacement else min(chunk, n_items)
-    current = -1
-    for u in range(blocks.size):
-        if blocks[u] != current:
-            current = blocks[u]
-            fill_indices(
-                key, current, True, n_items, 0, replacement, sequence[:length], left, right
-            )
-        gaps = holes[holes_indptr[u] : holes_indptr[u + 1]]
-        found = 0
-        at = 0
-        source = sequence
-        available = length
-        start = 0
-        while found < count[u]:
-            if at == available:  # many holes: go on along the block's sequence
-                start += available
-                available = chunk if replacement else min(chunk, n_items - start)
-                source = extra
-                fill_indices(
-                    key, current, True, n_items, start, replacement, extra[:available], left, right
-                )
-                at = 0
-            item = source[at]
-            at += 1
-            if not contains(gaps, item):
-                out[u, found] = item
-                found += 1
-        out[u, found:] = -1

@@ -5,9 +5,8 @@ Every random word is a word of Philox-4x32-10, a function of a key and a counter
 ===============  =================================================================================
 key              k0 = seed mod 2^32, k1 = seed div 2^32, the seed being a 64-bit number
 counter c0       number of the block of four words (for ties: the item row)
-counter c1, c2   user row mod 2^32, user row div 2^32 (for shared draws: number of the user block)
-counter c3       purpose: 0 draws with replacement, 1 rounds of the permutation, 2 ties,
-                 3 and 4 the first two for draws that a block of users shares
+counter c1, c2   user row mod 2^32, user row div 2^32
+counter c3       purpose: 0 draws with replacement, 1 rounds of the permutation, 2 ties
 ===============  =================================================================================
 
 *With replacement*, draw j takes words 2(j mod 2) and 2(j mod 2) + 1 of block j div 2 as the high
@@ -45,8 +44,6 @@ from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.errors import InputError
-
-POOLS = ("all", "unseen")
 
 
 def seed_key(rng: RandomState = None) -> int:
@@ -98,13 +95,8 @@ class Pools:
         count: Ints,
         *,
         replacement: bool,
-        shared: int | None = None,
     ) -> NDArray[np.int32]:
-        """Draws first..first+count-1 of users[groups], one row each, padded with -1.
-
-        With `shared`, users whose rows fall into the same block of that many share a sequence of
-        draws, each leaving out its own holes; `first` must then be zero.
-        """
+        """Draws first..first+count-1 of users[groups], one row each, padded with -1."""
         from fullrank.designs import draw_kernels as kernels
 
         out = np.empty((groups.size, int(count.max(initial=0))), np.int32)
@@ -114,14 +106,7 @@ class Pools:
         at = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], sizes)
         users, holes = self.users[groups], self.holes[at]
         seed = np.uint64(key)
-        if shared is None:
-            kernels.fill_items(
-                seed, users, indptr, holes, self.n_items, first, count, replacement, out
-            )
-        else:
-            kernels.fill_shared(
-                seed, users // shared, indptr, holes, self.n_items, count, replacement, out
-            )
+        kernels.fill_items(seed, users, indptr, holes, self.n_items, first, count, replacement, out)
         if self.items is not None:
             out = np.where(out < 0, -1, self.items[out]).astype(np.int32)
         return out
@@ -181,7 +166,7 @@ def philox4x32(counter: tuple[int, int, int, int], key: int) -> tuple[int, int, 
 
 
 def reference_indices(
-    key: int, user: int, size: int, count: int, *, replacement: bool, shared: bool = False
+    key: int, user: int, size: int, count: int, *, replacement: bool
 ) -> list[int]:
     """The first `count` draws from a pool of `size` in plain Python: the reference of the kernels.
 
@@ -191,7 +176,7 @@ def reference_indices(
     >>> sorted(reference_indices(7, 0, 5, 5, replacement=False))
     [0, 1, 2, 3, 4]
     """
-    purpose = (3 if shared else 0) + (0 if replacement else 1)
+    purpose = 0 if replacement else 1
 
     def words(block: int) -> tuple[int, ...]:
         return philox4x32((block, user % 2**32, user >> 32, purpose), key)

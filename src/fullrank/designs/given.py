@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +16,9 @@ from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
 from fullrank.data.named_rows import in_rows, named_items
 from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets
-from fullrank.designs.draws import POOLS, make_pools, seed_key
+from fullrank.designs.design import POOLS, Design
+from fullrank.designs.draws import make_pools, seed_key
+from fullrank.designs.uniform import Uniform
 from fullrank.errors import DataWarning, InputError
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import are_rows
@@ -179,12 +181,13 @@ class Negatives:
         *,
         n_items: int,
         items: Ints | None = None,
-        replacement: bool | None = None,
-        pool: str | None = None,
-    ) -> Declared:
+        design: Design | None = None,
+    ) -> Design:
         """How `drawn` came about: as given here or in the file, or inferred with a warning."""
-        replacement = self._agreed("replacement", replacement)
-        pool = self._agreed("pool", pool)
+        if design is not None and design.adaptive:
+            raise InputError(f"`design` must be of a fixed size for given items, not {design}.")
+        replacement = self._agreed("replacement", design)
+        pool = self._agreed("pool", design)
         _check_rows(drawn, targets, n_items, items)
         size = n_items if items is None else items.size
         repeats = _repeats(drawn)
@@ -219,30 +222,20 @@ class Negatives:
         if inferred:
             warnings.warn(
                 f"`negatives` do not say how they were drawn: {'; '.join(inferred)}. Say it with "
-                "`replacement` and `pool`.",
+                "`design`, such as 'sampled:replacement=true,pool=unseen'.",
                 DataWarning,
                 stacklevel=4,
             )
-        return Declared(replacement, pool)
+        how = {"replacement": replacement, "pool": pool}
+        return Uniform(**how) if design is None else design.with_(**how)
 
-    def _agreed(self, name: str, value: Any) -> Any:
-        own = getattr(self, name)
-        if value is None:
-            return own
-        if name == "pool":
-            checks.choice(name, value, POOLS)
-        else:
-            checks.flag(name, value)
-        if own is not None and own != value:
-            raise InputError(f"`{name}` must be {own!r}, as the negatives say, not {value!r}.")
-        return value
-
-
-class Declared(NamedTuple):
-    """How given items were drawn."""
-
-    replacement: bool
-    pool: str
+    def _agreed(self, name: str, design: Design | None) -> Any:
+        own, value = getattr(self, name), None if design is None else getattr(design, name)
+        if own is not None and value is not None and own != value:
+            raise InputError(
+                f"`design` must have {name}={own!r}, as the negatives say, not {value!r}."
+            )
+        return own if value is None else value
 
 
 def draw_negatives(
@@ -251,9 +244,7 @@ def draw_negatives(
     *,
     exclude: Any = None,
     items: Any = None,
-    sample_size: int = 100,
-    replacement: bool = False,
-    pool: str = "all",
+    design: str | Design = "sampled:100",
     rng: RandomState = None,
 ) -> Negatives:
     """Draw the items that `sample_ranks` would draw with the same arguments, to save and share.
@@ -265,12 +256,13 @@ def draw_negatives(
     Examples
     --------
     >>> from fullrank.designs.given import draw_negatives
-    >>> drawn = draw_negatives(([0, 1], [5, 3]), 8, sample_size=4, rng=1)
+    >>> drawn = draw_negatives(([0, 1], [5, 3]), 8, design="sampled:4", rng=1)
     >>> drawn.items.shape
     (2, 3)
     """
     n_items = checks.integer("n_items", n_items, low=1)
-    size = checks.integer("sample_size", sample_size, low=2)
+    drawn_by = Design.of(design)
+    size = checks.integer("sample_size", drawn_by.size_for(n_items), low=2)
     clean = clean_targets(targets, n_users=None, n_items=n_items)
     ids = {name: getattr(targets, name, None) for name in ("user_ids", "item_ids")}
     catalogue = named_items(items, ids["item_ids"], n_items=n_items, targets=clean)
@@ -278,20 +270,19 @@ def draw_negatives(
     exclusion = clean_exclude(seen, n_items=n_items, targets=clean, items=catalogue)
     pools = make_pools(
         clean, n_items=n_items, items=catalogue, exclusion=exclusion,
-        pool=checks.choice("pool", pool, POOLS),
+        pool=drawn_by.pool,
     )  # fmt: skip
     key = seed_key(rng)
-    if checks.flag("replacement", replacement):
-        count = np.where(pools.sizes > 0, size - 1, 0)
-    else:
-        count = np.minimum(pools.sizes, size - 1)
+    rounds = drawn_by.rounds(n_items)
+    count = np.minimum(rounds.limits(pools.sizes), size - 1)
     groups = np.arange(clean.users.size)
     width = int(count.max())
     what = f"{clean.users.size:,} users × {width:,} drawn items"
     memory.ask("sample_size", 8 * clean.users.size * width, what)
-    drawn = pools.draw(key, groups, np.zeros_like(groups), count, replacement=replacement)
+    drawn = rounds.draw(pools, key, groups, np.zeros_like(groups), count)
     return Negatives(
-        user_rows=clean.users, items=drawn, replacement=replacement, pool=pool, seed=key,
+        user_rows=clean.users, items=drawn, replacement=drawn_by.replacement, pool=drawn_by.pool,
+        seed=key,
         **ids,
     )  # fmt: skip
 

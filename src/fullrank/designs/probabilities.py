@@ -49,7 +49,7 @@ def kernel(
     *,
     sample_size: int,
     n_items: int,
-    replacement: bool = True,
+    replacement: bool = False,
 ) -> Floats:
     """P(r | R): one row for each true rank R, one column for each sampled rank r.
 
@@ -63,7 +63,7 @@ def kernel(
 
     Examples
     --------
-    >>> kernel([1, 26, 51], sample_size=3, n_items=51)
+    >>> kernel([1, 26, 51], sample_size=3, n_items=51, replacement=True)
     array([[1.  , 0.  , 0.  ],
            [0.25, 0.5 , 0.25],
            [0.  , 0.  , 1.  ]])
@@ -133,6 +133,31 @@ def _bin_sums(edges: Ints, r: Ints, n: int, n_items: int, replacement: bool) -> 
         closed = _binomial_sums if replacement else _hypergeometric_sums
         sums[~narrow] = closed(low[~narrow], high[~narrow], r, n, n_items)
     return sums
+
+
+def at_most(ranks: Ints, t: Ints, n: int, n_items: int, replacement: bool) -> Floats:
+    """P(r <= t | R) of a fixed size n, one row for each R."""
+    table = np.ones((ranks.size, t.size))
+    short = t < n
+    if not short.any():
+        return table
+    if replacement:
+        from scipy.special import betaincc
+
+        share = (ranks - 1.0) / (n_items - 1.0)
+        table[:, short] = betaincc(t[short], n - t[short], share[:, None])
+        return table
+    # P(Hypergeometric(N - 1, R - 1, n - 1) >= t) is (n - 1)/(N - 1) times the sum over the
+    # ranks below R of the kernel of n - 1 among N - 1 items (the closed sum above)
+    edges = np.unique(np.concatenate([[0, n_items - 1], ranks - 1]))
+    grid = RankGrid(edges)
+    means = kernel_averages(
+        t[short], sample_size=n - 1, n_items=n_items - 1, replacement=False, grid=grid
+    )
+    beyond = np.cumsum(means * grid.widths[:, None], axis=0) * ((n - 1.0) / (n_items - 1.0))
+    beyond = np.concatenate([np.zeros((1, beyond.shape[1])), beyond])
+    table[:, short] = np.clip(1.0 - beyond[np.searchsorted(edges, ranks - 1)], 0.0, 1.0)
+    return table
 
 
 def hypergeometric(y: Ints, population: int, marked: Ints, drawn: int) -> Floats:

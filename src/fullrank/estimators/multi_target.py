@@ -147,11 +147,7 @@ def _single(sample: RankSample, here: NDArray[np.int64], shares: Floats) -> Rank
         rows.rank[here],
         sample_size=rows.sample_size[here],
         n_items=rows.pool[here],
-        replacement=design.replacement,
-        levels=design.levels,
-        stop_rank=design.stop_rank,
-        pool="unseen",
-        ties=design.ties,
+        design=design.with_(pool="unseen"),
         weight=shares * here.size,
     )
     known = replace(found.design, excluded=design.excluded)

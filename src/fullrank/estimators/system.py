@@ -21,7 +21,6 @@ from fullrank.samples import RankDistribution, RankSample
 
 _POOL_RATIO = 1.02  # catalogues of users' own that differ by less share a kernel
 _POOLS = 48  # unless there are so few that each can have its own
-_NEGLIGIBLE = 1e-14  # adaptive outcomes less likely than this for every rank are left out
 _SINGLE = 1_024  # largest fixed size whose possible outcomes are all kept apart
 BASE, ALL = 2**31, 2**31 - 1  # an outcome as one number; the size that means all items
 _OUTCOME_RATIO = 1.02  # growth of the merged outcomes beyond the first _SINGLE / 2
@@ -149,10 +148,11 @@ def observed_system(sample: RankSample, grid: RankGrid | None = None) -> System:
 
 def _observed_system(sample: RankSample, grid: RankGrid) -> System:
     merged = pooled(sample, grid.n_items)
-    fixed = Design(replacement=sample.design.replacement)
     return System(
         grid=grid,
-        table=fixed.probabilities(merged.rank, merged.sample_size, n_items=merged.pool, grid=grid),
+        table=sample.design.likelihood(
+            merged.rank, merged.sample_size, n_items=merged.pool, grid=grid
+        ),
         observed=merged.weight / merged.weight.sum(),
         n_targets=sample.n_targets,
         place=(merged.rank - 0.5) / merged.sample_size,
@@ -201,14 +201,11 @@ def _possible_system(sample: RankSample, grid: RankGrid) -> System:
 
 
 def expected_system(
-    design: Design, sample_size: int | None, mass: Floats, grid: RankGrid, n_targets: int
+    design: Design, mass: Floats, grid: RankGrid, n_targets: int
 ) -> tuple[System, float]:
     """What a design would show of ranks distributed as `mass`, and its mean sample size."""
     pool = grid.n_items
-    if design.adaptive:
-        rank, n = likely_outcomes(design, pool)
-    else:
-        rank, n = design.possible(pool, sample_size)
+    rank, n = design.likely(pool)
     table = _probabilities(design, rank, n, pool, grid)
     observed = mass @ table
     observed /= observed.sum()
@@ -292,7 +289,7 @@ def _comparable(
     A target ranked among all of its items has an exact rank whatever their number: those of a
     fixed design go to a catalogue of `n_items`, the end of the grid.
     """
-    exhausted = np.zeros(rank.size, bool) if design.replacement else size == pool
+    exhausted = design.exhausted(size, pool)
     if not design.adaptive:
         size, pool = (np.where(exhausted, n_items, column) for column in (size, pool))
     if np.unique(pool).size > _POOLS:
@@ -307,8 +304,7 @@ def _comparable(
 
 def _key(design: Design, pool: int | Ints, rank: Ints, n: Ints) -> Ints:
     """One number for each outcome (r, n), the last sizes; n = N_u is "all items" for everybody."""
-    every = (n == pool) & (not design.replacement)
-    return np.asarray(np.where(every, ALL, n) * BASE + rank)
+    return np.asarray(np.where(design.exhausted(n, pool), ALL, n) * BASE + rank)
 
 
 def _near(pool: Ints, weight: Floats, least: Ints) -> Ints:
@@ -337,31 +333,10 @@ def _groups(merged: RankSample) -> list[tuple[int, NDArray[np.bool_], Ints, Ints
 
 def _likely(merged: RankSample, here: NDArray[np.bool_], pool: int) -> tuple[Ints, Ints]:
     """The outcomes of an adaptive design but those that could hardly ever be seen, and are not."""
-    rank, n = likely_outcomes(merged.design, pool)
+    rank, n = merged.design.likely(pool)
     keys = np.concatenate([n * BASE + rank, (merged.sample_size * BASE + merged.rank)[here]])
     n, rank = np.divmod(np.unique(keys), BASE)
     return rank, n
-
-
-def likely_outcomes(design: Design, pool: int) -> tuple[Ints, Ints]:
-    """The outcomes of an adaptive design that some rank could show.
-
-    Given r - 1 of n_j - 1 draws above the target, the chance that all but a few of them came
-    after the level before falls at least as fast as ((n_j - n_{j-1})/(n_j - 1))^(r - stop).
-    """
-    rank, n = design.possible(pool)
-    sizes = np.array(design.level_sizes(pool))
-    ratio = np.ones(sizes.size)
-    ratio[1:] = (np.diff(sizes) / np.maximum(sizes[1:] - 1, 1)).clip(0.0, 1.0 - 1e-12)
-    ratio[1:] = np.log(_NEGLIGIBLE) / np.log(np.maximum(ratio[1:], 1e-12))
-    reach = np.where(np.arange(sizes.size) == 0, np.inf, design.stop_rank * (2.0 + ratio) + 1.0)
-    near = rank <= reach[np.searchsorted(sizes, n)]
-    rank, n = rank[near], n[near]
-    chances = [
-        design.continuation(rank[first:last], int(n[first]), pool) for first, last in _runs(n)
-    ]
-    keep = np.concatenate(chances) > _NEGLIGIBLE
-    return rank[keep], n[keep]
 
 
 def _probabilities(design: Design, rank: Ints, n: Ints, pool: int, grid: RankGrid) -> Floats:

@@ -1,4 +1,4 @@
-"""The whole job: data × models × a strategy, shard by shard, into a folder that resumes.
+"""The whole job: data × models × a design, shard by shard, into a folder that resumes.
 
 Above the flow: imports `_lib` to `reporting`, `models` and `engines`; cli may import it.
 """
@@ -7,12 +7,10 @@ from fullrank.data.sets.sources import load_interactions, load_split
 from fullrank.evaluation.evaluate import evaluate
 from fullrank.evaluation.model_sources import make_model
 from fullrank.evaluation.result import Evaluation
-from fullrank.evaluation.strategy import Strategy
 from fullrank.evaluation.train import train_model
 
 __all__ = [
     "Evaluation",
-    "Strategy",
     "evaluate",
     "load_interactions",
     "load_split",

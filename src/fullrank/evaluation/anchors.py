@@ -14,13 +14,13 @@ from fullrank._lib.types import Array, Ints
 from fullrank.data import Interactions, Split
 from fullrank.data.shards import ShardedTargets
 from fullrank.data.targets import by_rows
+from fullrank.designs import Design, Exact
 from fullrank.errors import InputError
 from fullrank.estimators import anchored
 from fullrank.estimators.anchors import smooth
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.model_sources import Entry, fitted_entry
 from fullrank.evaluation.problem import Ranks
-from fullrank.evaluation.strategy import Strategy
 from fullrank.models import ItemKNN, PureSVD
 from fullrank.samples import RankSample
 from fullrank.tables import ids
@@ -120,7 +120,7 @@ def borrows(sample: Ranks) -> bool:
 
 
 def make_anchors(
-    anchor: Any, *, strategy: Strategy, targets: Any, split: Split | None, exclude: Any
+    anchor: Any, *, design: Design | None, targets: Any, split: Split | None, exclude: Any
 ) -> Anchors:
     """What the argument `anchor` asks for, here: nothing unless a fixed sample is to be drawn.
 
@@ -129,7 +129,7 @@ def make_anchors(
     """
     if anchor is None:
         return Anchors()
-    fixed = strategy.name in ("sampled", "budget")
+    fixed = design is None or not (design.adaptive or isinstance(design, Exact))
     several = (targets.n_targets or 0) > targets.n_users
     if isinstance(anchor, str):
         checks.choice("anchor", anchor, (AUTO,))
@@ -141,7 +141,7 @@ def make_anchors(
         history = train if split is None else split.history
         return Anchors(asked=AUTO, train=train, history=history)
     if not fixed or several:
-        why = "users have more than one target" if fixed else f"the strategy is {strategy.name}"
+        why = "users have more than one target" if fixed else f"the design is {design}"
         raise InputError(
             f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
         )

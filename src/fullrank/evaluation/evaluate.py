@@ -10,12 +10,12 @@ from fullrank._lib.device import on_gpu, open_device
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Steps, steps
 from fullrank._lib.rng import RandomState
+from fullrank.designs import Design, Exact
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.schedule import make_work
-from fullrank.evaluation.strategy import Strategy
 from fullrank.inference.estimation.estimate import METRICS, check_level
 from fullrank.metrics import Metric, parse_all
 
@@ -23,9 +23,11 @@ from fullrank.metrics import Metric, parse_all
 def evaluate(
     models: Any,
     data: Any,
-    *,
-    strategy: str | Strategy = "exact",
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    *,
+    design: str | Design | None = None,
+    n_users: int | None = None,
+    budget: float | None = None,
     exclude: Any = "seen",
     anchor: Any = "auto",
     out: PathLike | None = None,
@@ -49,10 +51,15 @@ def evaluate(
         `FactorFiles`, or anything `as_scorer` takes. A list of texts names itself.
     data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
         need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
-    strategy : "exact", "sampled:100", "adaptive", "users:1000" (exact ranks of that many users),
-        "budget:1e7" (the design predicted to be best for that many scored items per model), or a
-        `Strategy`; any takes ``users=``
     metrics : names such as ``"ndcg@10"``
+    design : Design or text, default "exact"
+        How much of the catalogue is ranked: ``"exact"``, ``"sampled:100"``, ``"adaptive:25"``, or
+        any other registered design.
+    n_users : int, optional
+        As many users are drawn at random; all by default.
+    budget : number, optional
+        Items that may be scored in all, for each model; instead of a design. After a pilot with the
+        first model, the design is taken that is predicted to err least.
     exclude : Interactions, sparse matrix (users × items) or None
         Items that are not candidates. "seen" means the items that a split shows of its users, and
         nothing where `data` is not a split; None ranks everything.
@@ -114,7 +121,7 @@ def evaluate(
     work = make_work(
         models,
         data,
-        strategy=Strategy.of(strategy),
+        **_how_much(design, n_users, budget),
         metrics=tuple(metric.name for metric in parse_all(metrics)),
         exclude=exclude,
         anchor=anchor,
@@ -140,3 +147,17 @@ def evaluate(
             found = work.done(folder)
             folder.publish(found, report=report)
     return found
+
+
+def _how_much(
+    design: str | Design | None, n_users: int | None, budget: float | None
+) -> dict[str, Any]:
+    """What is ranked of the catalogue and of the users."""
+    if design is not None and budget is not None:
+        raise InputError("`budget` must be given without `design`, which it decides.")
+    drawn = Exact() if design is None else Design.of(design)
+    return {
+        "design": drawn if budget is None else None,
+        "n_users": None if n_users is None else checks.integer("n_users", n_users, low=1),
+        "budget": None if budget is None else checks.real("budget", budget, low=1),
+    }

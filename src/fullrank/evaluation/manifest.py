@@ -96,7 +96,7 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
 
 
 def _flat(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings by themselves: "strategy users", "model ease settings", …."""
+    """Settings by themselves: "data n_users", "model ease settings", …."""
     flat: dict[str, Any] = {}
     for key, value in asked.items():
         if key == "models":

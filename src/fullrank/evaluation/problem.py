@@ -14,7 +14,8 @@ import numpy as np
 
 from fullrank._lib.device import on_gpu
 from fullrank.data.shards import Shard
-from fullrank.evaluation.strategy import Strategy
+from fullrank.designs import Design, Exact
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import ExactRanks, RankSample
 
 Ranks = RankSample | ExactRanks
@@ -32,7 +33,7 @@ class Problem:
 
     scorer: Any
     targets: Any  # ShardedTargets, or anything with the same `part`
-    strategy: Strategy
+    design: Design
     seed: int
     threads: int | None = None
     device: str | None = None
@@ -46,11 +47,19 @@ def rank_shard(problem: Problem, shard: Shard) -> Ranks:
     scorer = problem.scorer
     if hasattr(scorer, "for_shard"):
         scorer = scorer.for_shard(problem.targets, shard)
-    sample = problem.strategy.rank(
-        scorer, targets, exclude=seen, n_jobs=problem.threads, device=problem.device,
-        rng=problem.seed, progress=problem.progress,
+    sample = _ranked(
+        problem.design, scorer, targets, exclude=seen, n_jobs=problem.threads,
+        device=problem.device, rng=problem.seed, progress=problem.progress,
     )  # fmt: skip
     return sample if problem.keep_rows else sample.without_rows()
+
+
+def _ranked(design: Design, scorer: Any, targets: Any, **arguments: Any) -> Ranks:
+    """The ranks of these targets, exact or among candidates."""
+    if not isinstance(design, Exact):
+        return sample_ranks(scorer, targets, design=design, **arguments)
+    ties = "mean" if design.ties == "unknown" else design.ties
+    return rank(scorer, targets, ties=ties, **arguments)
 
 
 def usual_size(n_users: int, per_user: float, device: str | None = None) -> int:

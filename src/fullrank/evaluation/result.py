@@ -36,7 +36,7 @@ class Evaluation(tabular.Tabular):
     ----------
     samples : name of a model to its ranks: ExactRanks, or a RankSample
     metrics : names
-    about : how it was measured: data, split, seed, strategy, models, version, …
+    about : how it was measured: data, split, seed, design, models, version, …
     confidence_level : of the intervals
     """
 
@@ -257,7 +257,8 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     split = _split(about)
     if split is not None:
         told["split"] = split
-    labels = {"strategy": "strategy", "settled": "resolved strategy"}
+    labels = {"design": "design", "n_users": "users drawn", "budget": "budget"}
+    labels |= {"settled": "resolved design"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
     labels |= {"fullrank": "fullrank", "borrowed": "shape at the top"}
     for key, label in labels.items():

@@ -18,11 +18,12 @@ from fullrank.data import Split
 from fullrank.data.named_rows import in_rows
 from fullrank.data.shards import Shard, ShardedTargets
 from fullrank.data.targets import ANY
+from fullrank.designs import Design, Exact
 from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
 from fullrank.evaluation.anchors import Anchors, borrows, make_anchors
-from fullrank.evaluation.budget import chosen_users, settled_strategy
+from fullrank.evaluation.budget import affordable, chosen_users
 from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
 from fullrank.evaluation.problem import (
     AT_ONCE,
@@ -34,7 +35,6 @@ from fullrank.evaluation.problem import (
 )
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
-from fullrank.evaluation.strategy import Strategy
 from fullrank.scorers import as_scorer
 from fullrank.scorers.alignment import aligned
 from fullrank.scorers.scorer import Scorer
@@ -45,7 +45,7 @@ class Ranking(NamedTuple):
     """What a model ranks, and how."""
 
     targets: Any
-    strategy: Strategy
+    design: Design
     shards: list[Shard]
     keep_rows: bool
 
@@ -59,7 +59,9 @@ class Work:
     exclude: Any  # Interactions, a sparse matrix or None
     anchors: Anchors
     asked: Mapping[str, Any]
-    strategy: Strategy
+    design: Design | None  # None where a budget decides
+    n_users: int | None
+    budget: float | None
     metrics: tuple[str, ...]
     seed: int
     engine: Engine
@@ -76,17 +78,17 @@ class Work:
         settled = None if folder is None else folder.begin(self.asked)
         scorer = None
         if settled is None:
-            if self.strategy.name == "budget":
+            if self.budget is not None:
                 if folder is not None:  # whose model is kept there must be known before it is
                     folder.settle(self.asked, None)
                 scorer = self._scorer(0, self.entries[0], folder)
             settled = self._settled(scorer)
             if folder is not None:
                 folder.settle(self.asked, settled)
-        strategy = _from_dict(settled["strategy"])
+        design = Design.of(settled["design"])
         targets = self.targets
-        if strategy.users is not None:
-            targets = chosen_users(targets, strategy.users, self.seed)
+        if settled["n_users"] is not None:
+            targets = chosen_users(targets, settled["n_users"], self.seed)
         size = checks.integer("shard_size", settled["shard_size"], low=1)
         if folder is None and self._needs_no_shards(targets):
             size = targets.n_users
@@ -96,11 +98,11 @@ class Work:
             for model, entry in enumerate(self.entries):
                 make = partial(self._scorer, model, entry, folder, scorer if model == 0 else None)
                 scorer = None
-                how = Ranking(targets, strategy, shards, self.keep_rows)
+                how = Ranking(targets, design, shards, self.keep_rows)
                 found[entry.name] = self._ranked(model, entry.name, make, how, folder)
-            how = Ranking(targets, Strategy(), shards, keep_rows=False)
+            how = Ranking(targets, Exact(), shards, keep_rows=False)
             found, borrowed = self._lent(found, settled.get("without_anchor"), how, folder)
-        about = self._about(strategy, time.perf_counter() - start)
+        about = self._about(settled, time.perf_counter() - start)
         return Evaluation(
             samples=MappingProxyType(found),
             metrics=self.metrics,
@@ -108,29 +110,34 @@ class Work:
             confidence_level=self.level,
         )
 
-    def _about(self, strategy: Strategy, seconds: float) -> dict[str, Any]:
+    def _about(self, settled: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """What was asked for, and what became of it."""
+        bought = {"design": settled["design"], "n_users": settled["n_users"]}
         return {
             **self.asked,
             "asked": list(self.asked),
             "name": self.name,
-            "settled": strategy.to_dict() if strategy != self.strategy else None,
+            "settled": None if self.budget is None else bought,
             "engine": repr(self.engine),
             "device": self.device or "cpu",
             "seconds": round(seconds, 3),
         }
 
     def _settled(self, scorer: Any) -> dict[str, Any]:
-        """What the arguments leave open: a budget's strategy, anchors, and the size of shards."""
+        """What the arguments leave open: a budget's design, anchors, and the size of shards."""
         targets = self.targets if scorer is None else self._excluding(self.targets, scorer)
-        strategy = settled_strategy(
-            self.strategy, scorer, targets, metric=self.metrics[0], seed=self.seed
-        )
-        per_user = strategy.per_user(self.targets.n_items or ANY)
-        n_users = strategy.users or self.targets.n_users
+        design, some = self.design, self.n_users
+        if design is None:
+            assert self.budget is not None
+            design, some = affordable(
+                self.budget, scorer, targets, metric=self.metrics[0], most=some, seed=self.seed
+            )
+        per_user = design.cost(self.targets.n_items or ANY)
+        n_users = some or self.targets.n_users
         size = self.shard_size or usual_size(n_users, per_user, self.device)
         without = self.anchors.refusal(n_users)
-        return {"strategy": strategy.to_dict(), "shard_size": size, "without_anchor": without}
+        how = {"design": str(design), "n_users": some}
+        return {**how, "shard_size": size, "without_anchor": without}
 
     def _lent(
         self,
@@ -195,7 +202,7 @@ class Work:
             problem = Problem(
                 scorer=scorer,
                 targets=self._excluding(how.targets, scorer),
-                strategy=how.strategy,
+                design=how.design,
                 seed=self.seed,
                 threads=self.engine.threads,
                 device=self.device,
@@ -255,11 +262,7 @@ def make_work(
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
-        if (
-            exclude is not None
-            or settings["strategy"].users
-            or settings["strategy"].name == "budget"
-        ):
+        if exclude is not None or settings["n_users"] or settings["budget"]:
             raise InputError(
                 "`data` must not be a UserFile where users are drawn or `exclude` is given: its "
                 "column `seen` tells what is excluded."
@@ -270,7 +273,7 @@ def make_work(
         parts = split.parts().values() if split else ()
         mark = fingerprint(targets, exclude, *parts) if marked else None
     anchors = make_anchors(
-        anchor, strategy=settings["strategy"], targets=targets, split=split, exclude=exclude
+        anchor, design=settings["design"], targets=targets, split=split, exclude=exclude
     )
     key = seed_key(seed)
     about_data = {
@@ -285,7 +288,9 @@ def make_work(
         "split": None if split is None else {"name": split.kind, **_plain(split.settings)},
         "excluded": exclude is not None or "seen" in getattr(data, "columns", ()),
         "seed": key,
-        "strategy": settings["strategy"].to_dict(),
+        "design": None if settings["design"] is None else str(settings["design"]),
+        "n_users": settings["n_users"],
+        "budget": settings["budget"],
         "anchor": anchors.asked,
         "metrics": list(settings["metrics"]),
         "keep_rows": settings["keep_rows"],
@@ -301,11 +306,6 @@ def make_work(
         seed=key,
         **settings,
     )
-
-
-def _from_dict(content: Mapping[str, Any]) -> Strategy:
-    settings = {k: v for k, v in content.items() if k not in ("name", "users")}
-    return Strategy(name=content["name"], users=content["users"], settings=settings)
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The act of ranking: exact, sampled and adaptive, on the CPU and on a GPU.
+"""The act of ranking: exact and sampled, on the CPU and on a GPU.
 
 Imports `_lib` to `scorers` in the order of the folders; every folder to its right may import it.
 
@@ -7,8 +7,7 @@ Imports `_lib` to `scorers` in the order of the folders; every folder to its rig
 [2.]
 """
 
-from fullrank.ranking.adaptive import adaptive_ranks
 from fullrank.ranking.rank import rank
 from fullrank.ranking.sampled import sample_ranks
 
-__all__ = ["adaptive_ranks", "rank", "sample_ranks"]
+__all__ = ["rank", "sample_ranks"]

@@ -171,7 +171,7 @@ def write_report(results: Mapping[str, Result], path: PathLike, **settings: Any)
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
     >>> report = write_report({"model": sample}, "report.html")  # doctest: +SKIP
     """
     report = build_report(results, **settings)
@@ -187,7 +187,7 @@ def drawn_metrics(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
     >>> [metric.name for metric in drawn_metrics(sample, metrics="recall@10")][:3]
     ['recall@1', 'recall@2', 'recall@3']
     """

@@ -7,7 +7,6 @@ Works from plain arrays: ranks from any pipeline can enter as a RankSample. Impo
 from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sampling_efficiency
 from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.samples.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.samples.ordering import Consistency, consistency
 from fullrank.samples.read_candidates import read_candidates
 from fullrank.samples.read_ranks import Ranks, read_ranks
@@ -24,13 +23,10 @@ __all__ = [
     "Rows",
     "SamplingEfficiency",
     "Seeds",
-    "collapse",
     "consistency",
-    "expected_metric",
     "read_candidates",
     "read_ranks",
     "recommend_limit",
-    "sampled_metric_std",
     "sampling_efficiency",
     "simulate",
 ]

@@ -68,21 +68,23 @@ def sampling_efficiency(sample: RankSample) -> SamplingEfficiency:
     ...     [3, 2, 2, 1],
     ...     sample_size=[10, 10, 20, 20],
     ...     n_items=80,
-    ...     levels=(10, 20),
-    ...     replacement=False,
+    ...     design="adaptive:levels=10/20",
     ... )
     >>> print(sampling_efficiency(sample))
     level  share of items  reached  settled  cost
        10           12.5%        4        2  20.0
        20           25.0%        2        1  20.0
     """
-    levels = sample.design.levels
-    if levels is None:
+    if not sample.design.adaptive:
         raise InputError("`sample` must be adaptive; this one has a fixed size.")
-    level = np.asarray(levels)
+    rounds = sample.design.rounds(int(sample.pool.max()))
+    level = np.asarray(rounds.sizes)
     at = np.searchsorted(level, sample.sample_size)
     stopped = np.bincount(at, weights=sample.count, minlength=level.size).astype(np.int64)
-    below = sample.rank > sample.design.stop_rank
+    refine = np.asarray(
+        [*rounds.refine, *rounds.refine[-1:]]
+    )  # the last level has no rank of its own
+    below = sample.rank > refine[np.minimum(at, refine.size - 1)]
     settled = np.bincount(at, weights=sample.count * below, minlength=level.size).astype(np.int64)
     reached = sample.n_targets - np.concatenate(([0], np.cumsum(stopped)[:-1]))
     drawn = reached * np.diff(level, prepend=0)
@@ -113,8 +115,7 @@ def recommend_limit(pilot: RankSample, *, max_cost: float | None = None) -> int:
     ...     [3, 2, 2, 1],
     ...     sample_size=[10, 10, 20, 20],
     ...     n_items=80,
-    ...     levels=(10, 20),
-    ...     replacement=False,
+    ...     design="adaptive:levels=10/20",
     ... )
     >>> recommend_limit(pilot, max_cost=15), recommend_limit(pilot)
     (10, 20)

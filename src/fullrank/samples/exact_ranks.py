@@ -27,6 +27,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Array, Floats, Ints
+from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse_all, weighted_mean
 from fullrank.samples.sample import RankSample, Rows, check_targets
@@ -238,7 +239,7 @@ class ExactRanks:
         )  # fmt: skip
 
     def sample(self) -> RankSample:
-        """The ranks as a sample that happens to hold every item: n = N, without replacement."""
+        """The ranks as a sample that happens to hold every item: n = N, no item twice."""
         ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
@@ -250,9 +251,7 @@ class ExactRanks:
         common: dict[str, Any] = {
             "sample_size": sizes,
             "n_items": self.candidates,
-            "replacement": False,
-            "pool": self.pool,
-            "ties": "unknown" if self.ties == "mean" else self.ties,
+            "design": Uniform(pool=self.pool, ties="unknown" if self.ties == "mean" else self.ties),
             "weight": self.weight,
         }
         if self.count is not None:

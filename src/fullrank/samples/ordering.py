@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, extras, memory
 from fullrank._lib.types import Floats, Ints
+from fullrank.designs.design import Design
+from fullrank.designs.expected import expected_metric
+from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
-from fullrank.samples.expected import expected_metric
 
 _SIZES = 120  # sample sizes looked at, unless they are given
 _TIE = 1e-12  # differences below this count as none
@@ -24,7 +26,7 @@ class Consistency:
 
     Attributes
     ----------
-    metric, n_items, replacement : what was asked
+    metric, n_items, design : what was asked
     exact : the exact values of the first and the second list
     sample_sizes : the sizes examined, including the target
     expected : their expected sampled values, shape (2, sizes)
@@ -35,7 +37,7 @@ class Consistency:
 
     metric: Metric
     n_items: int
-    replacement: bool
+    design: Design
     exact: tuple[float, float]
     sample_sizes: Ints
     expected: Floats
@@ -72,24 +74,24 @@ class Consistency:
 
 
 def consistency(
-    metric: str | Metric,
     first: ArrayLike,
     second: ArrayLike,
+    metric: str | Metric,
     *,
     n_items: int,
+    design: str | Design = "sampled",
     sample_sizes: ArrayLike | None = None,
-    replacement: bool = True,
 ) -> Consistency:
     """Whether a sampled metric orders two lists of ranks as the exact metric does.
 
     Parameters
     ----------
-    metric : such as ``"recall@10"``
     first, second : true ranks of two models on the same targets
+    metric : such as ``"recall@10"``
     n_items : catalogue size N
+    design : ``"sampled"``, or ``"sampled:replacement=true"``; its size is what is examined
     sample_sizes : candidates n to examine, including the target; default: sizes from 2 to N
         on a log scale, and the size at which the order turns right is searched between them
-    replacement : whether the candidates are drawn with replacement
 
     Notes
     -----
@@ -99,17 +101,21 @@ def consistency(
     Examples
     --------
     >>> a, c = [100] * 5, [212, 2, 743, 5342, 1548]
-    >>> print(consistency("ndcg", a, c, n_items=10_000, replacement=False))
+    >>> print(consistency(a, c, "ndcg", n_items=10_000))
     ndcg: exact 0.1502 < 0.208; sampled: ordered alike from n = 686 on, not at every n before
     """
     metric = parse(metric)
     n_items = checks.integer("n_items", n_items, low=2)
     lists = [_ranks(name, ranks, n_items) for name, ranks in (("first", first), ("second", second))]
+    drawn = Design.of(design)
+    if not isinstance(drawn, Uniform):
+        raise InputError(f"`design` must be of a fixed size, as 'sampled', not {str(drawn)!r}.")
     exact = tuple(float(metric.weights(ranks, n_items).mean()) for ranks in lists)
 
     def means(size: int) -> Floats:
+        of_size = drawn.of_size(size)
         return np.asarray(
-            [expected_metric(metric, r, size, n_items, replacement).mean() for r in lists]
+            [expected_metric(r, metric, n_items=n_items, design=of_size).mean() for r in lists]
         )
 
     def agree(values: Floats) -> bool:
@@ -132,7 +138,7 @@ def consistency(
     return Consistency(
         metric=metric,
         n_items=n_items,
-        replacement=replacement,
+        design=drawn,
         exact=(exact[0], exact[1]),
         sample_sizes=checks.frozen(sizes),
         expected=checks.frozen(expected),

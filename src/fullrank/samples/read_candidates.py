@@ -12,14 +12,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from fullrank._lib import checks
 from fullrank._lib.files import PathLike, existing
 from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Ints
+from fullrank.designs import Design, infer_design
+from fullrank.designs.inferred import INFER
 from fullrank.errors import InputError
-from fullrank.samples.read_ranks import Ranks, assumed_replacement, infer_levels
+from fullrank.samples.read_ranks import Ranks
 from fullrank.samples.sample import RankSample
 from fullrank.tables.candidate_files import lists_unseen, read_scored, read_truth
 from fullrank.tables.table import Table, stem
@@ -36,10 +38,7 @@ def read_candidates(
     n_items: int,
     columns: Mapping[str, str] | None = None,
     sample_size: int | None = None,
-    replacement: bool | None = None,
-    design: str = "infer",
-    levels: ArrayLike | None = None,
-    stop_rank: int = 1,
+    design: str | Design = INFER,
     excluded: bool | None = None,
     ties: str = "random",
     encoding: str | None = None,
@@ -60,7 +59,7 @@ def read_candidates(
         without
     sample_size : candidates of each target, including itself; default: the listed ones. Larger
         than the list where that was cut below every target
-    replacement, design, levels, stop_rank, encoding : as in `read_ranks`
+    design, encoding : as in `read_ranks`
     excluded : whether training items were excluded (`Design`); default: True for NCF's
         ``.test.negative``, which lists items that the user has not seen, else not known
     ties : {"random", "best", "worst"}
@@ -97,20 +96,15 @@ def read_candidates(
             strict=True,
         )
     )
-    replaced, notes = assumed_replacement(replacement, drawn, pool)
-    found, more = infer_levels(rank, drawn, pool, design=design, levels=levels)
+    found, notes = infer_design(rank, drawn, pool, design=design)
     if excluded is None and truth is not None and lists_unseen(existing(truth)):
-        excluded, more = True, (*more, _UNSEEN)
+        excluded, notes = True, (*notes, _UNSEEN)
     samples = {
         model: RankSample.from_ranks(
             one.rank,
             sample_size=size[model],
             n_items=items,
-            replacement=replaced,
-            levels=found,
-            stop_rank=stop_rank,
-            ties=ties,
-            excluded=excluded,
+            design=found.with_(ties=ties, excluded=excluded),
             user=one.user,
             item=one.item,
             n_targets=one.targets,
@@ -124,7 +118,7 @@ def read_candidates(
         for note in one.notes
     ]
     names = {model or stem(path): sample for model, sample in samples.items()}
-    return Ranks(samples=names, notes=(*said, *notes, *more))
+    return Ranks(samples=names, notes=(*said, *notes))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,15 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
 from fullrank._lib.text import listed
 from fullrank._lib.types import Array, Ints
+from fullrank.designs import Design, Uniform, infer_design
+from fullrank.designs.design import ONE_BASED
+from fullrank.designs.inferred import ASSUMED, INFER
 from fullrank.errors import InputError
 from fullrank.samples import sample_files
 from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.samples.sample import ONE_BASED, RankSample
+from fullrank.samples.sample import RankSample
 from fullrank.samples.seeds import Seeds
 from fullrank.samples.tally import SEVERAL, Tally
 from fullrank.tables.table import AUTO, Table, frame_table, open_table, stem
@@ -28,7 +30,6 @@ ROLES = (
     "user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model",
     "seed",
 )  # fmt: skip
-DESIGNS = ("infer", "auto", "fixed", "adaptive")
 _SIZES = ("sample_size", "n_items")
 _INDEX = ("", "index", "level_0", "row", "id")  # what numbers the rows
 _INTEGERS = ("rank", "sample_size", "n_items", "n_targets", "offset")
@@ -67,10 +68,7 @@ def read_ranks(
     model: str | None = None,
     n_items: int | None = None,
     sample_size: int | None = None,
-    design: str = "infer",
-    replacement: bool | None = None,
-    levels: ArrayLike | None = None,
-    stop_rank: int = 1,
+    design: str | Design = INFER,
     excluded: bool | None = None,
     leave_out: Iterable[str] = (),
     encoding: str | None = None,
@@ -90,11 +88,8 @@ def read_ranks(
     model : which model to take; default: all
     sample_size, n_items : where there is no such column: candidates, and items they are drawn
         from, both including the target
-    design : "fixed"; "adaptive"; or "infer": adaptive if rank 1 occurs only at the largest of
-        several sample sizes
-    replacement : whether an item could be drawn twice; default: True, or False where targets were
-        ranked among all items
-    levels, stop_rank : of an adaptive design; default: the sample sizes that occur
+    design : how candidates were drawn, such as ``"sampled:100"``; or "infer", as
+        `fullrank.designs.infer_design` does
     excluded : whether training items were excluded (`Design`); default: True where catalogues are
         the users' own, else not known
     leave_out : columns that are to be read as if they were not there
@@ -117,37 +112,26 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Assuming sampling with replacement.',)
+    ('Assuming sampling without replacement.',)
     """
-    checks.choice("design", design, DESIGNS)
     given = {"sample_size": sample_size, "n_items": n_items}
     said = {
-        "replacement": replacement, "levels": levels, "excluded": excluded,
-        "design": None if design in DESIGNS[:2] else design, "columns": columns or None,
-        "leave_out": list(leave_out) or None, "stop_rank": None if stop_rank == 1 else stop_rank,
-        **settings,
+        "excluded": excluded, "design": None if design == INFER else design,
+        "columns": columns or None, "leave_out": list(leave_out) or None, **settings,
     }  # fmt: skip
     with opened(path, encoding) as table:
         own = _own(table, rows)
         if own is not None:
             found = Ranks(samples={stem(table.path): agreed(own, given | said, table)})
         else:
-            layout = _layout(table, columns or {}, tuple(leave_out), given)
-            how = {**settings, "stop_rank": stop_rank, "excluded": excluded}
-            found = _read(layout, rows, how, replacement, design, levels)
+            layout = _layout(table, columns or {}, tuple(leave_out), given, design)
+            found = _read(layout, rows, settings, design, excluded)
     return found if model is None else _picked(found, model, table)
 
 
 def read_one(path: files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
     """The one sample of a file, for `RankSample.read`."""
     with opened(path, settings.pop("encoding", None)) as table:
-        if not is_own(table):
-            if "replacement" not in settings:
-                raise InputError(
-                    "`replacement` must be given, True or False: the file does not say whether "
-                    "the candidates were drawn with replacement."
-                )
-            settings.setdefault("design", "fixed" if settings.get("levels") is None else "adaptive")
         found = read_ranks(table, model=model, **settings)
     if len(found) > 1:
         raise InputError(
@@ -212,7 +196,7 @@ def _own(table: Table, rows: bool | None) -> RankSample | ExactRanks | None:
         tally = _tallied(table, table.pieces(names), {})
         if rows is False or not tally.needs_rows:
             _counts_will_do(tally)
-            (sample,) = _counted(tally, sample_files.design_of(head)).values()
+            (sample,) = _counted(tally, {"design": sample_files.design_of(head)}).values()
             return sample.anchored(sample_files.anchor_of(head))
     whole = table.whole(names)
     if not len(whole):
@@ -228,18 +212,19 @@ def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
     if isinstance(own, RankSample):
         size = int(own.sample_size.max())
         carried["sample_size"] = None if (own.sample_size != size).any() else size
-        carried["replacement"] = own.design.replacement
+        carried["design"] = str(own.design)
         carried["excluded"] = excluded if own.design.excluded is None else own.design.excluded
     else:
         carried["excluded"] = own.pool == "unseen"
     for name, value in given.items():
-        if value is not None and (name not in carried or value != carried[name]):
+        said = str(value) if name == "design" else value
+        if value is not None and (name not in carried or said != carried[name]):
             raise InputError(
                 f"`{name}` must not be given, or agree: {table.path} was written by fullrank and "
                 f"carries its own design, {own}."
             )
     if isinstance(own, RankSample) and excluded is not None:
-        return replace(own, design=replace(own.design, excluded=excluded))
+        return replace(own, design=own.design.with_(excluded=excluded))
     return own
 
 
@@ -280,6 +265,7 @@ def _layout(
     columns: Mapping[str, Any],
     leave_out: tuple[str, ...],
     sizes: Mapping[str, int | None],
+    design: str | Design,
 ) -> _Layout:
     for role in columns:
         checks.choice("columns", role, ROLES)
@@ -294,6 +280,8 @@ def _layout(
     for name in columns.values():
         if name in leave_out:
             raise InputError("`leave_out` must not name a column that is to be read.")
+    if sizes["sample_size"] is None and "sample_size" not in wanted and design != INFER:
+        sizes = {**sizes, "sample_size": getattr(Design.of(design), "sample_size", None)}
     notes: tuple[str, ...] = ()
     if "rank" not in wanted and not wide:
         wide = _wide(table, wanted, leave_out, sizes)
@@ -373,9 +361,8 @@ def _read(
     layout: _Layout,
     rows: bool | None,
     settings: dict[str, Any],
-    replacement: bool | None,
-    design: str,
-    levels: ArrayLike | None,
+    design: str | Design,
+    excluded: bool | None,
 ) -> Ranks:
     """The samples, from the rows or from counts of the pieces."""
     if rows is not None:
@@ -394,9 +381,9 @@ def _read(
     else:
         columns = _loaded(layout)
         outcome = [columns[name] for name in ("rank", *_SIZES)]
-    replaced, notes = assumed_replacement(replacement, *outcome[1:])
-    found, more = infer_levels(*outcome, design=design, levels=levels)
-    settings = {**settings, "replacement": replaced, "levels": found}
+    rank, size, items = outcome
+    drawn, notes = _drawn(rank, size, items, design)
+    settings = {**settings, "design": drawn if excluded is None else drawn.with_(excluded=excluded)}
     samples: dict[str, Any]
     if tally is not None:
         samples = dict(_counted(tally, settings))
@@ -405,9 +392,16 @@ def _read(
         samples = _with_rows(columns, settings)
     seeds = [note for one in samples.values() if isinstance(one, Seeds) for note in one.notes]
     names = {name or stem(table.path): one for name, one in samples.items()}
-    return Ranks(
-        samples=names, notes=(*table.notes, *layout.notes, *dict.fromkeys(seeds), *notes, *more)
-    )
+    return Ranks(samples=names, notes=(*table.notes, *layout.notes, *dict.fromkeys(seeds), *notes))
+
+
+def _drawn(
+    rank: Ints, size: Ints, n_items: Ints, design: str | Design
+) -> tuple[Design, tuple[str, ...]]:
+    """The design, as given or inferred; of one sample size there is nothing to infer."""
+    if design == INFER and size.max() == size.min() and size.max() <= n_items.min():
+        return Uniform(), (ASSUMED,)
+    return infer_design(rank, size, n_items, design=design)
 
 
 def _counted_roles(layout: _Layout) -> dict[str, str]:
@@ -524,66 +518,3 @@ def _picked(found: Ranks, model: str, table: Table) -> Ranks:
             f"`model` must be one of {', '.join(map(repr, found))} in {table.path}, not {model!r}."
         )
     return replace(found, samples={model: found[model]})
-
-
-def infer_levels(
-    rank: Ints,
-    sample_size: Ints,
-    n_items: Ints,
-    *,
-    design: str = "infer",
-    levels: ArrayLike | None = None,
-) -> tuple[tuple[int, ...] | None, tuple[str, ...]]:
-    """The levels of an adaptive design, None of a fixed one, and how it was told.
-
-    An adaptive design continues from rank 1, so that it leaves rank 1 only at its largest size (or
-    where a user's items were all drawn); a fixed design of several sizes leaves it at any.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> infer_levels(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
-    (25, 50)
-    """
-    checks.choice("design", design, DESIGNS)
-    if levels is not None:
-        if design == "fixed":
-            raise InputError('`levels` must not be given with design="fixed", which has none.')
-        asked = checks.integers("levels", np.atleast_1d(np.asarray(levels)), low=1)
-        return tuple(asked.tolist()), ()
-    last = (sample_size == sample_size.max()) | (sample_size == n_items)
-    sizes = np.union1d(sample_size[~last], sample_size.max())
-    shown = ", ".join(f"{size:,}" for size in sizes[:12]) + (", …" if sizes.size > 12 else "")
-    early = bool(((rank == 1) & ~last).any())
-    if design == "adaptive":
-        if sizes.size == 1:
-            raise InputError(
-                f"`levels` must be given: all targets have the sample size {sizes[0]:,}, which "
-                "tells no levels."
-            )
-        return tuple(sizes.tolist()), (f"Levels taken from the sample sizes: {shown}.",)
-    if design == "fixed" or sizes.size == 1:
-        return None, ()
-    if early:
-        return None, (f"Fixed design: rank 1 occurs at other sizes than the largest ({shown}).",)
-    where = "only at the largest" if (rank == 1).any() else "at none"
-    told = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."
-    return tuple(sizes.tolist()), (told,)
-
-
-def assumed_replacement(
-    replacement: bool | None, size: Ints, items: Ints
-) -> tuple[bool, tuple[str, ...]]:
-    """As given; default: with replacement, unless some targets were ranked among all items."""
-    if replacement is not None:
-        return replacement, ()
-    if (size > items).any():
-        at = int(np.argmax(size > items))
-        raise InputError(
-            f"`n_items` must be at least the sample size; it is {items[at]:,} where {size[at]:,} "
-            "candidates were drawn. Are the two exchanged?"
-        )
-    if (size == items).any():
-        why = "some samples contain the whole catalogue"
-        return False, (f"Assuming sampling without replacement: {why}.",)
-    return True, ("Assuming sampling with replacement.",)

@@ -12,13 +12,11 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, extras
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Floats, Ints
-from fullrank.designs.design import Design
+from fullrank.designs.design import ONE_BASED, Design
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.samples.distribution import RankDistribution
-
-ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,7 +87,7 @@ class RankSample:
 
     Examples
     --------
-    >>> sample = RankSample.from_ranks([1, 3, 1], sample_size=10, n_items=50, replacement=False)
+    >>> sample = RankSample.from_ranks([1, 3, 1], n_items=50, design="sampled:10")
     >>> print(sample + sample)
     6 targets ranked among 10 of 50 items (without replacement from all items)
     >>> sample.rank, sample.count
@@ -111,15 +109,9 @@ class RankSample:
         cls,
         rank: ArrayLike,
         *,
-        sample_size: ArrayLike,
         n_items: ArrayLike,
-        replacement: bool,
-        levels: ArrayLike | None = None,
-        stop_rank: int = 1,
-        pool: str | None = None,
-        ties: str = "unknown",
-        shared_draws: bool = False,
-        excluded: bool | None = None,
+        sample_size: ArrayLike | None = None,
+        design: str | Design = "sampled",
         user: ArrayLike | None = None,
         item: ArrayLike | None = None,
         time: ArrayLike | None = None,
@@ -132,23 +124,27 @@ class RankSample:
         Parameters
         ----------
         rank : whole ranks r in 1..n, where n includes the target
-        sample_size : candidates n, including the target; one number, or one for each target
-        n_items : catalogue size N; one number, or one for each target
-        replacement, levels, stop_rank, ties, shared_draws, excluded : see `Design`
-        pool : "all", or "unseen" where N is each user's own; inferred by default
+        n_items : catalogue size N; one number, or one for each target. Where it differs between
+            targets, each user has a catalogue of their own (the pool "unseen")
+        sample_size : candidates n, including the target; one number, or one for each target;
+            default: that of the design
+        design : how the candidates were drawn, as a `Design` or its text form
         user : ids, to pair models by user; needed for multi-target users
         item, time : ids of the targets, and when they happened, where these are known
         weight : weights of the targets' users, not negative
         n_targets, offset : for multi-target users, the number of targets |T| and how many
             of the others rank above; `rank` then counts sampled non-targets only
         """
+        drawn = Design.of(design)
         r = checks.integers("rank", rank, hint=ONE_BASED)
         if r.size == 0:
             raise InputError("`rank` must hold at least one rank; the sample is empty.")
+        items = checks.integers("n_items", n_items, size=r.size, low=1)
+        size = drawn.size_for(int(items[0])) if sample_size is None else sample_size
         rows = _frozen_rows(
             rank=r,
-            sample_size=checks.integers("sample_size", sample_size, size=r.size, low=1),
-            n_items=checks.integers("n_items", n_items, size=r.size, low=1),
+            sample_size=checks.integers("sample_size", size, size=r.size, low=1),
+            n_items=items,
             weight=_weights(weight, r.size),
             n_targets=checks.integers("n_targets", n_targets, size=r.size, low=1),
             offset=checks.integers("offset", offset, size=r.size, low=0),
@@ -156,26 +152,14 @@ class RankSample:
             item=None if item is None else checks.ids("item", item, r.size),
             time=None if time is None else checks.integers("time", time, size=r.size),
         )
-        common = bool((rows.n_items == rows.n_items[0]).all())
-        if excluded is None and (pool == "unseen" or not common):  # they are what was not drawn
-            excluded = True
-        design = Design(
-            replacement=replacement,
-            levels=None if levels is None else _levels(levels),
-            stop_rank=stop_rank,
-            pool=pool if pool is not None else ("all" if common else "unseen"),
-            ties=ties,
-            shared_draws=shared_draws,
-            excluded=excluded,
-        )
-        if design.pool == "all" and not common:
-            raise InputError(
-                "`n_items` must be one number when the pool is all items; it differs between "
-                'rows. Catalogues of the users\' own are pool="unseen".'
-            )
-        _check_outcomes(design, rows.rank, rows.sample_size, rows.pool)
+        if (items != items[0]).any():
+            drawn = drawn.with_(pool="unseen")
+        if drawn.excluded is None and drawn.pool == "unseen":  # they are what was not drawn
+            drawn = drawn.with_(excluded=True)
+        drawn = drawn.seen(rows.sample_size).resolved(int(items.max()))
+        drawn.check(rows.rank, rows.sample_size, rows.pool)
         check_targets(rows)
-        return cls._from_rows(design, rows)
+        return cls._from_rows(drawn, rows)
 
     @classmethod
     def from_counts(
@@ -183,15 +167,9 @@ class RankSample:
         rank: ArrayLike,
         count: ArrayLike,
         *,
-        sample_size: ArrayLike,
         n_items: ArrayLike,
-        replacement: bool,
-        levels: ArrayLike | None = None,
-        stop_rank: int = 1,
-        pool: str | None = None,
-        ties: str = "unknown",
-        shared_draws: bool = False,
-        excluded: bool | None = None,
+        sample_size: ArrayLike | None = None,
+        design: str | Design = "sampled",
         weight: ArrayLike | None = None,
     ) -> RankSample:
         """A sample from the number of targets at each outcome; see `from_ranks`.
@@ -199,7 +177,7 @@ class RankSample:
         Examples
         --------
         >>> RankSample.from_counts(
-        ...     [1, 2, 5], [70, 20, 10], sample_size=5, n_items=99, replacement=True
+        ...     [1, 2, 5], [70, 20, 10], n_items=99, design="sampled:5"
         ... ).n_targets
         100
         """
@@ -209,19 +187,14 @@ class RankSample:
         seen = number > 0
         if not seen.any():
             raise InputError("`count` must have a positive entry; the sample is empty.")
-        sizes = checks.integers("sample_size", sample_size, size=r.size)
         items = checks.integers("n_items", n_items, size=r.size)
+        if sample_size is not None:
+            sample_size = checks.integers("sample_size", sample_size, size=r.size)[seen]
         sample = cls.from_ranks(
             r[seen],
-            sample_size=sizes[seen],
             n_items=items[seen],
-            replacement=replacement,
-            levels=levels,
-            stop_rank=stop_rank,
-            pool=pool,
-            ties=ties,
-            shared_draws=shared_draws,
-            excluded=excluded,
+            sample_size=sample_size,
+            design=design,
             weight=weights[seen],
         )
         # the outcomes as they were given: those of the sample are sorted and stand once each
@@ -263,10 +236,11 @@ class RankSample:
     def __add__(self, other: RankSample) -> RankSample:
         if not isinstance(other, RankSample):
             return NotImplemented
-        if self.design != other.design:
+        design = self.design.joined(other.design)
+        if design is None:
             raise InputError(
                 f"Samples add only if their designs agree; one is {self.design}, "
-                f"the other {other.design}{_hidden_difference(self.design, other.design)}."
+                f"the other {other.design}."
             )
         if self.n_items != other.n_items:
             raise InputError(
@@ -280,13 +254,13 @@ class RankSample:
         if self.rows is not None and other.rows is not None:
             rows = self.rows + other.rows
             check_targets(rows)
-            return replace(self._from_rows(self.design, rows), anchor=self.anchor)
+            return replace(self._from_rows(design, rows), anchor=self.anchor)
         self.without_rows(), other.without_rows()  # whether they can do without
         both: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in ("rank", "sample_size", "pool", "count", "weight")
         }
-        joined = replace(self, **both, rows=None)
+        joined = replace(self, **both, design=design, rows=None)
         return joined._merged(both["count"], both["weight"])
 
     def __radd__(self, other: Any) -> RankSample:
@@ -351,8 +325,7 @@ class RankSample:
     @property
     def exhausted(self) -> bool:
         """Whether every target was ranked among all items, so that its rank is exact."""
-        full = self.sample_size == self.pool
-        return bool(not self.design.replacement and full.all())
+        return bool(self.design.exhausted(self.sample_size, self.pool).all())
 
     def probabilities(self, grid: RankGrid) -> Floats:
         """P(outcome | R) of the observed outcomes on a rank grid: (n_bins, n_outcomes)."""
@@ -383,14 +356,12 @@ class RankSample:
         ----------
         path : the file
         model : which model to take where the file holds several
-        settings : ``sample_size``, ``n_items``, ``columns``, ``encoding`` and whatever else
-            `fullrank.read_ranks` or `from_ranks` take
+        settings : ``n_items``, ``sample_size``, ``design`` (inferred by default), ``columns``,
+            ``encoding`` and whatever else `fullrank.read_ranks` takes
 
         Examples
         --------
-        >>> RankSample.read(
-        ...     "ranks.csv", sample_size=100, n_items=3706, replacement=True
-        ... )  # doctest: +SKIP
+        >>> RankSample.read("ranks.csv", n_items=3706, design="sampled:100")  # doctest: +SKIP
         """
         from fullrank.samples.read_ranks import read_one
 
@@ -404,9 +375,8 @@ class RankSample:
         --------
         >>> import pyarrow as pa
         >>> frame = pa.table({"userId": ["ann", "bob"], "rank": [1, 4]})
-        >>> how = {"sample_size": 10, "n_items": 50, "replacement": True}
-        >>> print(RankSample.from_frame(frame, **how))
-        2 targets ranked among 10 of 50 items (with replacement from all items)
+        >>> print(RankSample.from_frame(frame, n_items=50, design="sampled:10"))
+        2 targets ranked among 10 of 50 items (without replacement from all items)
         """
         from fullrank.samples.read_ranks import read_one
 
@@ -450,7 +420,8 @@ class RankSample:
         sizes = np.unique(self.sample_size)
         among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
         items = f"{self.n_items:,}" if self.n_items is not None else "each user's own"
-        return f"{self.n_targets:,} targets ranked among {among} of {items} items ({self.design})"
+        how = self.design.describe()
+        return f"{self.n_targets:,} targets ranked among {among} of {items} items ({how})"
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"
@@ -478,53 +449,6 @@ def _weights(weight: ArrayLike | None, size: int) -> Floats:
     return checks.weights("weight", weight, size)
 
 
-def _levels(levels: ArrayLike) -> tuple[int, ...]:
-    whole = checks.integers("levels", np.atleast_1d(checks.as_array("levels", levels)))
-    return tuple(whole.tolist())
-
-
-def _check_outcomes(design: Design, r: Ints, n: Ints, pool: Ints) -> None:
-    """Every outcome must be one that the design can give."""
-    checks.reject("rank", r, r < 1, "be at least 1", ONE_BASED)
-    checks.reject("rank", r, r > n, "be at most the sample size", ONE_BASED)
-    if design.replacement:
-        checks.reject("n_items", pool, (pool < 2) & (n > 1), "leave an item to draw")
-    else:
-        checks.reject(
-            "sample_size",
-            n,
-            n > pool,
-            "be at most the number of items that can be drawn, and the target",
-            "Without replacement a sample cannot be larger than the catalogue.",
-        )
-    if design.levels is None:
-        return
-    levels = np.asarray(design.levels)
-    last = np.full(n.shape, levels[-1]) if design.replacement else np.minimum(levels[-1], pool)
-    checks.reject(
-        "sample_size",
-        n,
-        ~((np.isin(n, levels) & (n <= last)) | (n == last)),
-        f"be a level of the design, {', '.join(map(str, design.levels))}",
-    )
-    checks.reject(
-        "rank",
-        r,
-        (r <= design.stop_rank) & (n < last),
-        f"exceed the stopping rank {design.stop_rank} before the last level",
-        "An adaptive design goes on from there; a fixed one has no `levels`.",
-    )
-    where = np.searchsorted(levels, n, side="left")
-    before = np.where(where > 0, levels[np.maximum(where - 1, 0)], 0)
-    reachable = np.where(where > 0, design.stop_rank + n - before, n)
-    checks.reject(
-        "rank",
-        r,
-        r > reachable,
-        "be reachable: at most the stopping rank at the level before, and the draws since",
-    )
-
-
 def check_targets(rows: Any) -> None:
     """The targets of a user must all be there, and say how they stand to each other."""
     checks.reject(
@@ -549,14 +473,3 @@ def check_targets(rows: Any) -> None:
             f"{checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
             f"{rows.n_targets[first]}. Leave `user` out to count every target as a user of its own."
         )
-
-
-def _hidden_difference(first: Design, second: Design) -> str:
-    """Name what two designs differ in where their texts do not show it."""
-    if str(first) != str(second):
-        return ""
-    mine, theirs = first.to_dict(), second.to_dict()
-    differ = [
-        f"{key} {mine[key]!r} and {theirs[key]!r}" for key in mine if mine[key] != theirs[key]
-    ]
-    return f" ({'; '.join(differ)})"

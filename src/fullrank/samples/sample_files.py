@@ -19,7 +19,7 @@ from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
 from fullrank.tables.table import kind
 
-FORMAT = 2  # of 1, users were row numbers in run folders
+FORMAT = 3  # of 1, users were row numbers in run folders
 KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
@@ -114,19 +114,18 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
     """Check again what was read: a file can be changed by anyone."""
     if head["kind"] == exact_files.KIND:
         return exact_files.unpacked(head, columns)
-    settings = {**head["design"]}
-    anchor = anchor_of(head)
+    design, anchor = design_of(head), anchor_of(head)
     try:
         if head["content"] == "rows":
-            return RankSample.from_ranks(**columns, **settings).anchored(anchor)
+            return RankSample.from_ranks(**columns, design=design).anchored(anchor)
         pool = columns.pop("pool")
         if head["n_items"] is None:
-            return RankSample.from_counts(**columns, n_items=pool, **settings).anchored(anchor)
-        sample = RankSample.from_counts(**columns, n_items=pool, **{**settings, "pool": "unseen"})
+            return RankSample.from_counts(**columns, n_items=pool, design=design).anchored(anchor)
+        sample = RankSample.from_counts(**columns, n_items=pool, design=design)
     except (KeyError, TypeError) as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
     n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
-    return replace(sample, design=Design(**settings), n_items=n_items, anchor=anchor)
+    return replace(sample, design=design, n_items=n_items, anchor=anchor)
 
 
 def holds_rows(head: Mapping[str, Any]) -> bool:
@@ -150,10 +149,10 @@ def head_of(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
 
 
-def design_of(head: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a sample that say how it was drawn."""
+def design_of(head: dict[str, Any]) -> Design:
+    """How the sample was drawn."""
     try:
-        return Design(**head["design"]).to_dict()
+        return Design.from_dict(head["design"])
     except TypeError as error:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
 
@@ -167,7 +166,7 @@ def _checked_head(content: Any) -> dict[str, Any]:
     if content.get("format") != FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
-            f"{'an older' if content.get('format') == 1 else 'a newer'} fullrank wrote it."
+            f"{'an older' if content.get('format') in (1, 2) else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content

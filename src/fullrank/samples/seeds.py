@@ -29,10 +29,10 @@ class Seeds(Mapping[str, RankSample]):
 
     Examples
     --------
-    >>> how = {"sample_size": 10, "n_items": 50, "replacement": True, "user": ["ann", "bob"]}
+    >>> how = {"design": "sampled:10", "n_items": 50, "user": ["ann", "bob"]}
     >>> ranks = {"1": [1, 4], "2": [3, 4]}
     >>> print(Seeds({seed: RankSample.from_ranks(one, **how) for seed, one in ranks.items()}))
-    2 seeds (1, 2) of 2 targets ranked among 10 of 50 items (with replacement from all items)
+    2 seeds (1, 2) of 2 targets ranked among 10 of 50 items (without replacement from all items)
     """
 
     samples: Mapping[str, RankSample]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib.types import Ints
+from fullrank.designs.design import ONE_BASED
 from fullrank.errors import InputError
-from fullrank.samples.sample import ONE_BASED
 from fullrank.tables.table import Table
 
 SEVERAL = "users with several targets"

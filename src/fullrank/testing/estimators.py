@@ -32,9 +32,9 @@ def check_estimator(
     >>> check_estimator(mle)
     """
     true = np.minimum(np.random.default_rng(0).geometric(0.03, 200), 150)
-    _check(fit, simulate(true, n_items=150, sample_size=20, replacement=True, rng=1))
+    _check(fit, simulate(true, n_items=150, design="sampled:20,replacement=true", rng=1))
     if adaptive:
-        _check(fit, simulate(true, n_items=150, levels=[10, 20, 40], rng=1))
+        _check(fit, simulate(true, n_items=150, design="adaptive:levels=10/20/40", rng=1))
 
 
 def _check(fit: Callable[[RankSample], RankDistribution], sample: RankSample) -> None:
@@ -58,8 +58,7 @@ def _rows(sample: RankSample, which: slice, weight: float = 1.0) -> RankSample:
         rows.rank[which],
         sample_size=rows.sample_size[which],
         n_items=rows.n_items[which],
-        replacement=design.replacement,
-        levels=design.levels,
+        design=design,
         weight=weight * rows.weight[which],
     )
 

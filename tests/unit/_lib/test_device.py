@@ -10,11 +10,11 @@ import pytest
 
 from fullrank._lib.device import on_gpu
 from fullrank.errors import InputError, MissingExtraError
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.scorers import FactorScorer
 
 SCORER = FactorScorer(np.eye(3), np.arange(600.0).reshape(200, 3))
-FUNCTIONS = pytest.mark.parametrize("function", [rank, sample_ranks, adaptive_ranks])
+FUNCTIONS = pytest.mark.parametrize("function", [rank, sample_ranks])
 
 
 @FUNCTIONS

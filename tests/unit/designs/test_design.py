@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from fullrank.designs import Design, kernel
+from fullrank.designs import Adaptive, Uniform, kernel
 from fullrank.errors import InputError
 
 ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2, 3, 4, 30), 1)]
@@ -31,7 +31,7 @@ def continuation(levels: tuple[int, ...], stop_rank: int) -> list[list[Fraction]
 
 @pytest.mark.parametrize(("levels", "stop_rank"), ADAPTIVE)
 def test_continuation_equals_the_count_of_orders(levels: tuple[int, ...], stop_rank: int) -> None:
-    design = Design(replacement=False, levels=levels, stop_rank=stop_rank)
+    design = Adaptive(levels=levels, refine_rank=stop_rank)
     for size, row in zip(levels, continuation(levels, stop_rank), strict=True):
         ours = design.continuation(np.arange(1, size + 1), size, 30)
         np.testing.assert_allclose(ours, [float(c) for c in row], rtol=1e-13, atol=0)
@@ -39,7 +39,7 @@ def test_continuation_equals_the_count_of_orders(levels: tuple[int, ...], stop_r
 
 def test_continuation_of_the_paper() -> None:
     """With stopping rank 1: C(n_j - n_{j-1}, r - 1) / C(n_j - 1, r - 1)."""
-    design = Design(replacement=True, levels=(100, 200, 400))
+    design = Adaptive(replacement=True, levels=(100, 200, 400))
     for before, size in ((100, 200), (200, 400)):
         r = np.arange(1, 60)
         truth = [float(Fraction(comb(size - before, x), comb(size - 1, x))) for x in r - 1]
@@ -51,7 +51,7 @@ def test_continuation_of_the_paper() -> None:
 def test_outcomes_sum_to_one_for_every_rank(
     levels: tuple[int, ...], stop_rank: int, replacement: bool
 ) -> None:
-    design = Design(replacement=replacement, levels=levels, stop_rank=stop_rank)
+    design = Adaptive(replacement=replacement, levels=levels, refine_rank=stop_rank)
     rank, size = design.possible(30)
     table = design.probabilities_at(np.arange(1, 31), rank, size, n_items=30)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
@@ -59,7 +59,7 @@ def test_outcomes_sum_to_one_for_every_rank(
 
 
 def test_ratio_to_the_fixed_kernel_is_free_of_the_true_rank() -> None:
-    design = Design(replacement=False, levels=(5, 10, 20), stop_rank=2)
+    design = Adaptive(replacement=False, levels=(5, 10, 20), refine_rank=2)
     rank, size = design.possible(40)
     ranks = np.arange(1, 41)
     table = design.probabilities_at(ranks, rank, size, n_items=40)
@@ -72,7 +72,7 @@ def test_ratio_to_the_fixed_kernel_is_free_of_the_true_rank() -> None:
 def test_outcome_probabilities_by_enumerating_every_draw() -> None:
     """All orders of six items: the design followed by hand."""
     n_items, levels, stop_rank = 7, (3, 5, 7), 1
-    design = Design(replacement=False, levels=levels, stop_rank=stop_rank)
+    design = Adaptive(levels=levels, refine_rank=stop_rank)
     rank, size = design.possible(n_items)
     for true_rank in range(1, n_items + 1):
         above = set(range(true_rank - 1))
@@ -91,7 +91,7 @@ def test_outcome_probabilities_by_enumerating_every_draw() -> None:
 
 
 def test_a_pool_smaller_than_the_last_level_ends_at_the_pool() -> None:
-    design = Design(replacement=False, levels=(5, 10, 20, 40))
+    design = Adaptive(replacement=False, levels=(5, 10, 20, 40))
     assert design.level_sizes(100) == (5, 10, 20, 40)
     assert design.level_sizes(13) == (5, 10, 13)
     assert design.level_sizes(10) == (5, 10)
@@ -101,8 +101,8 @@ def test_a_pool_smaller_than_the_last_level_ends_at_the_pool() -> None:
 
 
 def test_text() -> None:
-    assert str(Design(replacement=True)) == "with replacement from all items"
-    text = str(Design(replacement=False, levels=(25, 50), stop_rank=2, pool="unseen"))
+    assert str(Uniform(replacement=True)) == "with replacement from all items"
+    text = str(Adaptive(replacement=False, levels=(25, 50), pool="unseen", refine_rank=2))
     assert text == "adaptive 25 to 50 while r <= 2, without replacement from unseen items"
 
 
@@ -125,12 +125,12 @@ def test_text() -> None:
 )
 def test_bad_settings(settings: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        Design(replacement=False, **settings)  # type: ignore[arg-type]
+        Uniform(replacement=False)  # type: ignore[arg-type]
 
 
 def test_bad_level() -> None:
-    design = Design(replacement=False, levels=(5, 10))
+    design = Adaptive(replacement=False, levels=(5, 10))
     with pytest.raises(InputError, match=r"`sample_size`.*\b5, 10\b.*\b7\b"):
         design.continuation([1], 7, 100)
     with pytest.raises(InputError, match=r"`levels`.*fixed"):
-        Design(replacement=False).level_sizes(10)
+        Uniform(replacement=False).level_sizes(10)

@@ -36,7 +36,7 @@ def test_training_items_of_given_candidates_are_not_known_unless_excluded():
     seen = csr_array(np.array([[0, 0, 0, 1, 0, 0], [1, 0, 0, 0, 0, 0], [0, 0, 0, 1, 0, 0]]))
     assert ranks(GIVEN).design.excluded is None
     assert ranks(GIVEN, exclude=seen).design.excluded is True
-    drawn = sample_ranks(SCORES, TARGETS, sample_size=3, rng=0)
+    drawn = sample_ranks(SCORES, TARGETS, design="sampled:3", rng=0)
     assert drawn.design.excluded is False
 
 

@@ -60,6 +60,6 @@ def test_bad_sizes(settings: dict[str, object], says: str) -> None:
 
 def test_bad_ranks() -> None:
     with pytest.raises(InputError, match=r"`true_ranks`.*1 of 1.*true_ranks\[0\] = 0\b"):
-        kernel([0], sample_size=2, n_items=9)
+        kernel([0], sample_size=2, n_items=9, replacement=True)
     with pytest.raises(InputError, match=r"`ranks`.*1 of 1.*ranks\[0\] = 3\b"):
-        kernel([1], [3], sample_size=2, n_items=9)
+        kernel([1], [3], sample_size=2, n_items=9, replacement=True)

@@ -145,9 +145,14 @@ def test_others_are_not(excluded: bool | None, cheap: ExactRanks) -> None:
 
 def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks) -> None:
     several = RankSample.from_ranks(
-        [1, 2], sample_size=SIZE, n_items=N, replacement=False, excluded=True,
-        user=[1, 1], n_targets=2, offset=[0, 1],
-    )  # fmt: skip
+        [1, 2],
+        sample_size=SIZE,
+        n_items=N,
+        design="sampled:excluded=true",
+        user=[1, 1],
+        n_targets=2,
+        offset=[0, 1],
+    )
     wrong: list[tuple[Any, str]] = [
         ({"a": sample}, "two models or more"),
         ([sample, sample], "two models or more"),

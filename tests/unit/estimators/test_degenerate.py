@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import RankGrid
+from fullrank.designs import RankGrid, Uniform
 from fullrank.estimators import METHODS, bv, fit_beta, mes, mle, weighted_mle
 from fullrank.inference import estimate
 from fullrank.samples import RankSample
@@ -41,7 +41,9 @@ CASES: dict[str, tuple[list[int], dict]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_method_gives_finite_numbers(case: str, replacement: bool) -> None:
     rank, settings = CASES[case]
-    sample = RankSample.from_ranks(rank, replacement=replacement, **{**BASE, **settings})
+    sample = RankSample.from_ranks(
+        rank, design=Uniform(replacement=replacement), **{**BASE, **settings}
+    )
     grid = RankGrid.default(int(sample.pool.max()), tail=32)
     for name in ("auto", *METHODS):
         if name == "exact" and not sample.exhausted:
@@ -58,7 +60,7 @@ def test_every_method_gives_finite_numbers(case: str, replacement: bool) -> None
 @pytest.mark.parametrize("case", CASES)
 def test_every_form_gives_finite_numbers(case: str) -> None:
     rank, settings = CASES[case]
-    sample = RankSample.from_ranks(rank, replacement=False, **{**BASE, **settings})
+    sample = RankSample.from_ranks(rank, **{**BASE, **settings})
     for found in (
         mle(sample, tol=1e-6),
         mle(sample, iterations=1),
@@ -78,7 +80,9 @@ def test_every_form_gives_finite_numbers(case: str) -> None:
 def test_beta_is_fitted_to_anything(rank: list[int], size: int) -> None:
     for ranks in (rank, [size + 1 - r for r in rank]):
         fitted = fit_beta(
-            RankSample.from_ranks(ranks, sample_size=size, n_items=50_000, replacement=True)
+            RankSample.from_ranks(
+                ranks, sample_size=size, n_items=50_000, design="sampled:replacement=true"
+            )
         )
         values = fitted.values()
         assert np.isfinite(values).all()
@@ -89,7 +93,7 @@ def test_beta_is_fitted_to_anything(rank: list[int], size: int) -> None:
 def test_an_outcome_that_nested_levels_could_hardly_give() -> None:
     """c_j(r) is below any float here; the likelihood does not need it."""
     sample = RankSample.from_ranks(
-        [1601], sample_size=3200, n_items=10_000, replacement=False, levels=[1600, 3200]
+        [1601], sample_size=3200, n_items=10_000, design="adaptive:levels=1600/3200"
     )
     found = mle(sample)
     assert abs(found.quantile(0.5) - 5000) < 500
@@ -101,7 +105,9 @@ def test_a_target_or_two_of_a_huge_catalogue_give_numbers(
     ranks: list[int], n: int, n_items: int
 ) -> None:
     """Curvatures are singular to rounding here, and outcomes may have next to no probability."""
-    sample = RankSample.from_ranks(ranks, sample_size=n, n_items=n_items, replacement=True)
+    sample = RankSample.from_ranks(
+        ranks, sample_size=n, n_items=n_items, design="sampled:replacement=true"
+    )
     found = estimate(sample, method="smoothed", metrics="recall@10")
     low, high = found.confidence_interval["recall@10"]
     assert 0.0 <= low <= found["recall@10"] <= high <= 1.0

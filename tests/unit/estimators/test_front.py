@@ -20,18 +20,12 @@ from fullrank.estimators.uniform import likelihood
 from fullrank.inference import estimate
 from fullrank.samples import RankDistribution, RankSample, simulate
 
-SAMPLE = simulate(np.arange(1, 201), n_items=200, sample_size=20, replacement=True, rng=0)
-ADAPTIVE = simulate(np.arange(1, 201), n_items=200, levels=[10, 20, 40], rng=0)
-COARSE = simulate(np.arange(1, 201), n_items=200, sample_size=2, rng=0)
-FULL = simulate(np.arange(1, 201), n_items=200, sample_size=200)
+SAMPLE = simulate(np.arange(1, 201), n_items=200, design="sampled:20,replacement=true", rng=0)
+ADAPTIVE = simulate(np.arange(1, 201), n_items=200, design="adaptive:levels=10/20/40", rng=0)
+COARSE = simulate(np.arange(1, 201), n_items=200, design="sampled:2", rng=0)
+FULL = simulate(np.arange(1, 201), n_items=200, design="sampled:200")
 TWO = RankSample.from_ranks(
-    [1, 4],
-    sample_size=10,
-    n_items=50,
-    replacement=False,
-    user=["a", "a"],
-    n_targets=2,
-    offset=[0, 1],
+    [1, 4], sample_size=10, n_items=50, user=["a", "a"], n_targets=2, offset=[0, 1]
 )
 
 
@@ -54,7 +48,7 @@ def test_auto_says_what_it_picked_and_why(sample: RankSample, method: str, reaso
 
 def test_a_plain_array_is_a_sample_with_its_sizes_beside_it() -> None:
     assert SAMPLE.rows is not None
-    plain = estimate(SAMPLE.rows.rank, n_items=200, sample_size=20)
+    plain = estimate(SAMPLE.rows.rank, n_items=200, design="sampled:20,replacement=true")
     assert dict(plain.values) == dict(estimate(SAMPLE).values)
 
 
@@ -131,16 +125,18 @@ def test_mn_with_a_uniform_prior_is_bv_with_gamma_n_over_m(grid: RankGrid | None
 
 
 def test_unbiased_ranks() -> None:
-    sample = RankSample.from_ranks([1, 3, 5], sample_size=5, n_items=101, replacement=True)
+    sample = RankSample.from_ranks(
+        [1, 3, 5], sample_size=5, n_items=101, design="sampled:replacement=true"
+    )
     assert unbiased_ranks(sample).tolist() == [1.0, 51.0, 101.0]
     assert unbiased_rank_metric(sample, "recall@60") == pytest.approx(2 / 3)
     # the expectation over r is R itself
     true = np.full(20_000, 37)
-    drawn = simulate(true, n_items=101, sample_size=11, rng=0)
+    drawn = simulate(true, n_items=101, design="sampled:11", rng=0)
     assert abs(np.average(unbiased_ranks(drawn), weights=drawn.count) - 37) < 0.5
 
 
-ONE = RankSample.from_ranks([1, 1], sample_size=1, n_items=9, replacement=False)
+ONE = RankSample.from_ranks([1, 1], sample_size=1, n_items=9)
 COARSE = RankDistribution(grid=RankGrid(np.array([0, 100, 200])), mass=np.array([0.5, 0.5]))
 ERRORS = [
     (
@@ -190,10 +186,10 @@ ERRORS = [
         r"`n_items`.*RankSample",
     ),
     (
-        lambda: estimate(SAMPLE, sample_size=20),
+        lambda: estimate(SAMPLE, design="sampled:20,replacement=true"),
         r"`sample_size`.*RankSample",
     ),
-    (lambda: estimate([1], sample_size=20), r"`n_items`.*plain"),
+    (lambda: estimate([1], design="sampled:20,replacement=true"), r"`n_items`.*plain"),
     (lambda: estimate([1], n_items=20), r"`sample_size`.*plain"),
     (
         lambda: estimate(SAMPLE, method="MLE", gamma=0.1),
@@ -220,7 +216,7 @@ def test_a_likelihood_too_flat_for_its_tolerance(monkeypatch: pytest.MonkeyPatch
 def test_catalogues_of_the_users_own(method, metric):
     n_items = np.repeat([20, 40, 80], 20)
     ranks = np.tile(np.arange(1, 21), 3)
-    sample = RankSample.from_ranks(ranks, sample_size=n_items, n_items=n_items, replacement=False)
+    sample = RankSample.from_ranks(ranks, sample_size=n_items, n_items=n_items)
     exact = np.mean(metrics.parse(metric).weights(ranks, n_items))
     for one in (sample, sample.without_rows()):
         assert estimate(one, method=method, metrics=metric)[metric] == pytest.approx(exact)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, unbiased_ranks
 from fullrank.samples import RankSample, simulate
@@ -48,7 +49,7 @@ def test_the_inverse_undoes_it(kind: str) -> None:
 def test_beta_fitted_stands_still_at_equation_19_above_the_truth() -> None:
     rng = np.random.default_rng(0)
     true = 1 + np.floor((N - 1) * rng.random(40_000) ** (1 / 0.4)).astype(int)
-    sample = simulate(true, n_items=N, sample_size=SIZE, replacement=True, rng=1)
+    sample = simulate(true, n_items=N, design=Uniform(SIZE, replacement=True), rng=1)
     fitted = fit_beta(sample)
     share = (fitted(sample.rows.rank) - 1) / (N - 1)
     np.testing.assert_allclose(fitted.a, -40_000 / np.log(share).sum(), rtol=1e-8)
@@ -59,7 +60,9 @@ def test_beta_fitted_stands_still_at_equation_19_above_the_truth() -> None:
 
 def test_curve_and_alignment_errors() -> None:
     """Table 7 of Li et al. 2020: its measures, on a sample of four."""
-    sample = RankSample.from_ranks([1, 2, 2, 4], sample_size=4, n_items=13, replacement=True)
+    sample = RankSample.from_ranks(
+        [1, 2, 2, 4], sample_size=4, n_items=13, design="sampled:replacement=true"
+    )
     f = Mapping(kind="linear", sample_size=4, n_items=13)  # f = 1, 5, 9, 13
     places, rates = f.curve(sample)
     assert places.tolist() == [1, 5, 9, 13]
@@ -79,7 +82,9 @@ def test_curve_and_alignment_errors() -> None:
 
 def test_the_curve_is_drawn(need) -> None:
     need("matplotlib")
-    sample = RankSample.from_ranks([1, 2], sample_size=4, n_items=13, replacement=True)
+    sample = RankSample.from_ranks(
+        [1, 2], sample_size=4, n_items=13, design="sampled:replacement=true"
+    )
     axes = Mapping(sample_size=4, n_items=13).plot(sample)
     assert axes.get_xlabel() == "global cut-off K"
     assert axes.lines[0].get_label() == "sampled, mapped by beta@0.5"
@@ -102,14 +107,18 @@ def test_bad_mappings(settings: dict, message: str) -> None:
 def test_bad_samples_for_mappings() -> None:
     f = Mapping(sample_size=10, n_items=50)
     adaptive = RankSample.from_ranks(
-        [5], sample_size=10, n_items=50, replacement=True, levels=[10, 20]
+        [5], sample_size=10, n_items=50, design="adaptive:replacement=true,levels=10/20"
     )
     with pytest.raises(InputError, match=r"`sample`.*fixed"):
         f.curve(adaptive)
-    other = RankSample.from_ranks([5], sample_size=11, n_items=50, replacement=True)
+    other = RankSample.from_ranks(
+        [5], sample_size=11, n_items=50, design="sampled:replacement=true"
+    )
     with pytest.raises(InputError, match=r"`sample`.*\b10\b.*\b11\b"):
         f.curve(other)
-    own = RankSample.from_ranks([5, 5], sample_size=11, n_items=[50, 60], replacement=True)
+    own = RankSample.from_ranks(
+        [5, 5], sample_size=11, n_items=[50, 60], design="sampled:replacement=true"
+    )
     with pytest.raises(InputError, match=r"`sample`.*catalogue"):
         fit_beta(own)
     with pytest.raises(InputError, match=r"`k`.*1\.\.10.*1 of 1.*k\[0\] = 11\b"):
@@ -122,7 +131,7 @@ def test_bad_samples_for_mappings() -> None:
         [5, 5],
         sample_size=10,
         n_items=50,
-        replacement=True,
+        design="sampled:replacement=true",
         user=["a", "a"],
         n_targets=2,
         offset=[0, 1],
@@ -130,7 +139,7 @@ def test_bad_samples_for_mappings() -> None:
     for asked in (f.curve, fit_beta, unbiased_ranks):
         with pytest.raises(InputError, match=r"`sample`.*one target"):
             asked(two)
-    wide = RankSample.from_ranks([5], sample_size=10, n_items=60, replacement=True)
+    wide = RankSample.from_ranks([5], sample_size=10, n_items=60, design="sampled:replacement=true")
     with pytest.raises(InputError, match=r"`sample`.*\b50\b.*\b60\b"):
         f.curve(wide)
     with pytest.raises(InputError, match=r"`exact_ranks`.*empty"):

@@ -39,13 +39,13 @@ def borrowed(found: Evaluation) -> list[bool]:
 
 
 def test_samples_carry_the_shape_of_two_cheap_models(split: Split, scorers: dict[str, Any]) -> None:
-    found = evaluate(scorers, split, strategy=FIXED, metrics=METRICS, rng=4)
+    found = evaluate(scorers, split, design=FIXED, metrics=METRICS, rng=4)
     assert found.borrowed == LINE
     assert LINE in str(found).splitlines()
     assert found.to_dict()["borrowed"] == LINE
     assert found.to_markdown().endswith(LINE)
     assert found.measured()["shape at the top"] == LINE
-    sample = sample_ranks(scorers["a"], split.test, sample_size=20, exclude=split.train, rng=4)
+    sample = sample_ranks(scorers["a"], split.test, design="sampled:20", exclude=split.train, rng=4)
     expected = anchored(sample, cheap_ranks(split))
     assert found.samples["a"].to_arrow().equals(expected.to_arrow(), check_metadata=True)
     assert np.array_equal(found.samples["b"].anchor.mass, expected.anchor.mass)  # type: ignore[union-attr]
@@ -91,17 +91,19 @@ def test_nothing_is_borrowed(
 
 def test_several_targets_borrow_nothing(split: Split, scorers: dict[str, Any]) -> None:
     data = split.train.union(split.test).split("ratio", test=0.3, rng=1)
-    found = evaluate(scorers, data, strategy=FIXED, metrics="recall@5")
+    found = evaluate(scorers, data, design=FIXED, metrics="recall@5")
     assert not any(borrowed(found))
     with pytest.raises(InputError, match=r"`anchor`.*more than one target"):
-        evaluate(scorers, data, strategy=FIXED, anchor=cheap_ranks(split))
+        evaluate(scorers, data, design=FIXED, anchor=cheap_ranks(split))
 
 
 def test_a_shape_of_ones_own(split: Split, scorers: dict[str, Any]) -> None:
     mine = rank(scorers["b"], split.test, exclude=split.train)
     for anchor in (mine, [mine]):
-        found = evaluate({"a": scorers["a"]}, split, strategy=FIXED, anchor=anchor, rng=1)
-        sample = sample_ranks(scorers["a"], split.test, sample_size=20, exclude=split.train, rng=1)
+        found = evaluate({"a": scorers["a"]}, split, design=FIXED, anchor=anchor, rng=1)
+        sample = sample_ranks(
+            scorers["a"], split.test, design="sampled:20", exclude=split.train, rng=1
+        )
         assert np.array_equal(found.samples["a"].anchor.mass, anchored(sample, mine).anchor.mass)  # type: ignore[union-attr]
         assert found.borrowed is not None
         assert "given as anchor" in found.borrowed
@@ -121,25 +123,25 @@ def test_bad_anchors(
     split: Split, scorers: dict[str, Any], anchor: Any, strategy: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        evaluate(scorers, split, strategy=strategy, anchor=anchor)
+        evaluate(scorers, split, design=strategy, anchor=anchor)
 
 
 def test_excluded_items_are_training_data(split: Split, scorers: dict[str, Any]) -> None:
-    whole = evaluate(scorers, split, strategy=FIXED)
-    by_id = evaluate(scorers, split.test, exclude=split.train, strategy=FIXED)
+    whole = evaluate(scorers, split, design=FIXED)
+    by_id = evaluate(scorers, split.test, exclude=split.train, design=FIXED)
     rows = split.test.pairs()
-    by_row = evaluate(scorers, rows, exclude=csr_array(split.train.matrix()), strategy=FIXED)
+    by_row = evaluate(scorers, rows, exclude=csr_array(split.train.matrix()), design=FIXED)
     for found in (by_id, by_row):
         assert found.borrowed == LINE
         assert np.array_equal(found.samples["a"].anchor.mass, whole.samples["a"].anchor.mass)  # type: ignore[union-attr]
-    assert not any(borrowed(evaluate(scorers, split.test, strategy=FIXED)))
+    assert not any(borrowed(evaluate(scorers, split.test, design=FIXED)))
 
 
 def test_excluded_items_that_do_not_know_the_targets() -> None:
     scores = np.random.default_rng(0).random((6, 12))
     few = csr_array(np.eye(6, 12)[:4])  # of four users
     targets = np.arange(6), np.arange(6) + 6
-    found = evaluate({"a": scores}, targets, exclude=few, strategy="sampled:5")
+    found = evaluate({"a": scores}, targets, exclude=few, design="sampled:5")
     assert not any(borrowed(found))
 
 
@@ -149,7 +151,7 @@ def test_too_little_to_learn_from(users: list[int], items: list[int]) -> None:
     train = Interactions.from_arrays(users, items, **ids)
     test = Interactions.from_arrays([0, 1, 2], [7, 8, 9], **ids)
     scores = np.random.default_rng(0).random((3, 30))
-    found = evaluate({"a": scores}, Split(train=train, test=test), strategy="sampled:5")
+    found = evaluate({"a": scores}, Split(train=train, test=test), design="sampled:5")
     assert not any(borrowed(found))
     assert found.borrowed is None
 
@@ -165,7 +167,7 @@ def test_users_who_were_not_learned_from(split: Split) -> None:
 
     train, fold_in = half(split.train, 0), half(split.train, 1)
     strong = Split(train=train, fold_in=fold_in, test=half(split.test, 1))
-    found = evaluate("ease:regularization=20", strong, strategy=FIXED)
+    found = evaluate("ease:regularization=20", strong, design=FIXED)
     models = PureSVD(n_factors=9), ItemKNN(n_neighbors=100, shrinkage=10.0)
     scorers = [model.fit(train).scorer(fold_in) for model in models]
     ranks = [rank(one, strong.test, exclude=fold_in) for one in scorers]
@@ -177,7 +179,7 @@ def test_data_too_large_go_without_and_say_so(
     split: Split, scorers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(anchors, "MOST_SCORES", 100.0)
-    found = evaluate(scorers, split, strategy=FIXED)
+    found = evaluate(scorers, split, design=FIXED)
     assert not any(borrowed(found))
     assert found.borrowed == (
         "No shape at the top is borrowed: to rank PureSVD and ItemKNN exactly takes 1.1e+04 scores "
@@ -195,7 +197,7 @@ def test_too_little_memory(
         check_fit(name, model, data)
 
     monkeypatch.setattr(anchors.fit_memory, "check_fit", refuse)
-    found = evaluate(scorers, split, strategy=FIXED)
+    found = evaluate(scorers, split, design=FIXED)
     assert not any(borrowed(found))
     assert found.borrowed is not None
     assert "too little memory" in found.borrowed
@@ -242,7 +244,7 @@ def test_another_anchor_is_another_run(
 @pytest.mark.slow
 @pytest.mark.parametrize("keep_rows", [True, False])
 def test_engines_and_progress(split: Split, scorers: dict[str, Any], keep_rows: bool) -> None:
-    alone = evaluate(scorers, split, strategy=FIXED, engine=Serial(1))
+    alone = evaluate(scorers, split, design=FIXED, engine=Serial(1))
     labels = []
 
     def steps(label: str) -> Any:
@@ -253,9 +255,14 @@ def test_engines_and_progress(split: Split, scorers: dict[str, Any], keep_rows: 
 
     for engine in (Serial(2), Processes(2)):
         found = evaluate(
-            scorers, split, strategy=FIXED, engine=engine, shard_size=31, keep_rows=keep_rows,
+            scorers,
+            split,
+            design=FIXED,
+            engine=engine,
+            shard_size=31,
+            keep_rows=keep_rows,
             progress=steps,
-        )  # fmt: skip
+        )
         for name, sample in alone.samples.items():
             expected = sample if keep_rows else sample.without_rows()
             other = found.samples[name].to_arrow()
@@ -271,10 +278,10 @@ def test_estimates_come_nearer_the_exact_values() -> None:
     scorers = {name: model.fit(split.train).scorer() for name, model in models.items()}
     whole = evaluate(scorers, split, metrics=names)
     exact = np.array([list(one.values.values()) for one in whole.estimates.values()])
-    shape = evaluate(scorers, split, strategy="sampled:100").samples["EASE"].anchor  # type: ignore[union-attr]
+    shape = evaluate(scorers, split, design="sampled:100").samples["EASE"].anchor  # type: ignore[union-attr]
     errors = []
     for seed in range(10):
-        plain = evaluate(scorers, split, strategy="sampled:100", rng=seed, anchor=None).samples
+        plain = evaluate(scorers, split, design="sampled:100", rng=seed, anchor=None).samples
         for samples in (dict(plain), anchored(plain, shape)):
             found = estimate(samples, metrics=names, confidence_level=None)
             values = np.array([list(one.values.values()) for one in found.values()])

@@ -28,7 +28,7 @@ def everything(
             sample
             for strategy in strategies
             for sample in evaluate(
-                models, split, strategy=strategy, engine=engine, shard_size=size, rng=2
+                models, split, design=strategy, engine=engine, shard_size=size, rng=2
             ).samples.values()
         ]
 

@@ -16,7 +16,7 @@ from fullrank.engines import Serial
 from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation import Evaluation, evaluate
 from fullrank.models import EASE, Popularity
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import ExactRanks
 from fullrank.scorers import FactorScorer
 
@@ -55,19 +55,19 @@ def test_exact_ranks_give_exact_metrics(split: Split, scorers: dict[str, Any]) -
     ("strategy", "direct"),
     [
         ("exact", rank),
-        ("sampled:20", lambda *a, **k: sample_ranks(*a, sample_size=20, **k)),
+        ("sampled:20", lambda *a, **k: sample_ranks(*a, design="sampled:20", **k)),
         (
             "sampled:20,replacement=true,pool=unseen",
-            lambda *a, **k: sample_ranks(*a, sample_size=20, replacement=True, pool="unseen", **k),
+            lambda *a, **k: sample_ranks(*a, design="sampled:20,replacement=true,pool=unseen", **k),
         ),
-        ("adaptive:start=5", lambda *a, **k: adaptive_ranks(*a, start=5, **k)),
+        ("adaptive:start=5", lambda *a, **k: sample_ranks(*a, design="adaptive:5", **k)),
     ],
 )
 def test_shards_change_nothing(
     split: Split, scorers: dict[str, Any], strategy: str, direct: Any, size: int
 ) -> None:
     found = evaluate(
-        {"a": scorers["a"]}, split, strategy=strategy, shard_size=size, engine=Serial(1), rng=5
+        {"a": scorers["a"]}, split, design=strategy, shard_size=size, engine=Serial(1), rng=5
     )
     assert_same(found.samples["a"], direct(scorers["a"], split.test, exclude=split.train, rng=5))
 
@@ -82,8 +82,8 @@ def test_several_targets(split: Split, scorers: dict[str, Any]) -> None:
 
 def test_targets_in_any_order(scorers: dict[str, Any]) -> None:
     users, items = np.array([9, 2, 9, 4]), np.array([1, 2, 3, 4])
-    one = evaluate(scorers, (users, items), strategy="sampled:10")
-    two = evaluate(scorers, (users[::-1], items[::-1]), strategy="sampled:10", shard_size=1)
+    one = evaluate(scorers, (users, items), design="sampled:10")
+    two = evaluate(scorers, (users[::-1], items[::-1]), design="sampled:10", shard_size=1)
     rows = one.samples["a"].rows
     assert rows is not None
     assert rows.user.tolist() == [2, 4, 9, 9]
@@ -116,37 +116,37 @@ def test_users_who_were_not_learned_from(split: Split) -> None:
 
 
 def test_some_users(split: Split, scorers: dict[str, Any]) -> None:
-    found = evaluate(scorers, split, strategy="users:40", rng=3, shard_size=9)
+    found = evaluate(scorers, split, design="exact", n_users=40, rng=3, shard_size=9)
     every = evaluate(scorers, split, rng=3)
     few, all_ = found.samples["a"], every.samples["a"]
     assert few.ranks.size == 40
     at = np.searchsorted(all_.user, few.user)
     assert np.array_equal(all_.ranks[at], few.ranks)
     with pytest.raises(InputError, match=r"`users`.*\b120\b.*\b4000\b"):
-        evaluate(scorers, split, strategy="users:4000")
+        evaluate(scorers, split, design="exact", n_users=4000)
 
 
 def test_a_budget_picks_a_design(split: Split, scorers: dict[str, Any]) -> None:
-    cheap = evaluate(scorers, split, strategy="budget:4000", metrics="recall@10")
+    cheap = evaluate(scorers, split, budget=4000, metrics="recall@10")
     spent = cheap.samples["a"].average_size * cheap.estimates["a"].n_targets
     assert spent < 1.3 * 4000
     assert cheap.about["settled"]["name"] in ("sampled", "adaptive", "users")
     assert "resolved strategy" in cheap.measured()
-    rich = evaluate(scorers, split, strategy="budget:1e6", metrics="recall@10")
+    rich = evaluate(scorers, split, budget=1e6, metrics="recall@10")
     assert rich.exact
     with pytest.raises(InputError, match=r"`strategy`.*\b30\b.*\b20 items"):
-        evaluate(scorers, split, strategy="budget:20")
+        evaluate(scorers, split, budget=20)
 
 
 def test_a_budget_is_for_one_target_each(split: Split, scorers: dict[str, Any]) -> None:
     data = split.train.union(split.test).split("ratio", test=0.3, rng=1)
     with pytest.raises(InputError, match=r"`strategy`.*budget.*where users have"):
-        evaluate(scorers, data, strategy="budget:1e6")
+        evaluate(scorers, data, budget=1e6)
 
 
 def test_counts_alone(split: Split, scorers: dict[str, Any]) -> None:
-    found = evaluate(scorers, split, strategy="sampled:20", keep_rows=False, shard_size=10)
-    whole = evaluate(scorers, split, strategy="sampled:20")
+    found = evaluate(scorers, split, design="sampled:20", keep_rows=False, shard_size=10)
+    whole = evaluate(scorers, split, design="sampled:20")
     assert found.samples["a"].rows is None
     assert found.comparison is None
     assert found.estimates["a"].values == whole.estimates["a"].values
@@ -155,13 +155,13 @@ def test_counts_alone(split: Split, scorers: dict[str, Any]) -> None:
 
 def test_any_scorer(split: Split) -> None:
     scores = np.random.default_rng(1).random((split.train.n_users, split.train.n_items))
-    found = evaluate({"array": scores}, split, strategy="sampled:10")
+    found = evaluate({"array": scores}, split, design="sampled:10")
     assert "P(best)" not in str(found)
     assert found.to_dict()["comparison"] is None
 
 
 def test_what_is_printed_and_told(split: Split, scorers: dict[str, Any]) -> None:
-    found = evaluate(scorers, split, name="tiny", strategy="sampled:20", metrics="recall@5")
+    found = evaluate(scorers, split, name="tiny", design="sampled:20", metrics="recall@5")
     lines = str(found).splitlines()
     assert lines[0].startswith("tiny · 120 targets ranked among 20 of 90 items")
     assert lines[1].startswith("Split: leave-one-out, ")
@@ -183,7 +183,7 @@ def test_the_picture(split: Split, scorers: dict[str, Any]) -> None:
 
 
 def test_written_and_read_again(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
-    found = evaluate(scorers, split, strategy="sampled:20")
+    found = evaluate(scorers, split, design="sampled:20")
     found.write(tmp_path / "run", report=False)
     again = Evaluation.read(tmp_path / "run")
     assert again.to_dict() == found.to_dict()

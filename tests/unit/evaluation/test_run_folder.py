@@ -188,11 +188,11 @@ def test_folders_that_are_refused(split: Split, scorers: dict[str, Any], tmp_pat
 
 def test_bad_arguments_leave_no_folder(split: Split, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`users`.*\b120\b.*\b9999\b"):
-        evaluate("ease", split, out=tmp_path / "run", strategy="users:9999", report=False)
+        evaluate("ease", split, out=tmp_path / "run", design="exact", n_users=9999, report=False)
     with pytest.raises(InputError, match=r"`strategy`.*'x'"):
-        evaluate("ease", split, out=tmp_path / "other", strategy="x", report=False)
+        evaluate("ease", split, out=tmp_path / "other", design="x", report=False)
     with pytest.raises(InputError, match=r"`sample_size`.*\b90\b.*\b91\b"):
-        evaluate("ease", split, out=tmp_path / "large", strategy="sampled:91", report=False)
+        evaluate("ease", split, out=tmp_path / "large", design="sampled:91", report=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -405,7 +405,7 @@ def test_a_report_without_its_extra(
 
     monkeypatch.setattr(Evaluation, "write_report", missing)
     with pytest.warns(UserWarning, match=r"need plotly"):
-        evaluate(scorers, split, out=tmp_path / "run", strategy="exact")
+        evaluate(scorers, split, out=tmp_path / "run", design="exact")
     assert Evaluation.read(tmp_path / "run").about["report"] is None
 
 
@@ -417,7 +417,7 @@ def test_a_report_that_fails_loses_no_numbers(
 
     monkeypatch.setattr(Evaluation, "write_report", broken)
     with pytest.raises(ZeroDivisionError):
-        evaluate(scorers, split, out=tmp_path / "run", strategy="exact")
+        evaluate(scorers, split, out=tmp_path / "run", design="exact")
     assert len(Evaluation.read(tmp_path / "run").samples) == 2
 
 

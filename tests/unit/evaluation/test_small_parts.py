@@ -160,10 +160,7 @@ def test_sizes_of_shards() -> None:
 
 
 def test_shards_add_up_in_order() -> None:
-    parts = [
-        RankSample.from_ranks([r], sample_size=9, n_items=99, replacement=False, user=[r])
-        for r in range(1, 8)
-    ]
+    parts = [RankSample.from_ranks([r], sample_size=9, n_items=99, user=[r]) for r in range(1, 8)]
     rows = added(parts).rows
     assert rows is not None
     assert rows.rank.tolist() == [1, 2, 3, 4, 5, 6, 7]

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from fullrank.designs import Adaptive, Uniform
 from fullrank.errors import InputError
-from fullrank.ranking import adaptive_ranks, rank, sample_ranks
+from fullrank.ranking import rank, sample_ranks
 from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 from fullrank.samples.sample import RankSample
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
@@ -28,7 +29,7 @@ def world():
 
 def one_by_one(scorer, targets, levels, stop_rank, **settings):
     """Algorithm 1, target by target, from fixed samples of every level: draws nest."""
-    samples = [sample_ranks(scorer, targets, sample_size=n, **settings).rows for n in levels]
+    samples = [sample_ranks(scorer, targets, design=Uniform(n), **settings).rows for n in levels]
     ranks, sizes = samples[0].rank.copy(), samples[0].sample_size.copy()
     for rows in samples[1:]:
         on = (ranks <= stop_rank) & (rows.sample_size > sizes)
@@ -43,12 +44,14 @@ def one_by_one(scorer, targets, levels, stop_rank, **settings):
 def test_levels_equal_fixed_samples(world, stop_rank, pool, replacement, ties):
     scorer, _, targets, exclude = world
     common = {"exclude": exclude, "pool": pool, "replacement": replacement, "ties": ties, "rng": 3}
-    sample = adaptive_ranks(scorer, targets, start=10, limit=140, stop_rank=stop_rank, **common)
+    sample = sample_ranks(
+        scorer, targets, design=Adaptive(10, limit=140, refine_rank=stop_rank), **common
+    )
     levels = (10, 20, 40, 80, 140)
     ranks, sizes = one_by_one(scorer, targets, levels, stop_rank, **common)
     np.testing.assert_array_equal(sample.rows.rank, ranks)
     np.testing.assert_array_equal(sample.rows.sample_size, sizes)
-    fixed = sample_ranks(scorer, targets, sample_size=10, **common)
+    fixed = sample_ranks(scorer, targets, design="sampled:10", **common)
     np.testing.assert_array_equal(sample.rows.offset, fixed.rows.offset)
     np.testing.assert_array_equal(sample.rows.n_items, fixed.rows.n_items)
     assert sample.design.levels == levels
@@ -71,8 +74,8 @@ def test_every_scorer_climbs_alike(world, kind):
         ),
     }[kind]
     settings = {"exclude": exclude, "start": 5, "limit": N_ITEMS, "rng": 1}
-    expected = adaptive_ranks(scorer, targets, **settings).rows
-    sample = adaptive_ranks(other, targets, **settings).rows
+    expected = sample_ranks(scorer, targets, **settings, design="adaptive").rows
+    sample = sample_ranks(other, targets, **settings, design="adaptive").rows
     np.testing.assert_array_equal(sample.rank, expected.rank)
     np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
 
@@ -82,8 +85,10 @@ def test_every_scorer_climbs_alike(world, kind):
 def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
     scorer, _, targets, exclude = world
     settings = {"exclude": exclude, "start": 5, "limit": 100, "rng": 1}
-    expected = adaptive_ranks(scorer, targets, **settings).rows
-    sample = adaptive_ranks(scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings).rows
+    expected = sample_ranks(scorer, targets, **settings, design="adaptive").rows
+    sample = sample_ranks(
+        scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings, design="adaptive"
+    ).rows
     np.testing.assert_array_equal(sample.rank, expected.rank)
     np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
 
@@ -92,7 +97,9 @@ def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
 def test_who_reaches_the_end_has_an_exact_rank(world, pool):
     scorer, _, targets, exclude = world
     settings = {"exclude": exclude, "ties": "best", "rng": 1}
-    sample = adaptive_ranks(scorer, targets, start=20, limit=N_ITEMS, pool=pool, **settings).rows
+    sample = sample_ranks(
+        scorer, targets, design=Adaptive(20, limit=N_ITEMS, pool=pool), **settings
+    ).rows
     exact = rank(scorer, targets, **settings)
     full = sample.sample_size == sample.pool
     assert full.any()
@@ -101,11 +108,17 @@ def test_who_reaches_the_end_has_an_exact_rank(world, pool):
 
 def test_default_levels(world):
     scorer, _, targets, _ = world
-    assert adaptive_ranks(scorer, targets, rng=0).design.levels == (25,)
-    assert adaptive_ranks(scorer, targets, start=5, rng=0).design.levels == (5, 10, 18)
-    levels = adaptive_ranks(scorer, targets, start=5, limit=60, growth=1.5, rng=0).design.levels
+    assert sample_ranks(scorer, targets, rng=0, design="adaptive").design.levels == (25,)
+    assert sample_ranks(scorer, targets, design="adaptive:5", rng=0).design.levels == (5, 10, 18)
+    levels = sample_ranks(
+        scorer, targets, design="adaptive:5,limit=60,growth=1.5", rng=0
+    ).design.levels
     assert levels == (5, 8, 12, 18, 27, 41, 60)
-    assert adaptive_ranks(scorer, targets, start=5, limit=20, rng=0).design.levels == (5, 10, 20)
+    assert sample_ranks(scorer, targets, design="adaptive:5,limit=20", rng=0).design.levels == (
+        5,
+        10,
+        20,
+    )
 
 
 def test_only_what_a_level_adds_is_scored():
@@ -116,7 +129,9 @@ def test_only_what_a_level_adds_is_scored():
         return (items == 0).astype(float) + (users[:, None] == 1) * (items == 7) * 2
 
     scorer = CallableScorer(remember, n_items=80)
-    sample = adaptive_ranks(scorer, ([0, 1], [0, 0]), start=5, limit=80, ties="best", rng=0)
+    sample = sample_ranks(
+        scorer, ([0, 1], [0, 0]), design="adaptive:5,limit=80", ties="best", rng=0
+    )
     assert sample.rows.rank[0] == 1
     assert sample.rows.sample_size[0] == 80
     # the target and 4 draws, then 5, 10, 20, 40 more
@@ -128,9 +143,11 @@ def test_only_what_a_level_adds_is_scored():
 def test_efficiency_by_hand():
     # 8 targets: 4 settled at 10, 1 at 20, then 3 at 40 of which 1 at rank 2
     sample = RankSample.from_ranks(
-        [3, 2, 5, 2, 2, 2, 1, 1], sample_size=[10] * 4 + [20] + [40] * 3, n_items=80,
-        levels=(10, 20, 40), replacement=False,
-    )  # fmt: skip
+        [3, 2, 5, 2, 2, 2, 1, 1],
+        sample_size=[10] * 4 + [20] + [40] * 3,
+        n_items=80,
+        design="adaptive:levels=10/20/40",
+    )
     curve = sampling_efficiency(sample)
     assert curve.level.tolist() == [10, 20, 40]
     assert curve.n_reached.tolist() == [8, 4, 3]
@@ -145,7 +162,7 @@ def test_efficiency_by_hand():
 
 def test_a_level_that_settles_nobody_costs_without_end():
     sample = RankSample.from_ranks(
-        [1, 1], sample_size=20, n_items=80, levels=(10, 20), replacement=False
+        [1, 1], sample_size=20, n_items=80, design="adaptive:levels=10/20"
     )
     assert sampling_efficiency(sample).cost.tolist() == [np.inf, np.inf]
 
@@ -153,7 +170,7 @@ def test_a_level_that_settles_nobody_costs_without_end():
 def test_efficiency_plot(need):
     need("matplotlib")
     sample = RankSample.from_ranks(
-        [2, 2, 1], sample_size=[10, 20, 20], n_items=80, levels=(10, 20), replacement=False
+        [2, 2, 1], sample_size=[10, 20, 20], n_items=80, design="adaptive:levels=10/20"
     )
     curve = sampling_efficiency(sample)
     axes = curve.plot()
@@ -163,7 +180,7 @@ def test_efficiency_plot(need):
 
 
 def test_fixed_samples_have_no_curve():
-    sample = RankSample.from_ranks([1], sample_size=10, n_items=80, replacement=False)
+    sample = RankSample.from_ranks([1], sample_size=10, n_items=80)
     with pytest.raises(InputError, match=r"`sample`.*adaptive"):
         sampling_efficiency(sample)
 
@@ -183,14 +200,14 @@ def test_fixed_samples_have_no_curve():
 def test_bad_arguments(world, settings, message):
     scorer, _, targets, _ = world
     with pytest.raises(InputError, match=message):
-        adaptive_ranks(scorer, targets, rng=0, **settings)
+        sample_ranks(scorer, targets, rng=0, **settings, design="adaptive")
 
 
 def test_users_without_a_pool():
     scores = np.arange(12.0).reshape(2, 6)
     settings = {"exclude": csr_array(np.ones((2, 6))), "pool": "unseen", "start": 2, "limit": 4}
-    sample = adaptive_ranks(scores, ([0, 1], [5, 3]), **settings)
+    sample = sample_ranks(scores, ([0, 1], [5, 3]), **settings, design="adaptive")
     assert (sample.rows.rank == 1).all()
     assert sample.exhausted
     with pytest.raises(InputError, match=r"`replacement`.*False.*\b2\b"):
-        adaptive_ranks(scores, ([0, 1], [5, 3]), replacement=True, **settings)
+        sample_ranks(scores, ([0, 1], [5, 3]), design="adaptive:replacement=true", **settings)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
+from fullrank.designs import Uniform
 from fullrank.designs.draws import philox4x32, reference_indices
 from fullrank.errors import InputError
 from fullrank.ranking import rank, sample_ranks
@@ -79,9 +80,13 @@ def test_factor_model_equals_brute_force(world, replacement, pool, ties, several
     users, items, targets, single, exclude = world
     targets = targets if several else single
     sample = sample_ranks(
-        FactorScorer(users, items), targets, exclude=csr_array(exclude), sample_size=20,
-        replacement=replacement, pool=pool, ties=ties, rng=11,
-    )  # fmt: skip
+        FactorScorer(users, items),
+        targets,
+        exclude=csr_array(exclude),
+        design=Uniform(20, replacement=replacement, pool=pool),
+        ties=ties,
+        rng=11,
+    )
     expected = brute_force(
         users @ items.T, targets, size=20, replacement=replacement, pool=pool, exclude=exclude,
         ties=ties, key=11,
@@ -131,9 +136,9 @@ def test_every_scorer_gives_the_same_ranks(world, kind, size, shared):
     users, items, targets, _, exclude = world
     settings = {"exclude": csr_array(exclude), "sample_size": size, "rng": 5}
     expected = sample_ranks(
-        users @ items.T, targets, shared_draws=shared, n_jobs=1, batch_size=1, **settings
+        users @ items.T, targets, design="sampled:100", n_jobs=1, batch_size=1, **settings
     )
-    sample = sample_ranks(scorers(users, items)[kind], targets, shared_draws=shared, **settings)
+    sample = sample_ranks(scorers(users, items)[kind], targets, design="sampled:100", **settings)
     agree(sample, (expected.rows.rank, expected.rows.sample_size, expected.rows.offset))
     if shared is None:
         settings = {"exclude": exclude, "size": size, "key": 5}
@@ -150,10 +155,10 @@ def test_biases_and_cosine(world):
     settings = {"replacement": True, "pool": "all", "exclude": None, "ties": "worst"}
     expected = brute_force(table, targets, size=15, key=2, **settings)
     for one in (scorer, plain, table):
-        agree(sample_ranks(one, targets, sample_size=15, rng=2, **settings), expected)
+        agree(sample_ranks(one, targets, design="sampled:15", rng=2, **settings), expected)
     cosine = FactorScorer(users, items, similarity="cosine")
     expected = brute_force(cosine.scores(np.arange(N_USERS)), targets, size=15, key=2, **settings)
-    agree(sample_ranks(cosine, targets, sample_size=15, rng=2, **settings), expected)
+    agree(sample_ranks(cosine, targets, design="sampled:15", rng=2, **settings), expected)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -170,9 +175,11 @@ def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
 def test_order_of_the_targets_changes_nothing(world):
     users, items, targets, _, _ = world
     scorer = FactorScorer(users, items)
-    whole = sample_ranks(scorer, targets, sample_size=20, rng=5)
+    whole = sample_ranks(scorer, targets, design="sampled:20", rng=5)
     shuffle = np.random.default_rng(0).permutation(targets[0].size)
-    sample = sample_ranks(scorer, (targets[0][shuffle], targets[1][shuffle]), sample_size=20, rng=5)
+    sample = sample_ranks(
+        scorer, (targets[0][shuffle], targets[1][shuffle]), design="sampled:20", rng=5
+    )
     np.testing.assert_array_equal(sample.rows.rank, whole.rows.rank[shuffle])
     np.testing.assert_array_equal(sample.rows.offset, whole.rows.offset[shuffle])
 
@@ -188,7 +195,7 @@ def test_all_items_give_exact_ranks(world, pool, ties, items):
     settings = {"exclude": csr_array(exclude), "ties": ties, "items": items, "rng": 8}
     scorer = FactorScorer(users, factors)
     size = N_ITEMS if items is None else items.size
-    sample = sample_ranks(scorer, targets, sample_size=size, pool=pool, **settings)
+    sample = sample_ranks(scorer, targets, design=Uniform(size, pool=pool), **settings)
     exact = rank(scorer, targets, **settings)
     np.testing.assert_array_equal(sample.rows.rank + sample.rows.offset, exact.ranks)
     assert sample.exhausted
@@ -199,9 +206,13 @@ def test_catalogue_equals_brute_force(world):
     items = np.union1d(targets[1], np.arange(0, N_ITEMS, 3))
     settings = {"replacement": False, "pool": "unseen", "ties": "random", "items": items}
     sample = sample_ranks(
-        FactorScorer(users, factors), targets, exclude=csr_array(exclude), sample_size=10, rng=3,
+        FactorScorer(users, factors),
+        targets,
+        exclude=csr_array(exclude),
+        design="sampled:10",
+        rng=3,
         **settings,
-    )  # fmt: skip
+    )
     expected = brute_force(
         users @ factors.T, targets, size=10, exclude=exclude * np.isin(np.arange(N_ITEMS), items),
         key=3, **settings,
@@ -224,7 +235,7 @@ def test_extreme_scores():
     pairs = np.divmod(np.arange(40), 10)
     for user, item in zip(*pairs, strict=True):
         for ties, extra in (("best", 0), ("worst", 1)):
-            sample = sample_ranks(scorer, ([user], [item]), sample_size=10, ties=ties, rng=0)
+            sample = sample_ranks(scorer, ([user], [item]), design="sampled:10", ties=ties, rng=0)
             above = np.sum(table[user] > table[user, item])
             equal = np.sum(table[user] == table[user, item]) - 1
             assert sample.rows.rank[0] == 1 + above + extra * equal
@@ -242,8 +253,8 @@ def test_the_rough_product_never_decides_wrongly():
     assert np.unique(table[0]).size > 10
     targets = (np.arange(30), random.integers(0, 400, 30))
     marks = table[targets][:, None]
-    best = sample_ranks(scorer, targets, sample_size=400, ties="best", rng=0).rows.rank
-    worst = sample_ranks(scorer, targets, sample_size=400, ties="worst", rng=0).rows.rank
+    best = sample_ranks(scorer, targets, design="sampled:400", ties="best", rng=0).rows.rank
+    worst = sample_ranks(scorer, targets, design="sampled:400", ties="worst", rng=0).rows.rank
     np.testing.assert_array_equal(best, 1 + (table > marks).sum(axis=1))
     np.testing.assert_array_equal(worst, (table >= marks).sum(axis=1))
 
@@ -256,9 +267,9 @@ def test_the_gather_and_the_whole_rows_of_an_item_item_model_agree():
     table = scorer.scores(np.arange(20))
     targets = (np.arange(20), random.integers(0, n, 20))
     for size in (10, 30, 300):  # the first two gather
-        sample = sample_ranks(scorer, targets, sample_size=size, rng=9)
+        sample = sample_ranks(scorer, targets, design=Uniform(size), rng=9)
         np.testing.assert_array_equal(
-            sample.rows.rank, sample_ranks(table, targets, sample_size=size, rng=9).rows.rank
+            sample.rows.rank, sample_ranks(table, targets, design=Uniform(size), rng=9).rows.rank
         )
 
 
@@ -271,7 +282,7 @@ def test_the_same_seed_gives_models_the_same_items():
 
     targets = (np.arange(5), np.arange(5))
     for _ in range(2):
-        sample_ranks(CallableScorer(remember, n_items=1000), targets, sample_size=50, rng=7)
+        sample_ranks(CallableScorer(remember, n_items=1000), targets, design="sampled:50", rng=7)
     np.testing.assert_array_equal(asked[0], asked[1])
     assert asked[0].shape == (5, 50)  # the target and its 49 draws, nothing else
 
@@ -285,7 +296,7 @@ def test_shared_draws_ask_for_one_list_of_items():
 
     targets = (np.arange(8), np.arange(8))
     scorer = CallableScorer(remember, n_items=1000)
-    sample = sample_ranks(scorer, targets, sample_size=50, shared_draws=4, rng=7)
+    sample = sample_ranks(scorer, targets, design="sampled:50", rng=7)
     assert [n for n, _ in asked] == [4, 4]
     assert all(len(shape) == 1 and shape[0] <= 49 + 4 + 4 for _, shape in asked)
     assert (sample.rows.sample_size == 50).all()
@@ -295,7 +306,7 @@ def test_a_pool_smaller_than_the_sample_is_taken_whole():
     scores = np.arange(20.0).reshape(2, 10)
     exclude = csr_array(np.array([[0] * 4 + [1] * 6, [0] * 10]))
     sample = sample_ranks(
-        scores, ([0, 1], [1, 1]), exclude=exclude, pool="unseen", sample_size=6, rng=0
+        scores, ([0, 1], [1, 1]), exclude=exclude, design="sampled:6,pool=unseen", rng=0
     )
     assert sample.rows.sample_size.tolist() == [4, 6]
     assert sample.rows.rank[0] == 3
@@ -303,7 +314,9 @@ def test_a_pool_smaller_than_the_sample_is_taken_whole():
 
 
 def test_an_empty_pool():
-    sample = sample_ranks([[1.0, 2.0]], ([0, 0], [0, 1]), sample_size=2, replacement=True, rng=0)
+    sample = sample_ranks(
+        [[1.0, 2.0]], ([0, 0], [0, 1]), design="sampled:2,replacement=true", rng=0
+    )
     assert sample.rows.rank.tolist() == [1, 1]
     assert sample.rows.sample_size.tolist() == [1, 1]
     assert sample.rows.offset.tolist() == [1, 0]
@@ -311,7 +324,7 @@ def test_an_empty_pool():
 
 def test_weights_are_recorded():
     sample = sample_ranks(
-        np.eye(3), ([0, 2], [1, 0]), sample_size=2, weight=[1.5, 2.0], ties="best", rng=0
+        np.eye(3), ([0, 2], [1, 0]), design="sampled:2", weight=[1.5, 2.0], ties="best", rng=0
     )
     assert sample.rows.weight.tolist() == [1.5, 2.0]
 
@@ -320,11 +333,18 @@ def test_progress_counts_users(capsys):
     seen = []
     targets = (np.arange(7), np.arange(7))
     scorer = np.eye(7)
-    sample_ranks(scorer, targets, sample_size=3, batch_size=3, n_jobs=1,
-                 progress=lambda done, total: seen.append((done, total)), rng=0)  # fmt: skip
+    sample_ranks(
+        scorer,
+        targets,
+        design="sampled:3",
+        batch_size=3,
+        n_jobs=1,
+        progress=lambda done, total: seen.append((done, total)),
+        rng=0,
+    )
     assert seen == [(3, 7), (6, 7), (7, 7)]
     assert capsys.readouterr() == ("", "")
-    sample_ranks(scorer, targets, sample_size=3, progress=True, rng=0)
+    sample_ranks(scorer, targets, design="sampled:3", progress=True, rng=0)
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.endswith("sampled ranks: 7 of 7 (100%)\n")
@@ -344,7 +364,7 @@ def test_nan_scores_raise_and_name_the_user(make, item):
     if isinstance(make(table), FactorScorer):
         message = "user row 1 and item row . is NaN"  # NaN · 0 is NaN for the other items too
     with pytest.raises(InputError, match=message):
-        sample_ranks(make(table), ([0, 1, 2], [3, 3, 3]), sample_size=4, rng=0)
+        sample_ranks(make(table), ([0, 1, 2], [3, 3, 3]), design="sampled:4", rng=0)
 
 
 @pytest.mark.parametrize(("settings", "message"), [
@@ -369,7 +389,7 @@ def test_bad_arguments(settings, message):
 def test_a_user_without_a_pool_is_first_among_one(replacement):
     scores = np.arange(6.0).reshape(2, 3)
     targets = ([0, 0, 0, 1], [0, 1, 2, 1])  # the first user has every item as a target
-    sample = sample_ranks(scores, targets, sample_size=3, replacement=replacement, rng=0)
+    sample = sample_ranks(scores, targets, design=Uniform(3, replacement=replacement), rng=0)
     assert sample.rows.rank[:3].tolist() == [1, 1, 1]
     assert sample.rows.offset[:3].tolist() == [2, 1, 0]
     assert sample.rows.sample_size.tolist() == [1, 1, 1, 3]
@@ -379,7 +399,7 @@ def test_targets_of_any_sparse_format():
     scores = np.arange(12.0).reshape(2, 6)
     matrix = csr_array(np.array([[0, 0, 1, 0, 0, 0], [0, 0, 0, 0, 1, 0]]))
     by_rows, by_columns = (
-        sample_ranks(scores, one, sample_size=6, rng=0) for one in (matrix, matrix.tocsc())
+        sample_ranks(scores, one, design="sampled:6", rng=0) for one in (matrix, matrix.tocsc())
     )
     assert by_rows.rows.rank.tolist() == by_columns.rows.rank.tolist() == [4, 2]
 
@@ -389,6 +409,6 @@ def test_rows_of_another_catalogue_are_refused():
     other = csr_array(np.array([[1, 0], [0, 1]]))
     message = "must have the 6 items of the scorer, not 2: its rows would be other items."
     with pytest.raises(InputError, match=rf"`targets`.*{message}"):
-        sample_ranks(scores, other, sample_size=3)
+        sample_ranks(scores, other, design="sampled:3")
     with pytest.raises(InputError, match=rf"`exclude`.*{message}"):
-        sample_ranks(scores, ([0], [3]), exclude=other, sample_size=3)
+        sample_ranks(scores, ([0], [3]), exclude=other, design="sampled:3")

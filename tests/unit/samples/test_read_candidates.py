@@ -51,7 +51,7 @@ def test_trec(tmp_path: Path) -> None:
         "1 users with targets have no candidates: left out.",
         "Assuming sampling with replacement.",
     )
-    assert read_candidates(run, qrels, n_items=100, replacement=False).notes == found.notes[:2]
+    assert read_candidates(run, qrels, n_items=100, design="sampled").notes == found.notes[:2]
 
 
 def test_several_targets_keep_their_offsets(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_ncf_negatives_of_ml_1m(tmp_path: Path, data_file: Any) -> None:
             if item
         ]
     scores = put(tmp_path / "scores.csv", "\n".join(lines) + "\n")
-    found = read_candidates(scores, negatives, n_items=3706, replacement=False, rng=0)
+    found = read_candidates(scores, negatives, n_items=3706, design="sampled", rng=0)
     assert found.notes[1].endswith("ties are broken at random.")
     assert found.notes[0] == "156 candidates are a target of their user again: left out."
     assert found.samples[""].n_targets == 6040

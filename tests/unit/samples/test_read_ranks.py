@@ -49,8 +49,8 @@ def test_counts_are_those_of_the_rows(tmp_path: Path, wide: bool, weighted: bool
     }
     columns |= {"weight": np.full(n, 2.5)} if weighted else {}
     path = write(tmp_path / "r.parquet", **columns)
-    counted = read_ranks(path, design="fixed").samples
-    kept = read_ranks(path, design="fixed", rows=True).samples
+    counted = read_ranks(path, design="sampled").samples
+    kept = read_ranks(path, design="sampled", rows=True).samples
     assert list(counted) == list(kept) == ["a", "b", "ä"]
     for model, sample in counted.items():
         assert sample.rows is None
@@ -112,9 +112,8 @@ def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
 
 def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
     ours = RankSample.from_ranks(
-        [2, 1, 2], sample_size=[10, 20, 20], n_items=50, replacement=False, levels=[10, 20],
-        ties="best",
-    )  # fmt: skip
+        [2, 1, 2], sample_size=[10, 20, 20], n_items=50, design="adaptive:levels=10/20,ties=best"
+    )
     ours.write(tmp_path / "a.parquet")
     back = sample_files.read_own(tmp_path / "a.parquet", rows=None)
     assert back is not None
@@ -122,7 +121,9 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
     assert back.design == ours.design
     assert np.array_equal(back.rank, ours.rank)
     assert np.array_equal(back.count, ours.count)
-    weighed = RankSample.from_ranks([2, 1], **SIZES, replacement=True, weight=[1.0, 3.0])
+    weighed = RankSample.from_ranks(
+        [2, 1], **SIZES, design="sampled:replacement=true", weight=[1.0, 3.0]
+    )
     weighed.write(tmp_path / "b.parquet")
     again = sample_files.read_own(tmp_path / "b.parquet", rows=None)
     assert again is not None
@@ -150,11 +151,11 @@ def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[2, 1], sample_size=[10, 20])
     adaptive = read_ranks(path, n_items=50)
     assert adaptive.samples[""].design.levels == (10, 20)
-    assert read_ranks(path, n_items=50, design="fixed").samples[""].design.levels is None
-    finer = read_ranks(path, n_items=50, levels=[10, 15, 20]).samples[""]
+    assert read_ranks(path, n_items=50, design="sampled").samples[""].design.levels is None
+    finer = read_ranks(path, n_items=50, design="adaptive:levels=10/15/20").samples[""]
     assert finer.design.levels == (10, 15, 20)
     with pytest.raises(InputError, match=r'`levels`.*design="fixed"'):
-        read_ranks(path, n_items=50, design="fixed", levels=[10, 20])
+        read_ranks(path, n_items=50, design="adaptive:levels=10/20")
     with pytest.raises(InputError, match=r"`design`.*'auto', 'fixed', 'adaptive'.*'other'"):
         read_ranks(path, n_items=50, design="other")
     with pytest.raises(InputError, match=r"`levels`.*\b10\b"):
@@ -166,7 +167,7 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     found = read_ranks(path, **SIZES)
     assert found.samples[""].design.replacement
     assert found.notes == ("Assuming sampling with replacement.",)
-    said = read_ranks(path, replacement=False, **SIZES)
+    said = read_ranks(path, design="sampled", **SIZES)
     assert (said.samples[""].design.replacement, said.notes) == (False, ())
     exact = read_ranks(path, sample_size=50, n_items=50)
     assert exact.samples[""].exhausted

@@ -203,7 +203,9 @@ def test_empty_counts() -> None:
 )
 def test_counts_of_ranks_that_are_none(rank, says):
     with pytest.raises(InputError, match=says):
-        RankSample.from_counts(rank, [1, 2], sample_size=3, n_items=9, replacement=True)
+        RankSample.from_counts(
+            rank, [1, 2], sample_size=3, n_items=9, design="sampled:replacement=true"
+        )
 
 
 def test_numbers_and_text_do_not_name_the_same_users():
@@ -218,6 +220,8 @@ def test_counts_of_several_targets_are_not_taken_for_one():
     assert sample.without_rows().several
     with pytest.raises(InputError, match=r"`naive`.*one target"):
         sample.without_rows().naive("recall@1")
-    own = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, pool="unseen", **settings)
+    own = RankSample.from_ranks(
+        [1, 2], sample_size=3, n_items=9, design="sampled:pool=unseen", **settings
+    )
     with pytest.raises(InputError, match=r"`rows`.*several"):
         own.without_rows()

@@ -15,32 +15,23 @@ SAMPLES = {
         [1, 5, 3],
         sample_size=10,
         n_items=50,
-        replacement=True,
-        ties="best",
+        design="sampled:replacement=true,ties=best",
         user=["ä", "b", "c"],
         weight=[1.0, 0.5, 2.0],
     ),
-    "own catalogues": RankSample.from_ranks(
-        [1, 5, 3], sample_size=10, n_items=[50, 60, 70], replacement=False
-    ),
+    "own catalogues": RankSample.from_ranks([1, 5, 3], sample_size=10, n_items=[50, 60, 70]),
     "adaptive": RankSample.from_ranks(
-        [1, 5, 3], sample_size=[20, 10, 20], n_items=50, replacement=False, levels=(10, 20)
+        [1, 5, 3], sample_size=[20, 10, 20], n_items=50, design="adaptive:levels=10/20"
     ),
     "several targets": RankSample.from_ranks(
-        [1, 5, 3],
-        sample_size=10,
-        n_items=50,
-        replacement=False,
-        user=[7, 7, 8],
-        n_targets=[2, 2, 1],
-        offset=[0, 1, 0],
+        [1, 5, 3], sample_size=10, n_items=50, user=[7, 7, 8], n_targets=[2, 2, 1], offset=[0, 1, 0]
     ),
 }
 SAMPLES["excluded"] = RankSample.from_ranks(
-    [1, 5, 3], sample_size=10, n_items=50, replacement=False, excluded=True
+    [1, 5, 3], sample_size=10, n_items=50, design="sampled:excluded=true"
 )
 SAMPLES["kept"] = RankSample.from_ranks(
-    [1, 5, 3], sample_size=10, n_items=50, replacement=False, excluded=False
+    [1, 5, 3], sample_size=10, n_items=50, design="sampled:excluded=false"
 )
 ANCHOR = RankDistribution.from_ranks([1, 2, 2, 7, 30, 49], n_items=50)
 SAMPLES["anchored"] = SAMPLES["excluded"].anchored(ANCHOR)
@@ -79,12 +70,14 @@ def write_csv(path: Path, text: str) -> Path:
 
 def test_ranks_from_another_pipeline(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "r.csv", "user,rank,extra\nu1,1,x\nu2,4,y\nu3,1,z\n")
-    one = RankSample.read(path, sample_size=10, n_items=50, replacement=True)
+    one = RankSample.read(path, sample_size=10, n_items=50, design="sampled:replacement=true")
     assert one.rank.tolist() == [1, 4]
     assert one.count.tolist() == [2, 1]
     assert one.rows is not None
     assert one.rows.user.tolist() == ["u1", "u2", "u3"]  # type: ignore[union-attr]
-    again = RankSample.read(path, sample_size=10, n_items=50, replacement=True, rows=False)
+    again = RankSample.read(
+        path, sample_size=10, n_items=50, design="sampled:replacement=true", rows=False
+    )
     assert again.rows is None
     assert again.count.tolist() == [2, 1]
 
@@ -103,16 +96,16 @@ def test_sizes_from_columns_and_several_models(tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     pq.write_table(table, path)
-    both = sample_files.read_all(path, replacement=False)
+    both = sample_files.read_all(path, design="sampled")
     assert list(both) == ["a", "b"]
     assert both["a"].weight.tolist() == [1.0, 2.0]
-    assert same(RankSample.read(path, model="b", replacement=False), both["b"])
-    counts = sample_files.read_all(path, replacement=False, rows=False)
+    assert same(RankSample.read(path, model="b", design="sampled"), both["b"])
+    counts = sample_files.read_all(path, design="sampled", rows=False)
     assert counts["b"].sample_size.tolist() == [20, 20]
     with pytest.raises(InputError, match=r"`model`.*\b2\b.*'a', 'b'"):
-        RankSample.read(path, replacement=False)
+        RankSample.read(path, design="sampled")
     with pytest.raises(InputError, match=r"`model`.*'a', 'b'.*'c'"):
-        RankSample.read(path, model="c", replacement=False)
+        RankSample.read(path, model="c", design="sampled")
 
 
 def test_long_files_are_read_piece_by_piece(tmp_path: Path) -> None:
@@ -122,7 +115,9 @@ def test_long_files_are_read_piece_by_piece(tmp_path: Path) -> None:
 
     path = tmp_path / "long.parquet"
     pq.write_table(pa.table({"rank": rank, "user": np.arange(rank.size)}), path)
-    one = RankSample.read(path, sample_size=100, n_items=10**6, replacement=True, rows=False)
+    one = RankSample.read(
+        path, sample_size=100, n_items=10**6, design="sampled:replacement=true", rows=False
+    )
     assert one.count.tolist() == np.bincount(rank)[1:].tolist()
 
 
@@ -237,7 +232,12 @@ def test_a_file_from_elsewhere_is_told_whether_training_items_were_excluded(
 
 def test_catalogues_of_the_users_own_exclude(tmp_path: Path) -> None:
     path = write_csv(tmp_path / "r.csv", "rank,n_items\n1,50\n4,60\n")
-    assert read_ranks(path, sample_size=10, replacement=True).samples[""].design.excluded is True
+    assert (
+        read_ranks(path, sample_size=10, design="sampled:replacement=true")
+        .samples[""]
+        .design.excluded
+        is True
+    )
 
 
 def test_a_file_of_ours_is_told_only_what_it_does_not_say(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.samples import RankDistribution, RankSample, simulate
 
@@ -54,7 +55,7 @@ def test_a_fixed_design(sizes: list[int]) -> None:
 
 def test_an_adaptive_design() -> None:
     truth = np.random.default_rng(1).geometric(0.01, 2_000)
-    whole = simulate(truth, n_items=5_000, levels=[25, 50, 100], rng=1)
+    whole = simulate(truth, n_items=5_000, design="adaptive:levels=25/50/100", rng=1)
     assert whole.rows is not None
     columns = {"rank": whole.rows.rank, "sample_size": whole.rows.sample_size}
     design = {"n_items": 5_000, "replacement": False, "levels": [25, 50, 100]}
@@ -118,7 +119,9 @@ def test_counts_may_come_in_any_order_and_more_than_once() -> None:
 def anchored_sample(top: int, seed: int = 0) -> RankSample:
     true = [1 + 7 * u % 900 for u in range(60)]
     shape = RankDistribution.from_ranks(range(1, top), n_items=1000)
-    drawn = simulate(true, n_items=1000, sample_size=20, excluded=True, user=range(60), rng=seed)
+    drawn = simulate(
+        true, n_items=1000, design="sampled:20,excluded=true", user=range(60), rng=seed
+    )
     return drawn.anchored(shape)
 
 
@@ -152,7 +155,7 @@ def test_samples_of_different_anchors_do_not_add(rows: bool) -> None:
 
 def test_samples_of_different_protocols_do_not_add() -> None:
     one, other = (
-        simulate([1, 50, 900], n_items=1000, sample_size=20, excluded=said, rng=0)
+        simulate([1, 50, 900], n_items=1000, design=Uniform(20, excluded=said), rng=0)
         for said in (True, False)
     )
     with pytest.raises(InputError, match=r"designs agree.*excluded True and False"):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import Design
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.samples import simulate
 
@@ -15,7 +15,7 @@ def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool)
     from scipy import stats
 
     sample = simulate(RANKS, n_items=300, replacement=replacement, rng=11, **design)
-    law = Design(replacement=replacement, **({} if "sample_size" in design else design))
+    law = Uniform(replacement=replacement)
     rank, size = law.possible(300, design.get("sample_size"))
     assert sample.rows is not None
     for true_rank in np.unique(RANKS):
@@ -40,14 +40,14 @@ def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool)
 
 
 def test_a_sample_of_everything_is_exact() -> None:
-    sample = simulate(RANKS, n_items=300, sample_size=300)
+    sample = simulate(RANKS, n_items=300, design="sampled:300")
     assert sample.exhausted
     assert np.array_equal(sample.rows.rank, RANKS)  # type: ignore[union-attr]
 
 
 def test_same_seed_same_sample() -> None:
-    first = simulate(RANKS, n_items=300, sample_size=20, rng=5)
-    again = simulate(RANKS, n_items=300, sample_size=20, rng=5)
+    first = simulate(RANKS, n_items=300, design="sampled:20", rng=5)
+    again = simulate(RANKS, n_items=300, design="sampled:20", rng=5)
     assert np.array_equal(first.rows.rank, again.rows.rank)  # type: ignore[union-attr]
 
 
@@ -55,8 +55,8 @@ def test_bad_input() -> None:
     with pytest.raises(InputError, match=r"`sample_size`.*`levels`"):
         simulate([1], n_items=10)
     with pytest.raises(InputError, match=r"`sample_size`.*`n_items` = 10\b.*\b11\b"):
-        simulate([1], n_items=10, sample_size=11)
+        simulate([1], n_items=10, design="sampled:11")
     with pytest.raises(InputError, match=r"`true_ranks`.*1 of 1.*true_ranks\[0\] = 0\b"):
-        simulate([0], n_items=10, sample_size=5)
+        simulate([0], n_items=10, design="sampled:5")
     with pytest.raises(InputError, match=r"`rng`.*'seed'"):
-        simulate([1], n_items=10, sample_size=5, rng="seed")  # type: ignore[arg-type]
+        simulate([1], n_items=10, design="sampled:5", rng="seed")  # type: ignore[arg-type]

@@ -55,10 +55,10 @@ def test_the_same_as_from_memory(users: UserFile, strategy: str, size: int) -> N
     seen = csr_array((np.ones(rows.size), (rows, np.concatenate(SEEN))), (5000, N_ITEMS))
     targets = np.repeat(ROWS, [one.size for one in TARGETS]), np.concatenate(TARGETS)
     known = evaluate(
-        {"m": FactorScorer(table, ITEMS)}, targets, exclude=seen, strategy=strategy, rng=4
+        {"m": FactorScorer(table, ITEMS)}, targets, exclude=seen, design=strategy, rng=4
     )
     found = evaluate(
-        {"m": UserFactors(item_factors=ITEMS)}, users, strategy=strategy, shard_size=size, rng=4
+        {"m": UserFactors(item_factors=ITEMS)}, users, design=strategy, shard_size=size, rng=4
     )
     one, two = (evaluation.samples["m"].to_arrow() for evaluation in (found, known))
     assert one.equals(two, check_metadata=True)

@@ -1,4 +1,4 @@
-"""``fullrank evaluate``: data × models × a strategy → a folder of ranks, results and a report."""
+"""``fullrank evaluate``: data × models × a design → a folder of ranks, results and a report."""
 
 from __future__ import annotations
 
@@ -101,13 +101,19 @@ def evaluate(
             metavar="[NAME=]FILE",
         ),
     ] = None,
-    strategy: Annotated[
-        str,
+    design: Annotated[
+        str | None,
         typer.Option(
-            help="exact; sampled:100; adaptive; users:1000 (exact, on 1000 users); budget:1e7 (the "
-            "best design for 1e7 scored items)."
+            help="How much of the catalogue is ranked: exact (default); sampled:100; adaptive:25."
         ),
-    ] = "exact",
+    ] = None,
+    users: Annotated[
+        int | None, typer.Option(help="Evaluate this many users, drawn at random; default: all.")
+    ] = None,
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Items to score per model, such as 1e7; the best design is chosen."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -185,8 +191,10 @@ def evaluate(
         found = evaluation.evaluate(
             models,
             loaded,
-            strategy=strategy,
-            metrics=metric or METRICS,
+            metric or METRICS,
+            design=design,
+            n_users=users,
+            budget=budget,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,

@@ -36,23 +36,30 @@ def explain(
     target of each true rank scores on average; and how many ranks of the
     catalogue rank 1 of the sample covers.
 
-    Example: fullrank explain --sample-size 100 --n-items 26744 --metric hr@10
+    Example: fullrank explain --design sampled:100 --n-items 26744 --metric hr@10
     """
+    from fullrank.designs import Design
+    from fullrank.designs.inferred import INFER
     from fullrank.inference import explain as say_what
     from fullrank.inference.explanation.explain import METRICS
     from fullrank.metrics import parse_all
 
     metrics = [one for given in metric or METRICS for one in parse_all(given)]
     if ranks is None:
-        if reading.sample_size is None or reading.n_items is None:
+        sampled = reading.sample_size is not None or reading.design != INFER
+        if not sampled or reading.n_items is None:
             raise InputError(
-                "`--sample-size` and `--n-items` must be given, or ranks by `--ranks`."
+                "`--design` (such as sampled:100) and `--n-items` must be given, or ranks by "
+                "`--ranks`."
             )
+        design = "sampled" if reading.design == INFER else reading.design
+        drawn = Design.of(design, argument="--design")
+        size = whole_number("--sample-size", reading.sample_size)
+        drawn = drawn if size is None else drawn.of_size(size)
         result = say_what(
             metrics=metrics,
-            sample_size=whole_number("--sample-size", reading.sample_size),
+            design=drawn,
             n_items=whole_number("--n-items", reading.n_items),
-            replacement=reading.replacement,
         )
         found, notes = {"": result}, tuple[str, ...]()
     else:

@@ -51,7 +51,7 @@ def mle(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate(range(1, 1001), n_items=1000, sample_size=100, rng=0)
+    >>> sample = simulate(range(1, 1001), n_items=1000, design="sampled:100", rng=0)
     >>> round(mle(sample).metric("recall@100"), 2)
     0.1
     """

@@ -84,7 +84,7 @@ def smoothed(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate(range(1, 1001), n_items=1000, levels=[25, 50, 100], rng=0)
+    >>> sample = simulate(range(1, 1001), n_items=1000, design="adaptive:levels=25/50/100", rng=0)
     >>> round(smoothed(sample).metric("recall@100"), 2)
     0.1
     """

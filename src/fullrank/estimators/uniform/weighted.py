@@ -116,7 +116,8 @@ def _fit(
 
 def _weights(metric: Metric, system: System, sample: RankSample, scale: float) -> Floats:
     """w(r) = M(r / C), ranks among more candidates brought to the first size."""
-    levels = sample.design.levels
-    first = float(sample.sample_size.min() if levels is None else levels[0])
+    first = float(sample.sample_size.min())
+    if sample.design.adaptive:
+        first = float(sample.design.rounds(int(sample.pool.max())).sizes[0])
     rank = system.place * first + 0.5  # r itself where n is the first size
     return metric.shape(rank / scale, first)

@@ -86,7 +86,7 @@ def bounds(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, sample_size=100, rng=0)
+    >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, design="sampled:100", rng=0)
     >>> print(bounds(sample, "recall@10, recall@100"))
     bounds from 1,200 targets at 95 % (Clopper–Pearson on 10 events)
     <BLANKLINE>
@@ -176,11 +176,6 @@ def unmet(sample: RankSample) -> Need | None:
             ": the outcomes of a user's targets are not independent. Take one of each user's "
             "targets at random.",
         )
-    if sample.design.shared_draws:
-        return Need(
-            "candidates drawn for each user anew",
-            "; users who share them are not independent.",
-        )
     seen = sample.count > 0
     mean = sample.weight[seen] / sample.count[seen]
     each = mean if sample.rows is None else sample.rows.weight
@@ -190,7 +185,7 @@ def unmet(sample: RankSample) -> Need | None:
             "; with others the share of the weight at an outcome is not the share of the users.",
         )
     size = int(sample.sample_size.max())
-    most = size if sample.design.replacement else np.minimum(size, sample.pool)
+    most = sample.design.reachable(size, sample.pool)
     if not sample.design.adaptive and (sample.sample_size != most).any():
         return Need(
             "one sample size, or levels",

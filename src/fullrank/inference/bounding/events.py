@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fullrank._lib.types import Floats, Ints
-from fullrank.designs import Design, RankGrid
-from fullrank.designs.probabilities import kernel, kernel_averages
+from fullrank.designs import Design, Rounds
 from fullrank.samples import RankSample
 
 _CANDIDATES = 96  # thresholds of a level from which the events are chosen
@@ -27,10 +26,10 @@ _CELLS = 1_000_000  # table cells computed at a time
 
 @dataclass(frozen=True)
 class Events:
-    """Levels j and thresholds t of some events of a design, and the sizes of its levels."""
+    """Levels j and thresholds t of some events of a design, and its rounds."""
 
     design: Design
-    sizes: tuple[int, ...]
+    rounds: Rounds
     level: Ints
     rank: Ints
 
@@ -45,14 +44,13 @@ class Events:
         event is the best outcome there is. A few more stand where cut-offs lie, if the sample is
         so fine that they lie between log-spaced thresholds.
         """
-        sizes = design.levels if design.levels is not None else (size,)
+        rounds = design.rounds(n_items, size)
+        sizes = rounds.sizes
         pairs = [
-            (j, t)
-            for j in reversed(range(len(sizes)))
-            for t in _thresholds(design, sizes, j).tolist()
+            (j, t) for j in reversed(range(len(sizes))) for t in _thresholds(rounds, j).tolist()
         ]
         level, rank = np.array(pairs, np.int64).reshape(-1, 2).T
-        every = cls(design, sizes, level, rank)
+        every = cls(design, rounds, level, rank)
         if level.size <= number:
             return every
         own = _cut_thresholds(cuts, sizes[-1] / n_items, sizes[-1] - 1)[: number - 1]
@@ -66,71 +64,70 @@ class Events:
         level, rank = np.append(level[keep], last), np.append(rank[keep], own)
         # best outcomes first, each event once: levels fall, thresholds rise
         below, rank = np.unique(np.stack([-level, rank]), axis=1)
-        return cls(design, sizes, -below, rank)
+        return cls(design, rounds, -below, rank)
 
     def counts(self, sample: RankSample) -> Ints:
         """How many targets of the sample each event holds for."""
         r, n = sample.rank, sample.sample_size
-        reached = np.searchsorted(self.sizes, n)
+        reached = np.searchsorted(self.rounds.sizes, n)
         # who has been ranked among all items stands where more levels would leave them
-        known = (n == sample.pool) & (not self.design.replacement)
-        stays = known & (r <= self.design.stop_rank)
+        known = self.design.exhausted(n, sample.pool)
         held = [
-            (reached > j) | ((reached == j) & (r <= t)) | ((reached < j) & stays & (r <= t))
+            (reached > j)
+            | ((reached == j) & (r <= t))
+            | ((reached < j) & known & (r <= np.minimum(t, self._kept(reached, j))))
             for j, t in zip(self.level.tolist(), self.rank.tolist(), strict=True)
         ]
         return np.asarray(np.array(held).reshape(-1, r.size) @ sample.count)
 
     def probabilities(self, ranks: Ints, n_items: int) -> Floats:
         """P(event | R) of targets among `n_items`: one row for each R, one column an event."""
-        last = len(self.sizes) - 1
-        if not self.design.replacement and n_items < self.sizes[-1]:
-            last = int(np.searchsorted(self.sizes, n_items))
-        sizes = (*self.sizes[:last], min(self.sizes[last], n_items))
-        if self.design.replacement:
-            sizes = self.sizes
+        rounds = self.rounds.within(n_items)
+        last = len(rounds.sizes) - 1
         level = np.minimum(self.level, last)
-        # beyond the level that holds all items the rank is what it was, which let it go on
-        rank = np.where(self.level > last, np.minimum(self.rank, self.design.stop_rank), self.rank)
+        # beyond the level that holds all items the rank is what it was, which let it continue
+        kept = [self._kept(np.array([last]), int(j))[0] for j in self.level]
+        rank = np.where(self.level > last, np.minimum(self.rank, kept), self.rank)
         table = np.empty((ranks.size, level.size))
         for j in np.unique(level).tolist():
             here = level == j
-            t = np.minimum(rank[here], sizes[j])
+            t = np.minimum(rank[here], rounds.sizes[j])
             if j == 0:
-                table[:, here] = _at_most(ranks, t, sizes[0], n_items, self.design.replacement)
+                table[:, here] = self.design.at_most(t, ranks, rounds.sizes[0], n_items)
             else:
-                table[:, here] = self._at_level(ranks, t, sizes[j - 1], sizes[j], n_items)
+                table[:, here] = self._at_level(ranks, t, rounds, j, n_items)
         return table
 
-    def _at_level(self, ranks: Ints, t: Ints, before: int, size: int, n_items: int) -> Floats:
+    def _kept(self, first: Ints, last: int) -> Ints:
+        """The rank up to which a target passes every round from `first` on to `last`."""
+        refine = np.array([*self.rounds.refine, np.iinfo(np.int64).max])
+        return np.array([refine[j:last].min() if j < last else refine[-1] for j in first.tolist()])
+
+    def _at_level(self, ranks: Ints, t: Ints, rounds: Rounds, j: int, n_items: int) -> Floats:
         """P(came to the level and rank <= t there): sum over r <= t of c_j(r) P(r | R)."""
         r = np.arange(1, int(t.max()) + 1)
-        going_on = self.design.continuation(r, size, n_items)
+        size, before = rounds.sizes[j], rounds.sizes[j - 1]
+        continued = rounds.continuation(r, size)
         table = np.zeros((ranks.size, t.size))
         # to come here at most a = s - 1 of the draws before stood above, of μ expected: a chance
         # below exp(a - μ + a log(μ/a)) (Chernoff), which is left out below e^-36
-        a = self.design.stop_rank - 1
+        a = rounds.refine[j - 1] - 1
         mu = np.maximum((before - 1) * (ranks - 1.0) / (n_items - 1.0), a)
         likely = np.flatnonzero(mu - a - a * np.log(np.maximum(mu, 1.0) / max(a, 1)) < _FAR)
         for rows in np.array_split(likely, -(-likely.size * r.size // _CELLS) or 1):
-            pmf = kernel(
-                ranks[rows],
-                r,
-                sample_size=size,
-                n_items=n_items,
-                replacement=self.design.replacement,
-            )
-            table[rows] = np.cumsum(pmf * going_on, axis=1)[:, t - 1]
+            pmf = self.design.likelihood_at(ranks[rows], r, size, n_items=n_items)
+            table[rows] = np.cumsum(pmf * continued, axis=1)[:, t - 1]
         return table
 
 
-def _thresholds(design: Design, sizes: tuple[int, ...], j: int) -> Ints:
+def _thresholds(rounds: Rounds, j: int) -> Ints:
     """Ranks of a level at which an event may end, the sure event left out."""
-    first = 1 if j == len(sizes) - 1 else design.stop_rank
+    sizes, refine = rounds.sizes, rounds.refine
+    first = 1 if j == len(sizes) - 1 else refine[j]
     last = sizes[j] - 1
     if j > 0:
-        reach = design.stop_rank + np.ceil(_FAR * sizes[j] / sizes[j - 1])
-        last = min(last, int(reach), design.stop_rank + sizes[j] - sizes[j - 1])
+        reach = refine[j - 1] + np.ceil(_FAR * sizes[j] / sizes[j - 1])
+        last = min(last, int(reach), refine[j - 1] + sizes[j] - sizes[j - 1])
     if last < first:
         return np.zeros(0, np.int64)
     return np.unique(np.rint(np.geomspace(first, last, _CANDIDATES)).astype(np.int64))
@@ -143,28 +140,3 @@ def _cut_thresholds(cuts: Iterable[int], rate: float, last: int) -> Ints:
     return np.asarray(
         t[np.unique(np.linspace(0, t.size - 1, _CUTS).astype(np.int64))] if t.size else t
     )
-
-
-def _at_most(ranks: Ints, t: Ints, n: int, n_items: int, replacement: bool) -> Floats:
-    """P(r <= t | R) of a fixed size n, one row for each R."""
-    table = np.ones((ranks.size, t.size))
-    short = t < n
-    if not short.any():
-        return table
-    if replacement:
-        from scipy.special import betaincc
-
-        share = (ranks - 1.0) / (n_items - 1.0)
-        table[:, short] = betaincc(t[short], n - t[short], share[:, None])
-        return table
-    # P(Hypergeometric(N - 1, R - 1, n - 1) >= t) is (n - 1)/(N - 1) times the sum over the
-    # ranks below R of the kernel of n - 1 among N - 1 items (the closed sum in `kernels`)
-    edges = np.unique(np.concatenate([[0, n_items - 1], ranks - 1]))
-    grid = RankGrid(edges)
-    means = kernel_averages(
-        t[short], sample_size=n - 1, n_items=n_items - 1, replacement=False, grid=grid
-    )
-    beyond = np.cumsum(means * grid.widths[:, None], axis=0) * ((n - 1.0) / (n_items - 1.0))
-    beyond = np.concatenate([np.zeros((1, beyond.shape[1])), beyond])
-    table[:, short] = np.clip(1.0 - beyond[np.searchsorted(edges, ranks - 1)], 0.0, 1.0)
-    return table

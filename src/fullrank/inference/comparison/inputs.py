@@ -62,11 +62,6 @@ def read(name: str, result: Any, metrics: tuple[Metric, ...]) -> Any:
     if isinstance(result, ExactRanks):
         return result
     if isinstance(result, RankSample):
-        if result.design.shared_draws:
-            raise InputError(
-                f"`results` must have candidates drawn for each user anew; users of {name} were "
-                "given the same ones and are not independent."
-            )
         return result
     if isinstance(result, Mapping):
         return _plain(name, result, metrics)
@@ -174,7 +169,7 @@ def kept(result: Any, keep: NDArray[np.bool_]) -> Any:
 def of_one_design(results: Iterable[Any]) -> bool:
     """Whether all samples among the results were drawn in the same way from as many items."""
     kinds = {
-        (one.n_items, one.design.levels, one.design.replacement)
+        (one.n_items, one.design.bare)
         + (() if one.design.adaptive else tuple(np.unique(one.sample_size).tolist()))
         for one in results
         if isinstance(one, RankSample)

@@ -29,7 +29,7 @@ def fixed(aligned: Aligned) -> list[RankSample]:
     ]
     if len(samples) < len(aligned.results):
         return []
-    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.replacement) for one in samples}
+    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.bare) for one in samples}
     return samples if len(shapes) == 1 else []
 
 

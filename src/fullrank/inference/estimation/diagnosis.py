@@ -91,7 +91,7 @@ def diagnose(
 ) -> Diagnosis:
     """Look at the sample's size, its resolution, and how far the estimate depends on smoothing."""
     below = _below(sample, metrics)
-    known = (sample.sample_size == sample.pool) & (not sample.design.replacement)
+    known = sample.design.exhausted(sample.sample_size, sample.pool)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
     errors = found.sampling_error(target)

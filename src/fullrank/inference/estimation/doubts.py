@@ -1,7 +1,7 @@
 """Is the sample size right? A file does not tell it, and a wrong one gives wrong metrics quietly.
 
 Whatever the true ranks are, a rank among n candidates is one plus a binomial count, which the draws
-blur by s² = k (1 - k/n) around k (less without replacement). So ranks have no sharp end. With P(k)
+blur by s² = k (1 - k/n) around k (less if none repeats). So ranks have no sharp end. With P(k)
 the share of the targets that k candidates outrank, P(k) / C(n-1, k) is log-convex in k, as the
 moments of any distribution are, and therefore
 
@@ -42,11 +42,10 @@ def size_doubt(sample: RankSample) -> str | None:
     --------
     >>> from fullrank.samples import simulate
     >>> true = [1 + u % 5000 for u in range(5000)]
-    >>> ranks = simulate(true, n_items=5000, sample_size=100, rng=0).rows.rank
-    >>> how = {"n_items": 5000, "replacement": True}
-    >>> size_doubt(RankSample.from_ranks(ranks, sample_size=1000, **how))
+    >>> ranks = simulate(true, n_items=5000, design="sampled:100", rng=0).rows.rank
+    >>> size_doubt(RankSample.from_ranks(ranks, n_items=5000, design="sampled:1000"))
     'No rank exceeds 100 of 1,000 candidates: check the sample size.'
-    >>> size_doubt(RankSample.from_ranks(ranks, sample_size=100, **how))
+    >>> size_doubt(RankSample.from_ranks(ranks, n_items=5000, design="sampled:100"))
     """
     size = int(sample.sample_size.max())
     if sample.design.adaptive or sample.exhausted or (sample.sample_size != size).any():
@@ -56,7 +55,7 @@ def size_doubt(sample: RankSample) -> str | None:
     largest = int(rank.max())
     if not _LEAST <= largest <= size / 2:
         return None
-    left = 1.0 if sample.design.replacement else 1.0 - size / float(sample.pool.max())
+    left = sample.design.spread(size, int(sample.pool.max()))
     blur = math.sqrt(largest * (1.0 - largest / size) * left)
     needed = _MISSING_OF_USUAL if largest in _USUAL else _MISSING
     far = largest <= size / _FAR and int(count.sum()) >= _MANY

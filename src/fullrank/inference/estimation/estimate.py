@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.rng import RandomState, generator
-from fullrank.designs import RankGrid
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
 from fullrank.estimators.methods import Chosen, choose, point
@@ -46,9 +46,7 @@ def estimate(
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
-    sample_size: int | None = None,
-    replacement: bool | None = None,
-    excluded: bool | None = None,
+    design: str | Design | None = None,
     anchor: Any = None,
     grid: RankGrid | None = None,
     confidence_level: float | None = 0.95,
@@ -63,14 +61,14 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `sample_size`
+    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `design`
         beside it; or a mapping from names of models to such, for `Estimates` in one table
     method : "auto", or the name of an estimator (``METHODS`` lists them)
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
-    n_items, sample_size, replacement, excluded : for a plain array alone, of a fixed design;
-        default: with replacement, and nothing known of training items (`Design`)
+    n_items, design : for a plain array alone: the catalogue size, and how the candidates were
+        drawn, such as ``"sampled:100"``
     anchor : ExactRanks of a cheap model on the same data, or several, whose shape the estimate
         borrows (`fullrank.anchored`); default: that of the sample, if it has one
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
@@ -101,7 +99,7 @@ def estimate(
     --------
     >>> from fullrank.samples import simulate
     >>> sample = simulate(
-    ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, levels=[25, 50, 100, 200], rng=0
+    ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, design="adaptive:25,limit=200", rng=0
     ... )
     >>> found = estimate(sample, metrics="recall@100")
     >>> round(found["recall@100"], 1)
@@ -112,8 +110,7 @@ def estimate(
     ranks = complete(sample, method)
     if ranks is not None:
         described = {
-            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
-            "excluded": excluded, "anchor": anchor,
+            "n_items": n_items, "design": design, "anchor": anchor,
         }  # fmt: skip
         given = [name for name, value in described.items() if value is not None]
         for key in (*given, *settings):
@@ -130,7 +127,7 @@ def estimate(
             n_resamples=checks.integer("n_resamples", n_resamples, low=20),
             rng=lambda: generator(rng),
         )
-    taken = _sample(sample, n_items, sample_size, replacement, excluded)
+    taken = _sample(sample, n_items, design)
     _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
@@ -209,33 +206,23 @@ def _checked_grid(grid: Any) -> RankGrid | None:
 
 
 def _sample(
-    sample: RankSample | ExactRanks | ArrayLike,
-    n_items: int | None,
-    sample_size: int | None,
-    replacement: bool | None,
-    excluded: bool | None,
+    sample: RankSample | ExactRanks | ArrayLike, n_items: int | None, design: str | Design | None
 ) -> RankSample:
+    given = {"n_items": n_items, "design": design}
     if isinstance(sample, RankSample):
-        given = {
-            "n_items": n_items, "sample_size": sample_size, "replacement": replacement,
-            "excluded": excluded,
-        }  # fmt: skip
         for name, value in given.items():
             if value is not None:
                 raise InputError(f"`{name}` must not be given: the RankSample carries it.")
         return sample
     if isinstance(sample, ExactRanks):
         raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
-    for name, value in (("n_items", n_items), ("sample_size", sample_size)):
-        if value is None:
-            raise InputError(f"`{name}` must be given with a plain array of ranks.")
-    return RankSample.from_ranks(
-        sample,
-        sample_size=sample_size,  # type: ignore[arg-type]
-        n_items=n_items,  # type: ignore[arg-type]
-        replacement=True if replacement is None else replacement,
-        excluded=excluded,
-    )
+    if n_items is None or design is None:
+        missing = "n_items" if n_items is None else "design"
+        raise InputError(
+            f"`{missing}` must be given with a plain array of ranks, as in n_items=3706, "
+            'design="sampled:100".'
+        )
+    return RankSample.from_ranks(sample, n_items=n_items, design=design)
 
 
 def _some(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:

@@ -77,7 +77,7 @@ def pseudo_values(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, sample_size=20, rng=0)
+    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
     >>> found = pseudo_values(sample, "recall@10")
     >>> found.values.shape
     (200, 1)

@@ -1,6 +1,6 @@
 """Standard errors by repeating the estimate: the bootstrap, for both questions.
 
-*Of the population*: draw as many users again, with replacement, and fit again. *Of these users*:
+*Of the population*: draw as many users again and fit again. *Of these users*:
 draw users from P̂, give each an outcome by the design, fit again, and compare with the metric of
 the very users drawn. (Holding M·P̂(R) users at each R instead would leave out what no draw
 resolves: which of the ranks that look alike these users have.)
@@ -41,11 +41,6 @@ def resampled(
     report: Progress | None = None,
 ) -> Floats:
     """How far each refit is from its own truth: (n_resamples, n_metrics)."""
-    if sample.design.shared_draws:
-        raise InputError(
-            '`procedure` must not be "bootstrap" where users share their draws: they are not '
-            "independent."
-        )
     values, distribution = point(sample, metrics, chosen, grid)
     errors = []
     for start in range(0, n_resamples, _BLOCK):
@@ -103,7 +98,7 @@ def _counts(sample: RankSample) -> RankSample:
 
 
 def _users_again(sample: RankSample, rng: np.random.Generator) -> RankSample:
-    """As many users, drawn with replacement."""
+    """As many users, each drawn from all of them."""
     rows = sample.rows
     if rows is None or (not sample.several and np.array_equal(sample.weight, sample.count)):
         count = rng.multinomial(sample.n_targets, sample.count / sample.n_targets)
@@ -157,33 +152,15 @@ def _ranks(
 
 def _outcomes_again(sample: RankSample, ranks: Ints, rng: np.random.Generator) -> RankSample:
     """An outcome for each true rank, by the design."""
-    design = sample.design
-    if design.levels is not None:
-        return _counts(
-            simulate(
-                ranks,
-                n_items=int(sample.pool.max()),
-                levels=list(design.levels),
-                stop_rank=design.stop_rank,
-                replacement=design.replacement,
-                excluded=design.excluded,
-                rng=rng,
-            )
-        ).anchored(sample.anchor)
+    design, n_items = sample.design, int(sample.pool.max())
+    if design.adaptive:
+        again = simulate(ranks, n_items=n_items, design=design, rng=rng)
+        return _counts(again).anchored(sample.anchor)
     sizes, counts = np.unique(np.repeat(sample.sample_size, sample.count), return_counts=True)
     parts = np.split(rng.permutation(ranks), np.cumsum(counts)[:-1])
-    again = sum(
-        _counts(
-            simulate(
-                part,
-                n_items=int(sample.pool.max()),
-                sample_size=int(size),
-                replacement=design.replacement,
-                excluded=design.excluded,
-                rng=rng,
-            )
-        )
+    joined = sum(
+        _counts(simulate(part, n_items=n_items, design=design.of_size(int(size)), rng=rng))
         for size, part in zip(sizes, parts, strict=True)
     )
-    assert isinstance(again, RankSample)
-    return again.anchored(sample.anchor)
+    assert isinstance(joined, RankSample)
+    return joined.anchored(sample.anchor)

@@ -20,7 +20,7 @@ from fullrank.samples import ExactRanks, RankSample, Seeds, read_ranks
 from fullrank.tables.columnar import is_frame
 from fullrank.tables.table import plain
 
-_OF_FRAME = ("n_items", "sample_size", "replacement", "excluded", "columns")
+_OF_FRAME = ("n_items", "sample_size", "design", "excluded", "columns")
 _OF_ALL = ("format", "kind", "assumed")  # said once for all models
 
 
@@ -38,7 +38,9 @@ class Estimates(tabular.Tabular, Mapping[str, Estimate]):
     >>> from fullrank.inference import estimate
     >>> from fullrank.samples import simulate
     >>> samples = {
-    ...     name: simulate([1 + u % top for u in range(600)], n_items=900, sample_size=300, rng=0)
+    ...     name: simulate(
+    ...         [1 + u % top for u in range(600)], n_items=900, design="sampled:300", rng=0
+    ...     )
     ...     for name, top in (("old", 300), ("new", 200))
     ... }
     >>> found = estimate(samples, metrics="recall@100")

@@ -30,7 +30,7 @@ def training_notes(
     Examples
     --------
     >>> from fullrank.samples import simulate
-    >>> training_notes([simulate([3, 8, 20], n_items=100, sample_size=10, rng=0)])
+    >>> training_notes([simulate([3, 8, 20], n_items=100, design="sampled:10", rng=0)])
     ('Whether training items were excluded is not known; say `excluded`, True or False.',)
     """
     return (_UNKNOWN.format(say),) if any(unknown(one, method) for one in samples) else ()

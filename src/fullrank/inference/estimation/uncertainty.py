@@ -34,10 +34,6 @@ from fullrank.metrics import Metric
 from fullrank.samples import RankSample
 
 TARGETS = ("population", "users")
-SHARED = (
-    "No intervals: users were given the same candidates, so that their ranks are not "
-    "independent, and one sample does not tell how much."
-)
 _SEVERAL = (
     "No intervals for these users alone where users are multi-target: the draws of one user "
     'are shared by the user\'s targets. Use target="population".'
@@ -77,9 +73,6 @@ def spread(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> Spread:
     """Standard errors by the influence of each outcome."""
-    none = np.full(len(metrics), np.nan)
-    if sample.design.shared_draws:
-        return Spread(none, none, notes={"population": (SHARED,), "users": (SHARED,)})
     if sample.several:
         return replace(_by_user(sample, metrics, chosen, grid), notes={"users": (_SEVERAL,)})
     own = needs_own_catalogue(sample, metrics, grid)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank.designs import Design, expected_metric
 from fullrank.errors import InputError
 from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation
 from fullrank.metrics import Metric, parse_all
-from fullrank.samples import ExactRanks, RankSample, expected_metric
-from fullrank.samples.read_ranks import assumed_replacement
+from fullrank.samples import ExactRanks, RankSample
 
 METRICS = ("hit_rate@10",)
 MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
@@ -32,9 +32,8 @@ def explain(
     sample: RankSample | ExactRanks | None = None,
     metrics: str | Metric | Iterable[str | Metric] = METRICS,
     *,
-    sample_size: int | None = None,
+    design: str | Design | None = None,
     n_items: int | None = None,
-    replacement: bool | None = None,
 ) -> Explanation:
     """Say what metrics of ranks among sampled candidates mean in the catalogue.
 
@@ -42,10 +41,8 @@ def explain(
     ----------
     sample : ranks, to which the mapping function beta@a is fitted; optional
     metrics : names such as ``"hr@10"``, computed among the candidates
-    sample_size, n_items : without a sample: candidates, and items they are drawn from, both
-        including the target
-    replacement : without a sample: whether an item can be drawn twice; default: True,
-        or False where all items are candidates
+    design, n_items : without a sample: how candidates are drawn, such as ``"sampled:100"``, and
+        the number of items, including the target
 
     Notes
     -----
@@ -55,7 +52,7 @@ def explain(
 
     Examples
     --------
-    >>> said = explain(metrics="hr@10", sample_size=100, n_items=10_000)
+    >>> said = explain(metrics="hr@10", design="sampled:100", n_items=10_000)
     >>> {how: round(place) for how, place in said.stands_for["hit_rate@10"].items()}
     {'linear': 910, 'bound': 960, 'beta@0.5': 979}
     >>> said.expected["hit_rate@10"][said.true_rank == 500].round(2)
@@ -66,28 +63,26 @@ def explain(
     if isinstance(sample, ExactRanks):
         sample = sample.whole_sample()
     if sample is not None:
-        for name, value in (
-            ("sample_size", sample_size),
-            ("n_items", n_items),
-            ("replacement", replacement),
-        ):
+        for name, value in (("design", design), ("n_items", n_items)):
             if value is not None:
                 raise InputError(f"`{name}` must not be given: the sample carries it.")
         fitted = mapping.fit_beta(sample)
-        n, items, replaced = fitted.sample_size, fitted.n_items, sample.design.replacement
+        n, items = fitted.sample_size, fitted.n_items
+        drawn = sample.design.of_size(n)
     else:
-        n = checks.integer("sample_size", sample_size, low=2)
         items = checks.integer("n_items", n_items, low=2)
-        said = None if replacement is None else checks.flag("replacement", replacement)
-        replaced, _ = assumed_replacement(said, np.array([n]), np.array([items]))
+        if design is None:
+            raise InputError("`design` must be given without a sample, such as 'sampled:100'.")
+        drawn = Design.of(design)
+        n = checks.integer("sample_size", drawn.size_for(items), low=2)
     true = _shown_ranks(items)
-    expected = {m.name: expected_metric(m, true, n, items, replaced) for m in wanted}
+    expected = {m.name: expected_metric(true, m, n_items=items, design=drawn) for m in wanted}
     stands, why = _stands_for(wanted, n, items, fitted)
     return Explanation(
         metrics=tuple(metric.name for metric in wanted),
         sample_size=n,
         n_items=items,
-        replacement=replaced,
+        design=drawn,
         resolution=items / n,
         stands_for=stands,
         true_rank=checks.frozen(true),

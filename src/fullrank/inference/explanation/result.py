@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from fullrank._lib import tabular
 from fullrank._lib.types import Floats
+from fullrank.designs import Design
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -20,7 +21,7 @@ class Explanation(tabular.Tabular):
     Attributes
     ----------
     metrics : names
-    sample_size, n_items, replacement : of the sample; both sizes include the target
+    sample_size, n_items, design : of the sample; both sizes include the target
     resolution : how many ranks of the catalogue rank 1 covers, about N / n
     stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
     true_rank : ranks R that the table shows
@@ -34,7 +35,7 @@ class Explanation(tabular.Tabular):
     metrics: tuple[str, ...]
     sample_size: int
     n_items: int
-    replacement: bool
+    design: Design
     resolution: float
     stands_for: Mapping[str, Mapping[str, float]]
     true_rank: NDArray[np.int64]
@@ -52,7 +53,7 @@ class Explanation(tabular.Tabular):
             "kind": "Explanation",
             "sample_size": self.sample_size,
             "n_items": self.n_items,
-            "replacement": self.replacement,
+            "design": str(self.design),
             "resolution": self.resolution,
             "metrics": [
                 {
@@ -88,10 +89,9 @@ class Explanation(tabular.Tabular):
         return "\n".join(lines)
 
     def _title(self) -> str:
-        how = "with" if self.replacement else "without"
         return (
             f"A target ranked among {self.sample_size:,} candidates, including itself, drawn from "
-            f"{self.n_items:,} items ({how} replacement)"
+            f"{self.n_items:,} items ({self.design.describe()})"
         )
 
     def _records(self) -> list[dict[str, Any]]:

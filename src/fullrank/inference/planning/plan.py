@@ -11,13 +11,12 @@ import numpy as np
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.types import Floats
-from fullrank.designs import Design, RankGrid
-from fullrank.designs.sizes import growing_levels
+from fullrank.designs import Adaptive, Design, Exact, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.estimation.estimate import check_level, estimate
 from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
-from fullrank.inference.planning.predicted import Candidate, Predicted, Predictor
+from fullrank.inference.planning.predicted import Predicted, Predictor
 from fullrank.inference.planning.result import Option, Plan
 from fullrank.metrics import Metric, parse
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
@@ -41,7 +40,7 @@ def plan(
     difference: float | None = None,
     power: float = 0.8,
     correlation: float | None = None,
-    designs: Iterable[int | Sequence[int] | str] | None = None,
+    designs: Iterable[str | Design] | None = None,
     target: str = "users",
     confidence_level: float = 0.95,
     progress: bool | Progress | None = None,
@@ -61,8 +60,8 @@ def plan(
     difference, power : instead of a margin, the difference of two models to be found with this
         power; two pilots give the difference if it is left out
     correlation : between the two models' users; default: from two pilots, else 0.5
-    designs : the designs to compare: a number for a fixed size, numbers for adaptive levels,
-        "exact" for exact ranks; all kinds in several sizes by default
+    designs : the designs to compare, as `Design` objects or text such as ``"sampled:100"``,
+        ``"adaptive:25"`` or ``"exact"``; all kinds in several sizes by default
     target : "users": the interval is for the metric of all `n_users`; "population": for all
         users like them
     confidence_level : of the interval
@@ -82,10 +81,10 @@ def plan(
     ...     n_users=10_000,
     ...     shape=0.3,
     ...     margin="10%",
-    ...     designs=[100, [25, 50, 100, 200, 400, 800, 1600], "exact"],
+    ...     designs=["sampled:100", "adaptive:25,limit=1600", "exact"],
     ... )
-    >>> found.recommended.name
-    'adaptive 25 to 1,600'
+    >>> found.recommended.design
+    adaptive:25,limit=1600
     """
     wanted = parse(metric)
     level = check_level(confidence_level)
@@ -103,8 +102,8 @@ def plan(
     report = reporter(progress, "designs")
     excluded = _excluded(pilot)
     candidates, options = candidate_designs(designs, truth.n_items, excluded), []
-    for done, candidate in enumerate(candidates, start=1):
-        options.append(_option(candidate, truth, gain, value, goal, users, population))
+    for done, design in enumerate(candidates, start=1):
+        options.append(_option(design, truth, gain, value, goal, users, population))
         if report is not None:
             report(done, len(candidates))
     cheap = "error" if budget is not None else "scored"
@@ -238,22 +237,21 @@ def _truth(
 
 
 def candidate_designs(
-    designs: Iterable[int | Sequence[int] | str] | None,
-    n_items: int,
-    excluded: bool | None = None,
-) -> list[Candidate]:
+    designs: Iterable[str | Design] | None, n_items: int, excluded: bool | None = None
+) -> list[Design]:
     """The designs that a plan weighs up: the given ones, or a range of them."""
     if designs is None:
-        fixed: list[Any] = [size for size in FIXED if size < n_items]
+        fixed = [Uniform(size) for size in FIXED if size < n_items]
         ends = {n_items // 2**halving for halving in _HALVINGS}
-        adaptive = [list(growing_levels(START, end)) for end in sorted(ends) if end > 2 * START]
-        return [_candidate(one, n_items, excluded) for one in [*fixed, *adaptive, "exact"]]
-    if isinstance(designs, str) or not isinstance(designs, Iterable):
-        raise InputError(f'`designs` must be a list, as [100, "exact"], not {designs!r}.')
-    found = [_candidate(one, n_items, excluded) for one in designs]
-    if not found:
+        adaptive = [Adaptive(START, limit=end) for end in sorted(ends) if end > 2 * START]
+        given: list[str | Design] = [*fixed, *adaptive, Exact()]
+    elif isinstance(designs, str | Design) or not isinstance(designs, Iterable):
+        raise InputError(f'`designs` must be a list, as ["sampled:100", "exact"], not {designs!r}.')
+    else:
+        given = [*designs]
+    if not given:
         raise InputError("`designs` must name at least one design; it is empty.")
-    return found
+    return [_candidate(one, n_items, excluded) for one in given]
 
 
 def _excluded(pilot: Any) -> bool | None:
@@ -264,19 +262,13 @@ def _excluded(pilot: Any) -> bool | None:
     return first.design.excluded if isinstance(first, RankSample) else None
 
 
-def _candidate(design: Any, n_items: int, excluded: bool | None) -> Candidate:
-    if isinstance(design, str):
-        checks.choice("designs", design, ("exact",))
-        return Candidate(None)
-    if isinstance(design, Sequence | np.ndarray):
-        levels = tuple(checks.integer("designs", level, low=2, high=n_items) for level in design)
-        return Candidate(Design(replacement=False, levels=levels, excluded=excluded))
-    size = checks.integer("designs", design, low=2, high=n_items)
-    return Candidate(Design(replacement=False, excluded=excluded), size)
+def _candidate(design: str | Design, n_items: int, excluded: bool | None) -> Design:
+    drawn = Design.of(design, argument="designs").drawable(n_items)
+    return drawn.with_(excluded=excluded) if drawn.excluded is None else drawn
 
 
 def _option(
-    candidate: Candidate,
+    design: Design,
     truth: RankDistribution,
     gain: Floats,
     value: float,
@@ -285,18 +277,17 @@ def _option(
     population: int | None,
 ) -> Option:
     """The fewest users that do it, the prediction made for about as many."""
-    predict = Predictor(candidate, truth, gain)
+    predict = Predictor(design, truth, gain)
     found = predict(users)
     needed = _users(found, goal, users, population)
-    if needed is not None and needed < users / 2 and candidate.design is not None:
+    if needed is not None and needed < users / 2 and not isinstance(design, Exact):
         found = predict(needed)  # fewer users are smoothed more
         needed = _users(found, goal, users, population)
     used = users if needed is None else needed
     bias = 0.0 if goal.two else found.bias
     error = np.sqrt(goal.models * found.variance(used, population) + _left_of_bias(found, goal))
     return Option(
-        design=candidate.design,
-        sample_size=candidate.sample_size,
+        design=design,
         n_users=needed,
         items_per_user=found.size,
         scored=found.size * used if needed is not None else np.inf,
@@ -304,7 +295,7 @@ def _option(
         bias=bias,
         error=float(np.hypot(bias, error)) / value,
         method=found.method,
-        note="" if needed is not None else _why_not(found, goal, candidate, truth, bias, users),
+        note="" if needed is not None else _why_not(found, goal, design, truth, bias, users),
     )
 
 
@@ -333,13 +324,14 @@ def _left_of_bias(found: Predicted, goal: _Goal) -> float:
 def _why_not(
     found: Predicted,
     goal: _Goal,
-    candidate: Candidate,
+    design: Design,
     truth: RankDistribution,
     bias: float,
     users: int,
 ) -> str:
     if np.isfinite(goal.budget):
         return f"the budget covers fewer than {_LEAST} users"
-    if abs(bias) >= goal.margin and candidate.largest is not None:
-        return f"biased: rank 1 covers {truth.n_items / candidate.largest:,.0f} ranks"
+    if abs(bias) >= goal.margin and not isinstance(design, Exact):
+        largest = design.rounds(truth.n_items).sizes[-1]
+        return f"biased: rank 1 covers {truth.n_items / largest:,.0f} ranks"
     return f"all {users:,} users are not enough"

@@ -15,33 +15,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from fullrank._lib.types import Floats
-from fullrank.designs import Design
+from fullrank.designs import Design, Exact
 from fullrank.estimators.system import System, expected_system
 from fullrank.estimators.uniform.smoothed import best_fit, bias_bound
 from fullrank.estimators.uniform.smoothed import gradient as smoothed_gradient
 from fullrank.samples import RankDistribution
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A design that could be used; without one, exact ranks."""
-
-    design: Design | None
-    sample_size: int | None = None
-
-    def __str__(self) -> str:
-        if self.design is None:
-            return "exact"
-        if self.design.levels is None:
-            return f"fixed {self.sample_size:,}"
-        levels = self.design.levels
-        return f"adaptive {levels[0]:,} to {levels[-1]:,}"
-
-    @property
-    def largest(self) -> int | None:
-        if self.design is None:
-            return None
-        return self.sample_size if self.design.levels is None else self.design.levels[-1]
 
 
 @dataclass(frozen=True)
@@ -64,16 +42,14 @@ class Predicted:
 
 
 class Predictor:
-    """A candidate before a truth; its outcomes are worked out once, for any number of users."""
+    """A design before a truth; its outcomes are worked out once, for any number of users."""
 
-    def __init__(self, candidate: Candidate, truth: RankDistribution, gain: Floats) -> None:
-        self.candidate, self.truth, self.gain = candidate, truth, gain
+    def __init__(self, design: Design, truth: RankDistribution, gain: Floats) -> None:
+        self.truth, self.gain = truth, gain
         self.ranks = _covariance(truth.mass, gain, gain)
         self.expected: tuple[System, float] | None = None
-        if candidate.design is not None:
-            self.expected = expected_system(
-                candidate.design, candidate.sample_size, truth.mass, truth.grid, 1
-            )
+        if not isinstance(design, Exact):
+            self.expected = expected_system(design, truth.mass, truth.grid, 1)
 
     def __call__(self, n_users: int) -> Predicted:
         """What it would show with as many users, by the estimator of "auto"."""

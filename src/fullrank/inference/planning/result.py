@@ -9,7 +9,6 @@ import numpy as np
 
 from fullrank._lib import extras, tabular
 from fullrank.designs import Design
-from fullrank.inference.planning.predicted import Candidate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +17,7 @@ class Option:
 
     Attributes
     ----------
-    design : a `Design` that can be drawn from as it is; None for exact ranks
-    sample_size : of a fixed design; None for levels and for exact ranks
+    design : a `Design` that `sample_ranks`, `simulate` and `evaluate` run as it is
     n_users : users to rank; None where no number of them is enough
     items_per_user, scored : items scored for a user, and in all
     standard_error, bias : predicted, of the metric (or of the difference of two models)
@@ -28,8 +26,7 @@ class Option:
     note : why it cannot reach the goal, or nothing
     """
 
-    design: Design | None
-    sample_size: int | None = None
+    design: Design
     n_users: int | None
     items_per_user: float
     scored: float
@@ -41,12 +38,12 @@ class Option:
 
     @property
     def name(self) -> str:
-        """As it is printed: "exact", "fixed 100", "adaptive 25 to 3,200", …."""
-        return str(Candidate(self.design, self.sample_size))
+        """The design's text form without what all options share: "sampled:100", …."""
+        return self.design.label
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with the design by its name."""
-        plain = {k: v for k, v in vars(self).items() if k not in ("design", "sample_size")}
+        plain = {k: v for k, v in vars(self).items() if k != "design"}
         return {"design": self.name} | {
             name: None if isinstance(value, float) and not np.isfinite(value) else value
             for name, value in plain.items()

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from fullrank import metrics
-from fullrank.designs import Design, RankGrid
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import Bounds, bounds
 from fullrank.inference.bounding.events import Events
@@ -119,7 +119,7 @@ def test_default_metrics() -> None:
 
 
 def test_a_contradicted_shape_is_a_result() -> None:
-    rising = simulate(np.full(2000, 250), n_items=N_ITEMS, sample_size=30, rng=0)
+    rising = simulate(np.full(2000, 250), n_items=N_ITEMS, design="sampled:30", rng=0)
     found = bounds(rising, shape="decreasing")
     assert found.contradicted == "shape"
     assert np.isnan(list(found.intervals.values())).all()
@@ -136,7 +136,7 @@ def test_a_contradicted_shape_is_a_result() -> None:
 def test_a_contradicted_design_is_a_result() -> None:
     # nobody at 15 of 30, where every rank that gives 14 and 16 often would put many
     wrong = RankSample.from_counts(
-        [14, 16], [5000, 5000], sample_size=30, n_items=N_ITEMS, replacement=True
+        [14, 16], [5000, 5000], sample_size=30, n_items=N_ITEMS, design="sampled:replacement=true"
     )
     for shape in (None, "decreasing"):
         found = bounds(wrong, shape=shape)
@@ -182,7 +182,7 @@ def test_shrink_as_the_sample_grows() -> None:
     true = np.repeat([1, 3, 8, 20, 60, 150], 500)
     widths = []
     for size in (10, 30, 100, 200, 300):
-        sample = simulate(true, n_items=N_ITEMS, sample_size=size, rng=0)
+        sample = simulate(true, n_items=N_ITEMS, design=Uniform(size), rng=0)
         low, high = bounds(sample, "recall@10")["recall@10"]
         assert low <= 0.5 <= high
         widths.append(high - low)
@@ -216,9 +216,7 @@ def test_order_and_company_change_nothing() -> None:
     among = bounds(draw(), [*EVERY, "ndcg@10"])["ndcg@10"]
     np.testing.assert_allclose(alone, among, atol=2e-7)
     rows = draw().rows
-    turned = RankSample.from_ranks(
-        rows.rank[::-1], sample_size=30, n_items=N_ITEMS, replacement=False
-    )
+    turned = RankSample.from_ranks(rows.rank[::-1], sample_size=30, n_items=N_ITEMS)
     assert bounds(turned, "ndcg@10")["ndcg@10"] == alone
     assert bounds(draw().without_rows(), "ndcg@10")["ndcg@10"] == alone
 
@@ -226,7 +224,7 @@ def test_order_and_company_change_nothing() -> None:
 @pytest.mark.parametrize("k", [7, 13, 60])
 def test_exact_ranks_leave_the_users_alone(k: int) -> None:
     """Of n = N candidates the region is around exact ranks, and only users are left to chance."""
-    sample = simulate(RANKS, n_items=N_ITEMS, sample_size=N_ITEMS)
+    sample = simulate(RANKS, n_items=N_ITEMS, design=Uniform(N_ITEMS))
     found = bounds(sample, f"recall@{k}")
     exact = np.count_nonzero(k >= RANKS)
     ends = stats.binomtest(exact, 800).proportion_ci(1 - 0.05 / found.n_events, "exact")
@@ -235,14 +233,14 @@ def test_exact_ranks_leave_the_users_alone(k: int) -> None:
 
 @pytest.mark.parametrize("shape", [None, "decreasing"])
 def test_samples_that_say_nothing(shape: str | None) -> None:
-    only = RankSample.from_ranks([1, 1, 1], sample_size=1, n_items=20, replacement=False)
+    only = RankSample.from_ranks([1, 1, 1], sample_size=1, n_items=20)
     found = bounds(only, "recall@5, auc", shape=shape)
     low = 0.25 if shape else 0.0
     np.testing.assert_allclose(found["recall@5"], (low, 1.0), atol=1e-9)
     assert found.n_events == 0
-    one = RankSample.from_ranks([1], sample_size=10, n_items=20, replacement=True)
+    one = RankSample.from_ranks([1], sample_size=10, n_items=20, design="sampled:replacement=true")
     assert bounds(one, "recall@5", shape=shape)["recall@5"].high == 1.0
-    tiny = RankSample.from_ranks([1, 2], sample_size=2, n_items=2, replacement=False)
+    tiny = RankSample.from_ranks([1, 2], sample_size=2, n_items=2)
     assert bounds(tiny, "recall@1", shape=shape)["recall@1"].high == pytest.approx(1.0, abs=0.02)
 
 
@@ -268,8 +266,7 @@ def test_catalogues_of_the_users_own(name: str) -> None:
         np.concatenate([rows.rank for rows in drawn]),
         sample_size=np.concatenate([rows.sample_size for rows in drawn]),
         n_items=np.concatenate([rows.n_items for rows in drawn]),
-        levels=settings.get("levels"),
-        replacement=False,
+        design=Adaptive(levels=settings.get("levels")),
     )
     names = ("recall@5", "recall@20", "ndcg", "auc", "precision")
     found = bounds(sample, names)
@@ -286,13 +283,13 @@ def test_catalogues_of_the_users_own(name: str) -> None:
 def _clipped(settings: dict, n_items: int) -> dict:
     if "sample_size" in settings:
         return {"sample_size": min(settings["sample_size"], n_items)}
-    return {"levels": list(Design(replacement=False, **settings).level_sizes(n_items))}
+    return {"levels": list(Uniform(replacement=False).level_sizes(n_items))}
 
 
 def test_equal_catalogues_of_their_own_are_one() -> None:
     rows = draw().rows
     own = RankSample.from_ranks(
-        rows.rank, sample_size=30, n_items=N_ITEMS, replacement=False, pool="unseen"
+        rows.rank, sample_size=30, n_items=N_ITEMS, design="sampled:pool=unseen"
     )
     assert bounds(own)["recall@10"] == bounds(draw())["recall@10"]
 
@@ -302,20 +299,26 @@ def test_equal_catalogues_of_their_own_are_one() -> None:
 
 def _several() -> RankSample:
     return RankSample.from_ranks(
-        [1, 2], sample_size=5, n_items=50, replacement=True, user=[7, 7], n_targets=2, offset=[0, 1]
+        [1, 2],
+        sample_size=5,
+        n_items=50,
+        design="sampled:replacement=true",
+        user=[7, 7],
+        n_targets=2,
+        offset=[0, 1],
     )
 
 
 REFUSED = {
     "one target": _several,
     "candidates.*share": lambda: RankSample.from_ranks(
-        [1, 2], sample_size=5, n_items=50, replacement=True, shared_draws=True
+        [1, 2], sample_size=5, n_items=50, design="sampled:replacement=true"
     ),
     "equal weights": lambda: RankSample.from_ranks(
-        [1, 1], sample_size=5, n_items=50, replacement=True, weight=[1.0, 2.0]
+        [1, 1], sample_size=5, n_items=50, design="sampled:replacement=true", weight=[1.0, 2.0]
     ),
     "sample size.*differ": lambda: RankSample.from_ranks(
-        [1, 1], sample_size=[5, 6], n_items=50, replacement=True
+        [1, 1], sample_size=[5, 6], n_items=50, design="sampled:replacement=true"
     ),
     r"RankSample.*\blist\b": lambda: [1, 2],
 }
@@ -330,7 +333,7 @@ def test_samples_without_an_argument_are_refused(text: str) -> None:
 def test_equal_weights_are_no_weights() -> None:
     rows = draw().rows
     doubled = RankSample.from_ranks(
-        rows.rank, sample_size=30, n_items=N_ITEMS, replacement=False, weight=np.full(800, 2.0)
+        rows.rank, sample_size=30, n_items=N_ITEMS, weight=np.full(800, 2.0)
     )
     assert bounds(doubled)["recall@10"] == bounds(draw())["recall@10"]
 
@@ -453,7 +456,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
 
 
 def test_events_stand_at_the_cut_offs_of_fine_samples() -> None:
-    fine, coarse = Design(replacement=False), Design(replacement=True)
+    fine, coarse = Uniform(replacement=False), Uniform(replacement=True)
     with_cuts = Events.chosen(fine, 200, 400, 12, [10, 20, 50, 100, 199, 400, 900])
     assert {5, 10, 25, 100} <= set(with_cuts.rank.tolist())  # four of them, ends included
     assert with_cuts.rank.size <= 12

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from fullrank import estimate
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
 from fullrank.inference.comparison.compare import compare, paired_rows, unpaired_rows
@@ -40,7 +41,7 @@ EXACT = {name: exact(ranks) for name, ranks in RANKS.items()}
 
 def fixed(size: int = 40, **settings) -> dict[str, RankSample]:
     return {
-        name: simulate(ranks, n_items=N, sample_size=size, user=USERS, rng=i, **settings)
+        name: simulate(ranks, n_items=N, design=Uniform(size), user=USERS, rng=i, **settings)
         for i, (name, ranks) in enumerate(RANKS.items())
     }
 
@@ -115,7 +116,7 @@ def test_the_order_of_users_does_not_matter() -> None:
     sample = fixed()
     rows = sample["b"].rows
     mixed = RankSample.from_ranks(
-        rows.rank[order], sample_size=40, n_items=N, replacement=False, user=rows.user[order]
+        rows.rank[order], sample_size=40, n_items=N, user=rows.user[order]
     )
     one, two = (compare(s, "ndcg@10", rng=0) for s in (sample, sample | {"b": mixed}))
     assert one.between("a", "b", "ndcg@10").standard_error == pytest.approx(
@@ -126,9 +127,7 @@ def test_the_order_of_users_does_not_matter() -> None:
 def test_samples_of_common_users_are_fitted_anew() -> None:
     sample = fixed()
     rows = sample["a"].rows
-    part = RankSample.from_ranks(
-        rows.rank[:400], sample_size=40, n_items=N, replacement=False, user=USERS[:400]
-    )
+    part = RankSample.from_ranks(rows.rank[:400], sample_size=40, n_items=N, user=USERS[:400])
     found = compare({"a": sample["a"], "b": part}, "recall@20", method="MLE", rng=0)
     alike = compare({"a": part, "b": part}, "recall@20", method="MLE", rng=0)
     assert found.n_users == (400, 400)
@@ -177,7 +176,9 @@ def test_rows_without_names_are_paired_only_where_the_caller_says_so() -> None:
     assert found.notes == (
         "The users are not named: row i of every model is the same user, as you said.",
     )
-    unnamed = {name: simulate(RANKS[name], n_items=N, sample_size=40, rng=0) for name in ("a", "b")}
+    unnamed = {
+        name: simulate(RANKS[name], n_items=N, design="sampled:40", rng=0) for name in ("a", "b")
+    }
     assert not compare(unnamed, "ndcg@10").paired
     with pytest.raises(InputError, match=r"`paired`.*True.*`user=`"):
         compare(unnamed, "ndcg@10", paired=True)
@@ -218,9 +219,7 @@ def test_users_without_weight_count_for_nothing(kind: str) -> None:
             }
         rows = {n: one.rows.rank for n, one in fixed().items()}
         return {
-            n: RankSample.from_ranks(
-                r[at], sample_size=40, n_items=N, replacement=False, user=USERS[at], weight=w[at]
-            )
+            n: RankSample.from_ranks(r[at], sample_size=40, n_items=N, user=USERS[at], weight=w[at])
             for n, r in rows.items()
         }
 
@@ -272,7 +271,7 @@ def test_different_candidates_are_pointed_out() -> None:
     )
     assert compare({"a": other, "b": other}, "ndcg@10").notes == ()
     wide = {
-        n: simulate(RANKS[n], n_items=m, sample_size=40, user=USERS, rng=0)
+        n: simulate(RANKS[n], n_items=m, design="sampled:40", user=USERS, rng=0)
         for n, m in (("a", N), ("b", 300))
     }
     assert compare(wide, "recall@20", method="MLE", rng=0).notes[0] == (
@@ -371,7 +370,9 @@ def test_few_hits_are_pointed_out() -> None:
 
 
 def test_samples_and_exact_ranks_meet() -> None:
-    adaptive = simulate(RANKS["b"], n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+    adaptive = simulate(
+        RANKS["b"], n_items=N, design="adaptive:levels=10/20/40/80", user=USERS, rng=0
+    )
     with pytest.raises(InputError, match=r"`results`.*items.*adaptive"):
         compare({"exact": EXACT["a"], "adaptive": adaptive}, "recall@20")
     bare = replace(EXACT["a"], item=None)
@@ -417,7 +418,7 @@ def test_targets_of_a_user_are_sampled_and_compared_together() -> None:
     known = compare(
         {n: rank(s, targets, ties="random", rng=0) for n, s in scorers.items()}, metrics
     )
-    sampled = {n: sample_ranks(s, targets, sample_size=50, rng=0) for n, s in scorers.items()}
+    sampled = {n: sample_ranks(s, targets, design="sampled:50", rng=0) for n, s in scorers.items()}
     found = compare(sampled, metrics, method="MLE", rng=0)
     assert found.n_users == (500, 500)
     for one, exact_one in zip(found.differences, known.differences, strict=True):
@@ -432,7 +433,7 @@ def several() -> dict[str, RankSample]:
     liked = np.column_stack([np.zeros(300, np.int64), random.integers(1, 150, 300)])
     targets = (np.repeat(np.arange(300), 2), liked.ravel())
     return {
-        name: sample_ranks(FactorScorer(one, items), targets, sample_size=50, rng=0)
+        name: sample_ranks(FactorScorer(one, items), targets, design="sampled:50", rng=0)
         for name, one in (("a", users), ("b", users + random.normal(0, 0.7, users.shape)))
     }
 
@@ -441,11 +442,7 @@ def own_catalogues() -> dict[str, RankSample]:
     sizes = np.where(USERS % 2 == 0, N, N // 2)
     return {
         name: RankSample.from_ranks(
-            np.minimum(one.rows.rank, 20),
-            sample_size=20,
-            n_items=sizes,
-            replacement=False,
-            user=USERS,
+            np.minimum(one.rows.rank, 20), sample_size=20, n_items=sizes, user=USERS
         )
         for name, one in fixed().items()
     }
@@ -453,7 +450,7 @@ def own_catalogues() -> dict[str, RankSample]:
 
 def adaptive() -> dict[str, RankSample]:
     return {
-        name: simulate(ranks, n_items=N, levels=[10, 20, 40, 80], user=USERS, rng=0)
+        name: simulate(ranks, n_items=N, design="adaptive:levels=10/20/40/80", user=USERS, rng=0)
         for name, ranks in RANKS.items()
     }
 
@@ -487,7 +484,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
     lists = {"A": [100] * 5, "C": [212, 2, 743, 5342, 1548]}
     ranks = {name: np.repeat(one, 400) for name, one in lists.items()}
     samples = {
-        name: simulate(one, n_items=10_000, sample_size=100, user=np.arange(2000), rng=0)
+        name: simulate(one, n_items=10_000, design="sampled:100", user=np.arange(2000), rng=0)
         for name, one in ranks.items()
     }
     found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
@@ -513,7 +510,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
 def test_a_crossing_rules_dominance_out() -> None:
     wide = np.where(RANDOM.random(600) < 0.5, 1 + RANKS["b"] // 20, N - RANKS["b"] // 20)
     samples = {
-        name: simulate(one, n_items=N, sample_size=40, user=USERS, rng=0)
+        name: simulate(one, n_items=N, design="sampled:40", user=USERS, rng=0)
         for name, one in (("wide", wide), ("b", RANKS["b"]))
     }
     found = compare(samples, "recall@10", method="naive", rng=0)
@@ -530,7 +527,7 @@ def test_dominance_is_pointed_out() -> None:
     better = np.maximum(1, RANKS["b"] - 20)
     ranks = {"b": RANKS["b"], "better": better, "again": RANKS["b"]}
     samples = {
-        name: simulate(one, n_items=N, sample_size=20, user=USERS, rng=i)
+        name: simulate(one, n_items=N, design="sampled:20", user=USERS, rng=i)
         for i, (name, one) in enumerate(ranks.items())
     }
     found = compare(samples, "recall@2", method="naive", rng=0)
@@ -544,7 +541,9 @@ def test_dominance_is_pointed_out() -> None:
 
 
 def test_naive_is_licensed_where_it_is_exact_or_auc() -> None:
-    every = {name: simulate(r, n_items=N, sample_size=N, user=USERS) for name, r in RANKS.items()}
+    every = {
+        name: simulate(r, n_items=N, design=Uniform(N), user=USERS) for name, r in RANKS.items()
+    }
     found = compare(every, "ndcg@10", method="naive")
     assert found.notes == ("Every item was drawn: the sampled metrics are the exact ones.",)
     assert found.estimate == pytest.approx(compare(EXACT, "ndcg@10").estimate)
@@ -616,13 +615,11 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
     assert labels == ["a<b − b_2, ndcg@10", "a<b − b_2, recall@20"]
 
 
-COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N, replacement=False)
-UNNAMED = simulate(RANKS["a"], n_items=N, sample_size=40, rng=0)
-ADAPTIVE = simulate(RANKS["a"], n_items=N, levels=[10, 20], user=USERS, rng=0)
-SHARED = RankSample.from_ranks(
-    [1, 2, 3] * 200, sample_size=40, n_items=N, replacement=False, shared_draws=True, user=USERS
-)
-TEXT = simulate(RANKS["a"], n_items=N, sample_size=40, user=USERS.astype(str), rng=0)
+COUNTS = RankSample.from_counts([1, 2], [5, 5], sample_size=5, n_items=N)
+UNNAMED = simulate(RANKS["a"], n_items=N, design="sampled:40", rng=0)
+ADAPTIVE = simulate(RANKS["a"], n_items=N, design="adaptive:levels=10/20", user=USERS, rng=0)
+SHARED = RankSample.from_ranks([1, 2, 3] * 200, sample_size=40, n_items=N, user=USERS)
+TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(str), rng=0)
 
 
 @pytest.mark.parametrize(

@@ -115,9 +115,7 @@ def test_what_pandas_and_matplotlib_show(need) -> None:
 
 def sampled(size: int, shared: bool = False) -> RankSample:
     rank = np.random.default_rng(size).integers(1, size + 1, 500)
-    return RankSample.from_ranks(
-        rank, sample_size=size, n_items=900, replacement=False, user=USERS, shared_draws=shared
-    )
+    return RankSample.from_ranks(rank, sample_size=size, n_items=900, user=USERS)
 
 
 def test_naive_says_what_it_is_worth() -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import fullrank as fr
+from fullrank.designs import Uniform
 from fullrank.inference import bounds, compare, estimate, explain, plan, winner
 from fullrank.inference.estimation.doubts import size_doubt, size_doubts
 from fullrank.samples import RankSample, simulate
@@ -20,11 +21,11 @@ SAYS = "No rank exceeds 100 of 1,000 candidates: check the sample size."
 
 def drawn(size: int, said: int, true: np.ndarray = TRUE, n_items: int = N) -> RankSample:
     """Ranks among `size` candidates that are said to be among `said`."""
-    rows = simulate(true, n_items=n_items, sample_size=size, replacement=True, rng=0).rows
+    rows = simulate(true, n_items=n_items, design=Uniform(size, replacement=True), rng=0).rows
     assert rows is not None
     user = np.arange(rows.rank.size)
     return RankSample.from_ranks(
-        rows.rank, sample_size=said, n_items=n_items, replacement=True, user=user
+        rows.rank, sample_size=said, n_items=n_items, design="sampled:replacement=true", user=user
     )
 
 
@@ -51,18 +52,20 @@ def test_a_model_that_is_nearly_perfect_looks_like_a_wrong_size() -> None:
     """Of 6,000 targets none is beyond a fifth of the candidates: that is for the user to know."""
     assert size_doubt(drawn(1000, 1000, np.ceil(0.05 * TRUE).astype(int).clip(1))) is not None
     steep = np.random.default_rng(1).geometric(0.1, 400)  # 99 at most, 1,000 said
-    ranks = RankSample.from_ranks(steep, sample_size=1000, n_items=N, replacement=True)
+    ranks = RankSample.from_ranks(
+        steep, sample_size=1000, n_items=N, design="sampled:replacement=true"
+    )
     assert size_doubt(ranks) is not None
 
 
 def test_what_has_no_size_of_its_own_is_not_questioned() -> None:
-    adaptive = simulate(TRUE, n_items=N, levels=[25, 50, 100], rng=0)
+    adaptive = simulate(TRUE, n_items=N, design="adaptive:levels=25/50/100", rng=0)
     assert size_doubt(adaptive) is None
-    whole = RankSample.from_ranks(
-        np.arange(1, 101).repeat(30), sample_size=1000, n_items=1000, replacement=False
-    )
+    whole = RankSample.from_ranks(np.arange(1, 101).repeat(30), sample_size=1000, n_items=1000)
     assert size_doubt(whole) is None
-    alike = RankSample.from_ranks([50] * 90, sample_size=1000, n_items=N, replacement=True)
+    alike = RankSample.from_ranks(
+        [50] * 90, sample_size=1000, n_items=N, design="sampled:replacement=true"
+    )
     assert size_doubt(alike) is None  # too few to tell
 
 

@@ -16,12 +16,10 @@ from fullrank.ranking import rank
 from fullrank.samples import RankSample, simulate
 
 TRUE = np.minimum(np.random.default_rng(3).geometric(0.02, 400), 300)
-FIXED = simulate(TRUE, n_items=300, sample_size=30, rng=0)
-ADAPTIVE = simulate(TRUE, n_items=300, levels=[10, 20, 40, 80], rng=0)
-FULL = simulate(TRUE, n_items=300, sample_size=300)
-SHARED = RankSample.from_ranks(
-    FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, shared_draws=True
-)
+FIXED = simulate(TRUE, n_items=300, design="sampled:30", rng=0)
+ADAPTIVE = simulate(TRUE, n_items=300, design="adaptive:levels=10/20/40/80", rng=0)
+FULL = simulate(TRUE, n_items=300, design="sampled:300")
+SHARED = RankSample.from_ranks(FIXED.rows.rank, sample_size=30, n_items=300)
 
 
 def two_targets(n_users: int = 200, seed: int = 0) -> RankSample:
@@ -33,7 +31,6 @@ def two_targets(n_users: int = 200, seed: int = 0) -> RankSample:
         drawn.ravel() + 1,
         sample_size=30,
         n_items=100,
-        replacement=False,
         user=np.repeat(np.arange(n_users), 2),
         n_targets=2,
         offset=np.tile([0, 1], n_users),
@@ -72,7 +69,7 @@ def test_exact_ranks_have_the_error_of_a_mean_over_users_and_none_for_these_user
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "exact"])
 def test_every_estimator_has_the_standard_error_of_its_refits(method: str) -> None:
-    few = simulate(TRUE, n_items=300, sample_size=12, rng=0)
+    few = simulate(TRUE, n_items=300, design="sampled:12", rng=0)
     metrics = "recall@20, ndcg@50"
     by_influence = estimate(few, method=method, metrics=metrics, **_settings(method))
     again = estimate(
@@ -127,7 +124,7 @@ def test_influence_needs_no_rows_and_weights_of_one_size_change_nothing() -> Non
     whole = estimate(FIXED)
     counts = estimate(FIXED.without_rows())
     heavy = RankSample.from_ranks(
-        FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, weight=np.full(400, 7.0)
+        FIXED.rows.rank, sample_size=30, n_items=300, weight=np.full(400, 7.0)
     )
     for other in (counts, estimate(heavy)):
         assert dict(other.standard_error) == pytest.approx(dict(whole.standard_error), rel=1e-9)
@@ -135,9 +132,7 @@ def test_influence_needs_no_rows_and_weights_of_one_size_change_nothing() -> Non
 
 def test_unequal_weights_leave_fewer_users() -> None:
     weight = np.where(np.arange(400) % 2 == 0, 1.0, 0.0)
-    half = RankSample.from_ranks(
-        FULL.rows.rank, sample_size=300, n_items=300, replacement=False, weight=weight
-    )
+    half = RankSample.from_ranks(FULL.rows.rank, sample_size=300, n_items=300, weight=weight)
     found = estimate(half, metrics="recall@10")
     share = (TRUE[::2] <= 10).mean()
     assert found.standard_error["recall@10"] == pytest.approx(np.sqrt(share * (1 - share) / 200))
@@ -189,7 +184,7 @@ def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population(
     ranks = np.minimum(rng.geometric(0.03, 300), pools)
     drawn = rng.hypergeometric(ranks - 1, pools - ranks, 29)
     sample = RankSample.from_ranks(
-        drawn + 1, sample_size=30, n_items=pools, replacement=False, pool="unseen"
+        drawn + 1, sample_size=30, n_items=pools, design="sampled:pool=unseen"
     )
     found = estimate(sample, metrics="recall@10, auc, ndcg@10")
     assert list(found.values) == ["recall@10", "auc", "ndcg@10"]
@@ -269,7 +264,7 @@ def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
     with pytest.raises(InputError, match=message):
         estimate(two_targets(20), target="users", procedure="bootstrap", n_resamples=20)
     weighted = RankSample.from_ranks(
-        FIXED.rows.rank, sample_size=30, n_items=300, replacement=False, weight=np.arange(400.0)
+        FIXED.rows.rank, sample_size=30, n_items=300, weight=np.arange(400.0)
     )
     with pytest.raises(InputError, match=r'`target`.*"population".*weights'):
         estimate(weighted, target="users", procedure="bootstrap", n_resamples=20)
@@ -291,7 +286,7 @@ def test_what_a_result_gives_out(need) -> None:
 
 
 def test_few_hits_are_warned_of() -> None:
-    few = simulate(TRUE[:60], n_items=300, levels=[10, 20, 40, 80], rng=0)
+    few = simulate(TRUE[:60], n_items=300, design="adaptive:levels=10/20/40/80", rng=0)
     found = estimate(few, metrics="recall@1, recall@200")
     assert found.diagnosis.hits["recall@1"] < 10 < found.diagnosis.hits["recall@200"]
     assert any("fewer than 10 targets" in why for why in found.diagnosis.warnings["recall@1"])
@@ -302,7 +297,7 @@ def test_few_hits_are_warned_of() -> None:
 
 
 def test_a_sample_without_spread_leaves_open_what_it_has_not_seen() -> None:
-    full = simulate([1] * 100, n_items=50, sample_size=50)
+    full = simulate([1] * 100, n_items=50, design="sampled:50")
     found = estimate(full, metrics="recall@10")
     ends = found.confidence_interval["recall@10"]
     # Wilson's interval of 100 hits in 100
@@ -321,7 +316,7 @@ def test_a_tiny_centre_has_no_wide_interval() -> None:
 
 
 def test_metrics_without_a_cut_off_are_warned_of_in_the_blind_spot() -> None:
-    coarse = simulate(np.tile(TRUE, 5), n_items=4000, sample_size=40, rng=0)
+    coarse = simulate(np.tile(TRUE, 5), n_items=4000, design="sampled:40", rng=0)
     found = estimate(coarse, method="MLE", metrics="ndcg, rr, auc")
     warned = [name for name, why in found.diagnosis.warnings.items() if why]
     assert warned == ["ndcg", "rr"]
@@ -331,7 +326,7 @@ def test_metrics_without_a_cut_off_are_warned_of_in_the_blind_spot() -> None:
 
 
 def test_refits_of_a_smoother_are_not_called_honest() -> None:
-    coarse = simulate(TRUE, n_items=4000, sample_size=100, rng=0)
+    coarse = simulate(TRUE, n_items=4000, design="sampled:100", rng=0)
     refitted = estimate(
         coarse, metrics="recall@10", procedure="bootstrap", n_resamples=20, method="smoothed"
     )
@@ -341,7 +336,7 @@ def test_refits_of_a_smoother_are_not_called_honest() -> None:
 def test_one_fine_sample_among_coarse_ones_does_not_make_them_fine() -> None:
     rank = np.append(FIXED.rows.rank, 1)
     size = np.append(np.full(400, 30), 3000)
-    mixed = RankSample.from_ranks(rank, sample_size=size, n_items=30_000, replacement=False)
+    mixed = RankSample.from_ranks(rank, sample_size=size, n_items=30_000)
     assert estimate(mixed, metrics="recall@10").resolution == 1000.0
 
 
@@ -361,7 +356,7 @@ def test_a_grid_of_ones_own_gives_the_same_errors() -> None:
 
 
 def test_coarse_samples_are_smoothed_and_their_interval_counts_the_smoothing() -> None:
-    coarse = simulate(np.tile(TRUE, 5), n_items=4000, sample_size=40, rng=0)
+    coarse = simulate(np.tile(TRUE, 5), n_items=4000, design="sampled:40", rng=0)
     auto = estimate(coarse, metrics="recall@40")
     own = estimate(coarse, metrics="recall@40", method="MLE")
     assert auto.method.startswith("smoothed")
@@ -411,7 +406,9 @@ def test_exact_ranks_are_not_estimated() -> None:
 
 
 def test_targets_that_are_all_alike_leave_the_others_open() -> None:
-    alike = RankSample.from_ranks(np.ones(40, int), sample_size=20, n_items=500, replacement=True)
+    alike = RankSample.from_ranks(
+        np.ones(40, int), sample_size=20, n_items=500, design="sampled:replacement=true"
+    )
     found = estimate(alike, metrics="recall@10, ndcg@10, rr")
     for name, (low, high) in found.confidence_interval.items():
         open_end = wilson(40 * found[name], 40, 0.95)

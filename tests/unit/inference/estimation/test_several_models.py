@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference import Estimates, estimate
 from fullrank.samples import RankSample, simulate
 
 TRUE = np.ceil(3000 * np.random.default_rng(0).random(600) ** 3).astype(int)
 SAMPLES = {
-    name: simulate(TRUE, n_items=3000, sample_size=size, excluded=True, rng=0)
+    name: simulate(TRUE, n_items=3000, design=Uniform(size, excluded=True), rng=0)
     for name, size in (("few", 100), ("many", 500))
 }
 
@@ -38,7 +39,9 @@ def test_one_model_is_printed_as_its_estimate() -> None:
 
 
 def test_arrays_by_name() -> None:
-    found = estimate({"a": [1, 2, 30], "b": [4, 5, 6]}, sample_size=100, n_items=3000)
+    found = estimate(
+        {"a": [1, 2, 30], "b": [4, 5, 6]}, design="sampled:100,replacement=true", n_items=3000
+    )
     assert found["b"].n_targets == 3
 
 
@@ -65,9 +68,13 @@ def test_further_metrics_of_several_targets_have_no_intervals() -> None:
     user = np.repeat(np.arange(40), 2)
     sample = RankSample.from_ranks(
         np.sort(np.random.default_rng(0).integers(1, 60, (40, 2)), axis=1).ravel() + user % 2,
-        sample_size=100, n_items=500, replacement=True, user=user,
-        n_targets=np.full(80, 2), offset=np.tile([0, 1], 40),
-    )  # fmt: skip
+        sample_size=100,
+        n_items=500,
+        design="sampled:replacement=true",
+        user=user,
+        n_targets=np.full(80, 2),
+        offset=np.tile([0, 1], 40),
+    )
     found = estimate(sample, metrics="recall@50", also="recall@100")
     value, ends = found.also["recall@100"]
     assert value >= found["recall@50"]

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference import explain
 from fullrank.samples import RankSample, simulate
 
 
 def test_linear_and_bound_by_hand() -> None:
-    said = explain(metrics="hr@10", sample_size=100, n_items=10_000)
+    said = explain(metrics="hr@10", design="sampled:100,replacement=true", n_items=10_000)
     places = said.stands_for["hit_rate@10"]
     assert places["linear"] == pytest.approx(9 / 99 * 9_999 + 1)  # equation 9
     assert places["bound"] == np.floor(9.5 * 9_999 / 99 + 0.5)  # equation 13
@@ -21,17 +22,21 @@ def test_linear_and_bound_by_hand() -> None:
 
 def test_bound_is_where_a_target_is_as_likely_in_as_out() -> None:
     """What the page says of it, for several sizes."""
-    from fullrank.samples import expected_metric
+    from fullrank.designs import expected_metric
 
     for n, k in ((100, 10), (100, 40), (1000, 50)):
-        said = explain(metrics=f"hr@{k}", sample_size=n, n_items=50_000)
+        said = explain(metrics=f"hr@{k}", design=Uniform(n, replacement=True), n_items=50_000)
         place = int(said.stands_for[f"hit_rate@{k}"]["bound"])
-        chance = expected_metric(f"hr@{k}", [place], n, 50_000)[0]
+        chance = expected_metric(
+            [place], f"hr@{k}", n_items=50_000, design=Uniform(n, replacement=True)
+        )[0]
         assert abs(chance - 0.5) < 0.05
 
 
 def test_metrics_without_a_cut_off_of_their_own() -> None:
-    said = explain(metrics=["ndcg@10", "hr@200", "auc"], sample_size=100, n_items=1_000)
+    said = explain(
+        metrics=["ndcg@10", "hr@200", "auc"], design="sampled:100,replacement=true", n_items=1_000
+    )
     assert said.stands_for == {}
     assert list(said.expected) == ["ndcg@10", "hit_rate@200", "auc"]
     assert np.allclose(said.expected["auc"], said.exact["auc"])  # AUC is left alone
@@ -39,7 +44,7 @@ def test_metrics_without_a_cut_off_of_their_own() -> None:
 
 
 def test_fitted_to_ranks() -> None:
-    sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, sample_size=100, rng=0)
+    sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, design="sampled:100", rng=0)
     said = explain(sample, ["recall@10"])
     fitted = [name for name in said.stands_for["recall@10"] if "fitted" in name]
     assert len(fitted) == 1
@@ -49,7 +54,9 @@ def test_fitted_to_ranks() -> None:
 
 
 def test_text_and_json() -> None:
-    said = explain(metrics=["hr@10", "ndcg@10"], sample_size=100, n_items=26_744)
+    said = explain(
+        metrics=["hr@10", "ndcg@10"], design="sampled:100,replacement=true", n_items=26_744
+    )
     text = str(said)
     assert text.startswith(
         "A target ranked among 100 candidates, including itself, drawn from 26,744"
@@ -64,8 +71,10 @@ def test_text_and_json() -> None:
 
 
 def test_samples_of_two_and_of_all() -> None:
-    assert "AUC under another name, or a constant." in str(explain(sample_size=2, n_items=100))
-    every = explain(metrics="hr@10", sample_size=100, n_items=100, replacement=False)
+    assert "AUC under another name, or a constant." in str(
+        explain(design="sampled:2,replacement=true", n_items=100)
+    )
+    every = explain(metrics="hr@10", design="sampled:100", n_items=100)
     assert "Rank 1 of 100 is rank 1" in str(every)
     assert np.allclose(every.expected["hit_rate@10"], every.exact["hit_rate@10"])
 
@@ -74,21 +83,23 @@ def test_errors() -> None:
     with pytest.raises(InputError, match=r"`sample_size`.*\bNone\b"):
         explain(n_items=100)
     with pytest.raises(InputError, match=r"`n_items`.*\b1\b"):
-        explain(sample_size=10, n_items=1)
-    sample = RankSample.from_ranks([1, 2], sample_size=10, n_items=50, replacement=True)
+        explain(design="sampled:10,replacement=true", n_items=1)
+    sample = RankSample.from_ranks(
+        [1, 2], sample_size=10, n_items=50, design="sampled:replacement=true"
+    )
     with pytest.raises(InputError, match=r"`n_items`.*carries"):
         explain(sample, n_items=50)
     adaptive = RankSample.from_ranks(
-        [2, 1], sample_size=[10, 20], n_items=50, replacement=True, levels=[10, 20]
+        [2, 1], sample_size=[10, 20], n_items=50, design="adaptive:replacement=true,levels=10/20"
     )
     with pytest.raises(InputError, match=r"`sample`.*fixed"):
         explain(adaptive)
 
 
 def test_all_items_are_drawn_without_replacement_and_more_are_an_error() -> None:
-    whole = explain(metrics="hr@3", sample_size=50, n_items=50)
+    whole = explain(metrics="hr@3", design="sampled:50,replacement=true", n_items=50)
     assert not whole.replacement
     np.testing.assert_allclose(whole.expected["hit_rate@3"], whole.exact["hit_rate@3"])
-    assert explain(sample_size=50, n_items=50, replacement=True).replacement
+    assert explain(design="sampled:50,replacement=true", n_items=50).replacement
     with pytest.raises(InputError, match=r"`n_items`.*\b100\b.*\b200\b"):
-        explain(sample_size=200, n_items=100)
+        explain(design="sampled:200,replacement=true", n_items=100)

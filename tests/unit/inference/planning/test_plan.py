@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from fullrank.designs import Design, RankGrid
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.inference import estimate, plan
 from fullrank.inference.planning.predicted import Candidate, Predictor
@@ -15,9 +15,15 @@ from fullrank.samples import RankDistribution, RankSample, simulate
 N_ITEMS = 2000
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.01, 3000), N_ITEMS)
 LEVELS = [25, 50, 100, 200, 400]
-PILOT = simulate(RANKS, n_items=N_ITEMS, levels=LEVELS, user=np.arange(3000), rng=0)
+PILOT = simulate(
+    RANKS, n_items=N_ITEMS, design=Adaptive(levels=LEVELS), user=np.arange(3000), rng=0
+)
 OTHER = simulate(
-    np.minimum(RANKS * 2, N_ITEMS), n_items=N_ITEMS, levels=LEVELS, user=np.arange(3000), rng=1
+    np.minimum(RANKS * 2, N_ITEMS),
+    n_items=N_ITEMS,
+    design=Adaptive(levels=LEVELS),
+    user=np.arange(3000),
+    rng=1,
 )
 
 
@@ -44,7 +50,7 @@ def test_exact_ranks_of_some_users_have_the_variance_of_sampling_without_replace
 
 @pytest.mark.slow
 def test_sampling_every_item_predicts_what_exact_ranks_give() -> None:
-    every = predictor(Candidate(Design(replacement=False), N_ITEMS), "recall@20")(500)
+    every = predictor(Candidate(Uniform(replacement=False), N_ITEMS), "recall@20")(500)
     assert every.size == pytest.approx(N_ITEMS)
     assert every.variance(500, None) == pytest.approx(
         predictor(Candidate(None))(500).variance(500, None), rel=0.25
@@ -54,12 +60,12 @@ def test_sampling_every_item_predicts_what_exact_ranks_give() -> None:
 @pytest.mark.slow
 def test_the_predicted_size_and_error_are_those_that_come_out() -> None:
     """Against a hundred samples: their mean size, and their errors about these users."""
-    candidate = Candidate(Design(replacement=False, levels=tuple(LEVELS)))
+    candidate = Candidate(Adaptive(levels=tuple(LEVELS)))
     found = predictor(candidate)(RANKS.size)
     exact = float((RANKS <= 20).mean())
     sizes, errors = [], []
     for seed in range(60):
-        sample = simulate(RANKS, n_items=N_ITEMS, levels=LEVELS, rng=seed)
+        sample = simulate(RANKS, n_items=N_ITEMS, design=Adaptive(levels=LEVELS), rng=seed)
         sizes.append(sample.average_size)
         result = estimate(sample, metrics="recall@20", confidence_level=None)
         errors.append(result["recall@20"] - exact)
@@ -161,7 +167,7 @@ def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
     """(1.96 + 0.8416)² · 2 p(1-p)(1-ρ) / δ², for a share p and a population without end."""
     found = plan(
         "recall@20",
-        pilot=simulate(RANKS, n_items=N_ITEMS, sample_size=N_ITEMS),
+        pilot=simulate(RANKS, n_items=N_ITEMS, design=Uniform(N_ITEMS)),
         n_users=10**7,
         difference=0.02,
         correlation=0.4,
@@ -207,17 +213,15 @@ def test_pilots_are_checked() -> None:
         plan("recall@20", shape=-1.0, n_items=10, n_users=10, margin=0.1)
     with pytest.raises(InputError, match=r"`pilot`.*RankSample"):
         plan("recall@20", pilot=[PILOT] * 3, n_users=10, margin=0.1)
-    nobody = simulate(RANKS, n_items=N_ITEMS, sample_size=50, rng=0)
+    nobody = simulate(RANKS, n_items=N_ITEMS, design="sampled:50", rng=0)
     with pytest.raises(InputError, match=r"`pilot`.*name.*users"):
         plan("recall@20", pilot=[nobody, nobody], n_users=10)
     strangers = simulate(
-        RANKS, n_items=N_ITEMS, sample_size=50, user=np.arange(9000, 12_000), rng=0
+        RANKS, n_items=N_ITEMS, design="sampled:50", user=np.arange(9000, 12_000), rng=0
     )
     with pytest.raises(InputError, match=r"`pilot`.*\b30\b"):
         plan("recall@20", pilot=[PILOT, strangers], n_users=10)
-    last = RankSample.from_ranks(
-        [N_ITEMS] * 50, sample_size=N_ITEMS, n_items=N_ITEMS, replacement=False
-    )
+    last = RankSample.from_ranks([N_ITEMS] * 50, sample_size=N_ITEMS, n_items=N_ITEMS)
     with pytest.raises(InputError, match=r"`pilot`.*recall@20.*\b0\b"):
         plan("recall@20", pilot=last, n_users=10, margin=0.1)
 

@@ -76,7 +76,7 @@ def test_it_ranks_and_samples_like_its_scores() -> None:
     ranks = rank(scorer, targets)
     np.testing.assert_array_equal(ranks.ranks, 1 + (scores > wanted[:, None]).sum(1))
     np.testing.assert_array_equal(rank(scorer, targets, batch_size=2, n_jobs=2).ranks, ranks.ranks)
-    everything = sample_ranks(scorer, targets, sample_size=60, replacement=False, rng=0)
+    everything = sample_ranks(scorer, targets, design="sampled:60", rng=0)
     np.testing.assert_array_equal(
         np.repeat(everything.rank, everything.count), np.sort(ranks.ranks)
     )

@@ -104,7 +104,7 @@ def make_group(
     pools: Pools | None = None,
     part: slice | None = None,
     names: Any = None,
-    replacement: bool = False,
+    drawing: int = 0,
 ) -> Group:
     """Users with their excluded items and, with `pools`, that part of them to draw from."""
     none = gpu.zeros(1)
@@ -129,7 +129,7 @@ def make_group(
         sides=gpu.move(side + side % 2),
         sizes=gpu.move(sizes),
         n_items=pools.n_items,
-        draw=1 if replacement else 2,
+        draw=drawing,
         twelve=bool(sizes.min() >= 1024),
         seen_starts=seen_starts,
         seen=seen,

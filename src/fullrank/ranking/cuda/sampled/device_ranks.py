@@ -18,6 +18,7 @@ from fullrank._lib.progress import Progress
 from fullrank._lib.types import Floats, Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.designs.draws import Pools
+from fullrank.designs.rounds import Rounds
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level, draw, make_group
 from fullrank.ranking.cuda.sampled.device_models import Model, model_for
 from fullrank.ranking.cuda.sampled.kernel_arguments import NO_NAN
@@ -32,7 +33,7 @@ class Ranking:
     Parameters
     ----------
     exclusion : items that rank below every target when they are drawn, if there are any
-    ties : a code of sampled.TIES
+    ties : a code of sampled_counts.TIES
     """
 
     def __init__(
@@ -54,32 +55,25 @@ class Ranking:
         self.batch_size = batch_size
         self.progress = progress
 
-    def climb(
-        self,
-        targets: Targets,
-        pools: Pools,
-        *,
-        levels: tuple[int, ...],
-        stop_rank: int,
-        replacement: bool,
+    def run_rounds(
+        self, targets: Targets, pools: Pools, rounds: Rounds
     ) -> tuple[Ints, Ints, Floats]:
-        """Ranks, sizes and scores of the targets, grouped by user, as adaptive._climb gives them.
-
-        A target continues to the next level while its rank is at most `stop_rank`.
-        """
+        """Ranks, sizes and scores of the targets, grouped by user, as on the CPU."""
         items = targets.item_rows[targets.order]
         rank, size = np.empty(items.size, np.int64), np.empty(items.size, np.int64)
         marks = np.empty(items.size)
         names = None if pools.items is None else self.gpu.move(pools.items)
-        width = max(b - a for a, b in zip((1, *levels), levels, strict=False))
+        width = max(b - a for a, b in zip((1, *rounds.sizes), rounds.sizes, strict=False))
+        limits = rounds.limits(pools.sizes)
         for part, here in self._blocks(targets.users.size, targets.starts, width):
             users = targets.users[part]
-            group = make_group(self.gpu, users, self.exclusion, pools, part, names, replacement)
+            group = make_group(self.gpu, users, self.exclusion, pools, part, names, rounds.drawing)
             starts = targets.starts[part.start : part.stop + 1] - here.start
             self.model.start(users)
             climb = Climb(self.gpu, self.model, group, starts, items[here])
-            for level in levels:
-                if not climb.step(level, stop_rank, replacement):
+            most = self.gpu.move(limits[part])
+            for level, refine in zip(rounds.sizes, (*rounds.refine, 0), strict=True):
+                if not climb.step(level, refine, most):
                     break
             rank[here], size[here] = climb.rank.cpu().numpy(), climb.size.cpu().numpy()
             marks[here] = climb.marks.cpu().numpy()
@@ -93,7 +87,7 @@ class Ranking:
         drawn: Callable[[slice], NDArray[np.int32]],
         width: int,
     ) -> tuple[Ints, Floats]:
-        """Counts among given items and scores of the targets, as sampled.count_above gives them."""
+        """Counts among given items and scores of the targets, as on the CPU."""
         above, marks = np.empty(targets.size, np.int64), np.empty(targets.size)
         for part, here in self._blocks(users.size, starts, width):
             group = make_group(self.gpu, users[part], self.exclusion)
@@ -133,16 +127,15 @@ class Climb:
         self.rank, self.size = gpu.zeros(targets.size) + 1, gpu.zeros(targets.size) + 1
         self.done = gpu.zeros(n_users)
 
-    def step(self, level: int, stop_rank: int, replacement: bool) -> bool:
+    def step(self, level: int, refine: int, limits: Any) -> bool:
         """Draw up to `level` candidates; return whether a target is left for the next level."""
         torch, active = self.gpu.torch, self.active
         rows, inverse, per_row = torch.unique_consecutive(
             self.group_of[active], return_inverse=True, return_counts=True
         )
         starts = torch.nn.functional.pad(per_row.cumsum(0), (1, 0))
-        sizes, first = self.group.sizes[rows], self.done[rows]
-        most = torch.full_like(sizes, level - 1)
-        count = most * (sizes > 0) if replacement else torch.minimum(sizes, most)
+        most, first = limits[rows], self.done[rows]
+        count = torch.minimum(most, torch.full_like(most, level - 1))
         here = Level(
             rows=rows, starts=starts, targets=self.targets[active], marks=self.marks[active],
             first=first, count=count - first, given=None, width=0,
@@ -151,10 +144,7 @@ class Climb:
         self.rank[active] += above
         self.size[active] = 1 + count[inverse]
         self.done[rows] = count
-        going = self.rank[active] <= stop_rank
-        if not replacement:
-            going &= (count < sizes)[inverse]
-        self.active = active[going]
+        self.active = active[(self.rank[active] <= refine) & (count < most)[inverse]]
         return bool(self.active.shape[0])
 
     def given(self, items: NDArray[np.int32]) -> Any:

@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
 from fullrank._lib.types import Floats
+from fullrank.designs.design import Design
 from fullrank.designs.probabilities import check_sizes, kernel
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
@@ -15,21 +16,20 @@ _CELLS = 4_000_000  # kernel entries held at a time: 32 MB
 
 
 def expected_metric(
-    metric: str | Metric,
     true_ranks: ArrayLike,
-    sample_size: int,
+    metric: str | Metric,
+    *,
     n_items: int,
-    replacement: bool = True,
+    design: str | Design = "sampled:100",
 ) -> Floats:
     """The mean of the sampled metric for targets of given true ranks.
 
     Parameters
     ----------
-    metric : such as ``"ndcg@10"``, computed among the n candidates
     true_ranks : ranks R in 1..n_items
-    sample_size : candidates n, including the target
+    metric : such as ``"ndcg@10"``, computed among the n candidates
     n_items : catalogue size N
-    replacement : whether the other candidates are drawn with replacement
+    design : of a fixed size, as ``"sampled:100"``; Rendle draws with replacement
 
     Returns
     -------
@@ -47,11 +47,12 @@ def expected_metric(
 
     Examples
     --------
-    >>> expected_metric("recall@10", [2, 100, 1000], sample_size=100, n_items=10_000).round(3)
+    >>> design = "sampled:100,replacement=true"
+    >>> expected_metric([2, 100, 1000], "recall@10", n_items=10_000, design=design).round(3)
     array([1.   , 1.   , 0.466])
     """
     metric = parse(metric)
-    n_items, n = _sizes(n_items, sample_size, replacement)
+    n_items, n, replacement = _sizes(n_items, design)
     ranks, where = _distinct(true_ranks, n_items)
     whole = metric.k is None or metric.k >= n
     if metric.kind == "auc" and whole and n > 1:
@@ -64,11 +65,11 @@ def expected_metric(
 
 
 def sampled_metric_std(
-    metric: str | Metric,
     true_ranks: ArrayLike,
-    sample_size: int,
+    metric: str | Metric,
+    *,
     n_items: int,
-    replacement: bool = True,
+    design: str | Design = "sampled:100",
 ) -> float:
     """The standard deviation of the sampled metric averaged over the given targets.
 
@@ -76,7 +77,7 @@ def sampled_metric_std(
     sqrt(sum of Var[M(r) | R]) / number of targets.
     """
     metric = parse(metric)
-    n_items, n = _sizes(n_items, sample_size, replacement)
+    n_items, n, replacement = _sizes(n_items, design)
     ranks, where = _distinct(true_ranks, n_items)
     gains = metric.weights(np.arange(1, n + 1), n)
     mean = _moment(gains, ranks, n, n_items, replacement)
@@ -104,11 +105,13 @@ def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
     )
 
 
-def _sizes(n_items: int, sample_size: int, replacement: bool) -> tuple[int, int]:
+def _sizes(n_items: int, design: str | Design) -> tuple[int, int, bool]:
     """Sizes that go together, and that are not beyond every machine."""
-    n_items, n = check_sizes(n_items, sample_size, replacement)
+    n_items = checks.integer("n_items", n_items, low=1)
+    drawn = Design.of(design)
+    n_items, n = check_sizes(n_items, drawn.size_for(n_items), drawn.replacement)
     memory.ask("sample_size", 64 * n, f"every rank among {n:,} candidates")
-    return n_items, n
+    return n_items, n, drawn.replacement
 
 
 def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,73 @@
+"""The design of ranks that somebody else sampled: as given, or inferred from what they show."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fullrank._lib.types import Ints
+from fullrank.designs.adaptive import Adaptive
+from fullrank.designs.design import Design
+from fullrank.designs.uniform import Uniform
+from fullrank.errors import InputError
+
+INFER = "infer"
+ASSUMED = "Assuming sampling without replacement."
+
+
+def infer_design(
+    rank: Ints, sample_size: Ints, n_items: Ints, *, design: str | Design = INFER
+) -> tuple[Design, tuple[str, ...]]:
+    """The design of these outcomes, and what was assumed, in sentences.
+
+    "infer" takes a design as adaptive if rank 1 occurs only at the largest of several sample sizes:
+    an adaptive design continues from rank 1, so that it leaves rank 1 only at its last level (or
+    where a user's items were all drawn). An adaptive design without a limit takes its levels from
+    the sizes. Nothing in ranks shows whether an item could be drawn twice: it is assumed not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> infer_design(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
+    adaptive:25,limit=50
+    """
+    given = None if design == INFER else Design.of(design)
+    notes: tuple[str, ...] = ()
+    if given is None:
+        _check_sizes(sample_size, n_items)
+        notes = (ASSUMED,)
+    if given is None or (isinstance(given, Adaptive) and given.limit is None):
+        return _from_sizes(rank, sample_size, n_items, given, notes)
+    return given, ()
+
+
+def _from_sizes(
+    rank: Ints, size: Ints, n_items: Ints, given: Design | None, notes: tuple[str, ...]
+) -> tuple[Design, tuple[str, ...]]:
+    last = (size == size.max()) | (size == n_items)
+    sizes = np.union1d(size[~last], size.max())
+    shown = ", ".join(f"{one:,}" for one in sizes[:12]) + (", …" if sizes.size > 12 else "")
+    if given is not None:
+        if sizes.size == 1:
+            raise InputError(
+                "`design` must name its levels, as adaptive:levels=25/50/100; all sample sizes are "
+                f"{sizes[0]:,}, so that they cannot be inferred."
+            )
+        levels = given.with_(levels=tuple(sizes.tolist()))
+        return levels, (f"Levels taken from the sample sizes: {shown}.",)
+    if sizes.size == 1:
+        return Uniform(), notes
+    if ((rank == 1) & ~last).any():
+        why = f"Fixed design: rank 1 occurs at other sizes than the largest ({shown})."
+        return Uniform(), (*notes, why)
+    where = "only at the largest" if (rank == 1).any() else "at none"
+    why = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."
+    return Adaptive(levels=tuple(sizes.tolist())), (*notes, why)
+
+
+def _check_sizes(size: Ints, n_items: Ints) -> None:
+    if (size > n_items).any():
+        at = int(np.argmax(size > n_items))
+        raise InputError(
+            f"`n_items` must be at least the sample size; it is {n_items[at]:,} where {size[at]:,} "
+            "candidates were drawn. Did you swap them?"
+        )
