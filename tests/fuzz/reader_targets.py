@@ -26,7 +26,7 @@ from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Negatives, draw_negatives
 from fullrank.ranking import rank
-from fullrank.samples import RankDistribution, RankSample, sample_files, simulate
+from fullrank.samples import RankDistribution, RankSample, read_ranks, sample_files, simulate
 from fullrank.scorers import as_scorer
 
 Seeds = list[bytes]
@@ -141,7 +141,7 @@ def sample_json_file(source: random.Random) -> Any:
 @target("sample from CSV", share=12)
 def sample_csv(source: random.Random) -> Any:
     path = written("sample.csv", _some(source, _CSV))
-    found = sample_files.read_all(path, rows=source.random() < 0.7, **_settings(source))
+    found = read_ranks(path, rows=source.random() < 0.7, **_settings(source))
     return [_looked_at(one) for one in found.values()]
 
 
@@ -149,7 +149,7 @@ def sample_csv(source: random.Random) -> Any:
 def sample_parquet(source: random.Random) -> Any:
     path = written("sample.parquet", _some(source, _sample_parquets()))
     settings = _settings(source) if source.random() < 0.5 else {}
-    found = sample_files.read_all(path, rows=source.random() < 0.7, **settings)
+    found = read_ranks(path, rows=source.random() < 0.7, **settings)
     return [_looked_at(one) for one in found.values()]
 
 
@@ -230,7 +230,7 @@ def sample_columns(source: random.Random) -> Any:
     names = ["rank", "user", "model", "weight", "sample_size", "n_items", "n_targets", "offset"]
     table = _table(source, names[: 1 + source.randrange(len(names))])
     pq.write_table(table, folder() / "columns.parquet")
-    found = sample_files.read_all(
+    found = read_ranks(
         folder() / "columns.parquet", rows=source.random() < 0.7, **_settings(source)
     )
     return [_looked_at(one) for one in found.values()]

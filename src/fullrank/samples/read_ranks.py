@@ -23,7 +23,7 @@ from fullrank.samples import sample_files
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
 from fullrank.samples.seeds import Seeds
-from fullrank.samples.tally import SEVERAL, Tally
+from fullrank.samples.tally import MODELS, SEVERAL, Tally, too_many
 from fullrank.tables.table import AUTO, Table, frame_table, open_table, stem
 
 ROLES = (
@@ -459,6 +459,8 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
     for role in ("model", "seed"):
         if role in found and found[role].dtype.kind != "U":
             found[role] = found[role].astype(np.str_)
+    if "model" in found and np.unique(found["model"]).size > MODELS:
+        raise too_many()
     _reject_repeats(table, found)
     return found
 

@@ -18,7 +18,7 @@ from fullrank.tables.table import Table
 SEVERAL = "users with several targets"
 _KEYS = ("model", "n_items", "sample_size", "rank")
 _NAMES = [*_KEYS, "count", "weight", "least", "most"]
-_MODELS = 10_000  # a column of more names is one of users or items
+MODELS = 10_000  # a column of more names is one of users or items
 _SPAN = 1 << 20  # outcomes counted in one array
 _BLOCK = 1 << 14  # texts hashed together
 # a weight for each place in a text
@@ -125,10 +125,8 @@ class Tally:
         column = column.combine_chunks()
         names = [str(name) for name in column.dictionary.to_pylist()]
         places = np.array([self.models.setdefault(one, len(self.models)) for one in names] or [0])
-        if len(self.models) > _MODELS:
-            raise InputError(
-                f"`model` must name models; the column has more than {_MODELS:,} different names."
-            )
+        if len(self.models) > MODELS:
+            raise too_many()
         return np.asarray(places[column.indices.to_numpy()])
 
     def _look_at_users(self, piece: Any, model: Ints) -> None:
@@ -173,6 +171,13 @@ def _grouped(columns: Mapping[str, Any]) -> Any:
     table = pa.table({**{name: columns[name] for name in _KEYS}, "weight": weight})
     how = [([], "count_all"), ("weight", "sum"), ("weight", "min"), ("weight", "max")]
     return table.group_by(list(_KEYS)).aggregate(how).rename_columns(_NAMES)
+
+
+def too_many() -> InputError:
+    """The error for a column of models that can only be one of users or items."""
+    return InputError(
+        f"`model` must name models; the column has more than {MODELS:,} different names."
+    )
 
 
 def user_keys(column: Any) -> NDArray[np.uint64]:

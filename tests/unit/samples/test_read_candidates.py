@@ -30,7 +30,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def rows(found: Any) -> dict[str, list[Any]]:
-    sample = found.samples[""]
+    sample = next(iter(found.values()))
     assert sample.rows is not None
     names = ("user", "rank", "offset", "sample_size", "n_targets")
     return {name: getattr(sample.rows, name).tolist() for name in names}
@@ -49,7 +49,7 @@ def test_trec(tmp_path: Path) -> None:
     assert found.notes == (
         "1 of 3 users have no target: left out.",
         "1 users with targets have no candidates: left out.",
-        "Assuming sampling with replacement.",
+        "Assuming sampling without replacement.",
     )
     assert read_candidates(run, qrels, n_items=100, design="sampled").notes == found.notes[:2]
 
@@ -141,7 +141,7 @@ def test_ncf_negatives_of_ml_1m(tmp_path: Path, data_file: Any) -> None:
     found = read_candidates(scores, negatives, n_items=3706, design="sampled", rng=0)
     assert found.notes[1].endswith("ties are broken at random.")
     assert found.notes[0] == "156 candidates are a target of their user again: left out."
-    assert found.samples[""].n_targets == 6040
+    assert next(iter(found.values())).n_targets == 6040
 
 
 def test_ids_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
@@ -250,9 +250,9 @@ def test_negatives_of_ncf_exclude_training_items(
     scores = put(tmp_path / "scores.csv", "user,item,score\n" + "\n".join(lines) + "\n")
     truth = put(tmp_path / name, text)
     found = read_candidates(scores, truth, n_items=50)
-    assert found.samples[""].design.excluded is inferred
+    assert next(iter(found.values())).design.excluded is inferred
     assert any(note.startswith("Training items excluded") for note in found.notes) == bool(inferred)
     for said in (True, False):
         found = read_candidates(scores, truth, n_items=50, excluded=said)
-        assert found.samples[""].design.excluded is said
+        assert next(iter(found.values())).design.excluded is said
         assert not any("raining items" in note for note in found.notes)
