@@ -53,6 +53,8 @@ def in_options(text: str, command: Any) -> str:
 def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
     """``leave_out='user'`` as ``--leave-out user``."""
     name, value = found["name"], found["value"]
+    if name in (*_COLUMNS, "split") and "column" in known:
+        name, value = "columns", f"{{'{name}': {value}}}"
     param = known.get(_SAME.get(name, name))
     if param is None or param.param_type_name != "option":
         return found[0]

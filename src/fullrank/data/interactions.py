@@ -287,7 +287,8 @@ class Interactions:
         for role in columns or {}:
             checks.choice("columns", role, _ROLES)
         asked = {**dict.fromkeys(_ROLES, AUTO), **(columns or {})}
-        found = _columns.read(path, asked, encoding=encoding, missing=missing)
+        naming = "columns={{'{role}': '{name}'}}"
+        found = _columns.read(path, asked, encoding=encoding, missing=missing, naming=naming)
         return cls._pack(clean(found, user_ids=None, item_ids=None), repeats)
 
     @classmethod

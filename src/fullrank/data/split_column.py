@@ -135,7 +135,7 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
-            f"`split` must name a column that says 'train', 'test' and perhaps 'valid', "
+            f"`split='NAME'` must name a column that says 'train', 'test' and perhaps 'valid', "
             f"each at least once; it says {listed(map(str, found))}. Of a split by users it "
             f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
         )

@@ -188,7 +188,7 @@ def _own(table: Table, rows: bool | None) -> RankSample | ExactRanks | None:
     if not is_own(table):
         return None
     if table.content is not None:
-        sample = sample_files.from_content(table.content)
+        sample = sample_files.from_content(table.content, table.path)
         return sample.without_rows() if rows is False else sample
     head = sample_files.head_of(table.metadata)
     names = {name: name for name in table.names}
@@ -483,9 +483,10 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     n = int(number[again][np.argmin(first[again])])
     seeds = " For several seeds of a model, name their column by `columns={'seed': 'NAME'}`."
     raise InputError(
-        f"`user` must have one row, or columns n_targets and offset; user {user} has {n} rows, the "
-        f"first in {table.where(at)} of {table.path}.{'' if 'seed' in columns else seeds} To count "
-        "every row as a user of its own, add `leave_out='user'`."
+        f"`user` must name each user once, or come with columns n_targets and offset; user {user} "
+        f"has {n} rows, the first in {table.where(at)} of {table.path}."
+        f"{'' if 'seed' in columns else seeds} To count every row as a user of its own, add "
+        "`leave_out='user'`."
     )
 
 

@@ -67,10 +67,10 @@ def from_json(text: str) -> RankSample | ExactRanks:
     return from_content(content)
 
 
-def from_content(content: Any) -> RankSample | ExactRanks:
+def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
     """The sample, or the exact ranks, in what a JSON file of ours holds."""
     try:
-        head = _checked_head(content)
+        head = _checked_head(content, path)
         columns = {name: np.asarray(values) for name, values in content["columns"].items()}
     except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
@@ -157,11 +157,11 @@ def design_of(head: dict[str, Any]) -> Design:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
 
 
-def _checked_head(content: Any) -> dict[str, Any]:
+def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
         raise InputError(
-            "`path` must hold a RankSample or ExactRanks, a list of records with a field rank, or "
-            "an object of columns; it holds something else."
+            f"`path` must hold a RankSample or ExactRanks, a list of records with a field rank, or "
+            f"an object of columns; {path} holds something else."
         )
     if content.get("format") != FORMAT:
         raise InputError(

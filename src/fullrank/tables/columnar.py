@@ -113,7 +113,7 @@ def frame_source(frame: Any) -> Any:
             f"of pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; "
             f"{type(frame).__name__} does not. A lazy frame must be collected first."
         )
-    if hasattr(frame, "iloc") and not frame.columns.is_unique:
+    if hasattr(frame, "iloc") and not _is_pandas(frame) and not frame.columns.is_unique:
         name = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"`frame` must name each column once; {name!r} is there again.")
     if _is_pandas(frame):

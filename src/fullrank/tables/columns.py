@@ -41,6 +41,7 @@ def read(
     names: Sequence[str] | None = None,
     encoding: str | None = None,
     suffix: str | None = None,
+    naming: str = "{role}='{name}'",
 ) -> Columns:
     """The requested columns of a file, or of a data frame, by role.
 
@@ -48,6 +49,7 @@ def read(
     """
     how = {"delimiter": delimiter, "names": names, "encoding": encoding, "suffix": suffix}
     with opened(source, **how) as table:
+        table.naming = table.naming if isinstance(source, Table) else naming
         wanted = _resolved(table, asked)
         found = table.whole(wanted)
         if checks.choice("missing", missing, MISSING) == "drop":
@@ -55,7 +57,7 @@ def read(
         guessed = {role for role, name in asked.items() if name == AUTO}
         columns = {role: _column(table, role, found[role], guessed) for role in wanted}
     for note in table.notes:
-        warnings.warn(note, DataWarning, stacklevel=4)
+        warnings.warn(note, DataWarning, stacklevel=3)
     return {role: column for role, column in columns.items() if column is not None}
 
 
@@ -208,7 +210,7 @@ def _complete(table: Any) -> Any:
         f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time; "
         f"they were dropped, which leaves {n_kept}.",
         DataWarning,
-        stacklevel=5,
+        stacklevel=4,
     )
     for place, name in enumerate(table.column_names):
         if pa.types.is_string_view(table[name].type):  # Arrow cannot filter these

@@ -74,6 +74,7 @@ class Table:
     content: Any = None
     notes: list[str] = field(default_factory=list)
     handle: Any = None
+    naming: str = "columns={{'{role}': '{name}'}}"  # how the caller names a column
     names: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -122,8 +123,8 @@ class Table:
         number = [_untyped(one) for one in self.source.names].count(name)
         if number > 1:
             raise InputError(
-                f"`path` must name each column once; {printable(self.path)} has {number} called "
-                f"{printable(name)!r}."
+                f"`{'frame' if self.path is FRAME else 'path'}` must name each column once; "
+                f"{printable(self.path)} has {number} called {printable(name)!r}."
             )
 
     def find(self, role: str, name: str) -> str:
@@ -142,7 +143,7 @@ class Table:
         """The error where no column is called as those of a role are."""
         near = difflib.get_close_matches(role, [plain(one) for one in self.names], 1, 0.7)
         close = next((one for one in self.names if [plain(one)] == near), "NAME")
-        hint = f"name it by `columns={{{role!r}: {close!r}}}`"
+        hint = f"name it by `{self.naming.format(role=role, name=close)}`"
         if self.headless():
             hint = "the first line must name the columns"
         return InputError(
@@ -216,8 +217,8 @@ class Table:
             first = int(np.argmax(column.is_null().to_numpy()))
             raise InputError(
                 f"`{role}` must have no missing values; {column.null_count:,} of {len(column):,} "
-                f"are missing, the first in {self.where(start + first)} of "
-                f"{printable(self.path)}.",
+                f"{'is' if column.null_count == 1 else 'are'} missing, the first in "
+                f"{self.where(start + first)} of {printable(self.path)}."
             )
         return column
 
@@ -534,7 +535,9 @@ def _decoded(
         # the last character may be cut
         return head.decode("utf-8-sig", "strict" if len(head) < _HEAD else "ignore"), None
     except LookupError:
-        raise InputError(f"`encoding` must be one that Python knows, not {encoding!r}.") from None
+        raise InputError(
+            f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
+        ) from None
     except UnicodeDecodeError:
         if encoding is not None:
             raise InputError(

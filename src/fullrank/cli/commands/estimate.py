@@ -63,7 +63,7 @@ def estimate(
 
     A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
     """
-    common.writable(report, "--report")
+    common.writable(report, "--report", page=True)
     path = Source.of(ranks).path
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")

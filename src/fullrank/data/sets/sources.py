@@ -177,7 +177,9 @@ def _marking(table: Table, asked: Mapping[str, str]) -> str | None:
     if any(plain(name) == "split" for name in usual):  # which is read, whatever it says
         return next(name for name in usual if plain(name) == "split")
     values = _texts(table, usual) if usual else {}
-    return next((name for name in usual if _is_split(values.get(name, set()))), None)
+    parts = {name: {part_of(value) for value in values.get(name, set())} for name in usual}
+    fit = (name for name, one in parts.items() if {"train", "test"} <= one <= set(PARTS))
+    return next(fit, None)
 
 
 def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
@@ -187,8 +189,8 @@ def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
         if name not in used and _is_split(values):
             warnings.warn(
                 f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} and was "
-                f"not used: items are held out by the split instead. Read it by --column "
-                f"split={name}, or columns={{'split': {name!r}}}.",
+                f"not used: other items are held out. Read it by --column split={name}, or "
+                f"columns={{'split': {name!r}}}.",
                 DataWarning,
                 stacklevel=5,
             )
