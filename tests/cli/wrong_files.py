@@ -125,8 +125,8 @@ WRONG: dict[str, Wrong] = {
     ),
     "no user": _evaluate("plays.csv", "who,item\na,1\nb,2\n", r"`--column user=NAME`"),
     "a split column that says other things": _evaluate(
-        "plays.csv", "user,item,mood\na,1,good\na,2,bad\n", r"`--column split=NAME` must name a column.*'bad'",
-        "--column", "split=mood",
+        "plays.csv", "user,item,mood\na,1,good\na,2,bad\n",
+        r"`--column split=NAME` must name a column.*'bad'", "--column", "split=mood",
     ),
     "a given split where there is none": _evaluate(
         "plays.csv", USERS, r"`--split` must not be 'given'.*`--column split=NAME`",

@@ -15,16 +15,9 @@ _SAME = {
     "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
     "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
     "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
-    "results": "files", "n_users": "users",
+    "results": "files", "n_users": "users", "name": "data",
 }  # fmt: skip
-_FILES = (
-    "path",
-    "ranks",
-    "files",
-    "pilot",
-    "data",
-    "name",
-)  # what is read
+_FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
             "timestamp")  # fmt: skip
 _OF_RANKS = ("model", "seed")  # columns of files of ranks, and options of other commands
@@ -47,7 +40,7 @@ def in_options(text: str, command: Any) -> str:
     text = re.sub(rf"`{_SETTING}`", replaced, text)
     text = re.sub(rf"(?<![\w`]){_SETTING}(?!\w)", replaced, text)
     text = re.sub(r"`(\w+)`", lambda found: _argument(found, known, columns), text)
-    return text[:1].upper() + text[1:] if text.startswith("the column") else text
+    return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
 def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
@@ -71,8 +64,10 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
     name = found[1]
     if name in columns:
         return f"the column {name}"
-    if name in ("path", "frame", "table", "text") or (name == "name" and "data" in known):
+    if name in ("path", "frame", "table", "text"):
         param = next((known[one] for one in _FILES if one in known), None)
+        if param is None:
+            return "the path"
     else:
         param = known.get(name, known.get(_SAME.get(name, name)))
     return found[0] if param is None else f"`{_typed(param)}`"

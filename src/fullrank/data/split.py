@@ -157,7 +157,7 @@ def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
     if kind == "strong":
         return [f"{share} of the users held out"]
     if "files" in settings:
-        return [", ".join(f"{part} {name}" for part, name in settings["files"].items())]
+        return [str(settings["files"])]
     return [f"column {settings['column']}" if "column" in settings else "as the data come"]
 
 

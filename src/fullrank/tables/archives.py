@@ -134,7 +134,23 @@ def unpacked(path: Path, handle: IO[bytes]) -> IO[bytes]:
 def _zst(handle: IO[bytes]) -> Any:
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.PythonFile(handle, mode="r"), "zstd")
+    return pa.CompressedInputStream(pa.PythonFile(_Kept(handle), mode="r"), "zstd")
+
+
+class _Kept(io.RawIOBase):
+    """An open file that stays open when its reader is done."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._handle = handle
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        content = self._handle.read(len(view))
+        view[: len(content)] = content
+        return len(content)
 
 
 _PACKERS: dict[str, Callable[[Any], Any]] = {

@@ -178,10 +178,13 @@ def _parsed(column: Any) -> Any:
     """Dates that are written as text, as a CSV file has them; None where they are not."""
     import pyarrow as pa
 
-    try:
-        return _ids.plain_text(column).cast(pa.timestamp("s"))
-    except pa.ArrowException:
-        return None
+    text = _ids.plain_text(column)
+    for kind_ in (pa.date32(), pa.timestamp("s"), pa.timestamp("ns")):
+        try:
+            return text.cast(kind_)
+        except pa.ArrowException:
+            continue
+    return None
 
 
 def _numeric(column: Any) -> Any:

@@ -146,7 +146,7 @@ def _of_parts(
     if "split" in asked:
         raise InputError("`columns` must not name a split column where each part has a file.")
     found = read_split(dict(sources), encoding=encoding, **asked)
-    named = {part: Path(one).name for part, one in sources.items()}
+    named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
     return replace(found, settings={"files": named, **found.settings})
 
 
