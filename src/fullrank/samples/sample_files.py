@@ -68,7 +68,7 @@ def from_json(text: str) -> RankSample | ExactRanks:
 
 
 def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
-    """The sample, or the exact ranks, in what a JSON file of ours holds."""
+    """The sample, or the exact ranks, in what a JSON file of fullrank holds."""
     try:
         head = _checked_head(content, path)
         columns = {name: np.asarray(values) for name, values in content["columns"].items()}
@@ -129,7 +129,7 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
 
 
 def holds_rows(head: Mapping[str, Any]) -> bool:
-    """Whether a file of ours holds a sample target by target."""
+    """Whether a file of fullrank holds a sample target by target."""
     return bool(head["kind"] != exact_files.KIND and head["content"] == "rows")
 
 
@@ -139,7 +139,7 @@ def anchor_of(head: dict[str, Any]) -> RankDistribution | None:
 
 
 def head_of(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
-    """The settings in the metadata of a file of ours."""
+    """The settings in the metadata of a file of fullrank."""
     try:
         return _checked_head(json.loads(metadata[KEY]))
     except (ValueError, RecursionError) as error:
