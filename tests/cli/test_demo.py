@@ -129,7 +129,7 @@ def test_json(few: demonstration.Demo, monkeypatch: pytest.MonkeyPatch, tmp_path
     content = json.loads(done.stdout)
     assert content["format"] == 1
     assert len(content["models"]) == len(few.models)
-    assert content["draws"][0]["winner"].keys() == set(demonstration.STRATEGIES)
+    assert content["draws"][0]["winner"].keys() == set(demonstration.APPROACHES)
     assert report.read_text(encoding="utf-8").startswith("<!")
 
 

@@ -45,8 +45,9 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "ials": {"n_factors": 128, "regularization": 0.003, "unobserved_weight": 1.0},
 }
 METRICS = ("recall@10", "ndcg@10")
-STRATEGIES = ("naive", "corrected", "adaptive")
+APPROACHES = ("naive", "corrected", "adaptive")
 SAMPLE_SIZE = 100
+RENDLE_DESIGN = f"sampled:{SAMPLE_SIZE},replacement=true"  # as in Rendle (2019)
 N_DRAWS = 100
 
 Values = dict[str, float]  # by metric
@@ -70,14 +71,14 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Draws:
-    """One metric over repeated draws: how often each strategy is right, and by how much off.
+    """One metric over repeated draws: how often each approach is right, and by how much off.
 
     Attributes
     ----------
     best : the model with the largest exact value
-    winner : strategy to the share of draws in which it names that model
+    winner : approach to the share of draws in which it names that model
     pairs : the two names, the better one first, to the share of draws in which it puts them so
-    error : strategy to its mean relative error over models and draws
+    error : approach to its mean relative error over models and draws
     """
 
     metric: str
@@ -87,9 +88,9 @@ class Draws:
     pairs: Mapping[tuple[str, str], Mapping[str, float]]
     error: Mapping[str, float]
 
-    def ordered(self, strategy: str) -> float:
-        """The share of pairs, over all draws, that a strategy puts in the right order."""
-        return float(np.mean([shares[strategy] for shares in self.pairs.values()]))
+    def ordered(self, approach: str) -> float:
+        """The share of pairs, over all draws, that an approach puts in the right order."""
+        return float(np.mean([shares[approach] for shares in self.pairs.values()]))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and names."""
@@ -206,12 +207,10 @@ def example() -> list[Row]:
                         ranks,
                         name,
                         n_items=RENDLE_ITEMS,
-                        design=Uniform(SAMPLE_SIZE, replacement=True),
+                        design=RENDLE_DESIGN,
                     ).mean()
                 ),
-                spread=sampled_metric_std(
-                    ranks, name, n_items=RENDLE_ITEMS, design=Uniform(SAMPLE_SIZE, replacement=True)
-                ),
+                spread=sampled_metric_std(ranks, name, n_items=RENDLE_ITEMS, design=RENDLE_DESIGN),
             )
             for name, value in exact.items()
         ]
@@ -291,8 +290,8 @@ def _rows(
 def _over_draws(
     bench: Mapping[str, Bench], seeds: range, engine: Engine, progress: Progress | None
 ) -> tuple[Draws, ...]:
-    """Every strategy's value of every model, draw by draw, the same candidates for all models."""
-    found = np.empty((len(seeds), len(STRATEGIES), len(bench), len(METRICS)))
+    """Every approach's value of every model, draw by draw, the same candidates for all models."""
+    found = np.empty((len(seeds), len(APPROACHES), len(bench), len(METRICS)))
     one_thread = engine.threads == 1
     for done, (place, values) in enumerate(
         engine.map(_drawn, (list(bench.values()), one_thread), seeds), start=1
@@ -305,14 +304,14 @@ def _over_draws(
         _judged(
             metric,
             dict(zip(bench, exact[:, at].tolist(), strict=True)),
-            {strategy: found[:, s, :, at] for s, strategy in enumerate(STRATEGIES)},
+            {approach: found[:, s, :, at] for s, approach in enumerate(APPROACHES)},
         )
         for at, metric in enumerate(METRICS)
     )
 
 
 def _drawn(shared: tuple[list[Bench], bool], seed: int) -> np.ndarray:
-    """What the strategies make of one draw: (strategies, models, metrics)."""
+    """What the approaches make of one draw: (approaches, models, metrics)."""
     bench, one_thread = shared
     n_jobs = 1 if one_thread else None
     columns = []

@@ -339,6 +339,12 @@ def _written(value: Any) -> str:
 
 
 def _kind(argument: str, name: str) -> type[Design]:
+    if name == "popularity" and name not in _DESIGNS:
+        raise InputError(
+            f"`{argument}` must not be popularity: how far popular candidates crowd out a target "
+            "depends on the target, so that its rank among them does not determine its rank among "
+            "all items. Draw candidates uniformly."
+        )
     return _DESIGNS[checks.choice(argument, name, names())]
 
 

@@ -96,7 +96,7 @@ def show(result: Demo, console: Console) -> None:
         "of the catalogue: what lies below K = 10 is inferred, not seen."
     )
     console.print(
-        f"\n[bold]3. Drawn {result.draws[0].n_draws} times:[/] how often each strategy is right"
+        f"\n[bold]3. Drawn {result.draws[0].n_draws} times:[/] how often each approach is right"
     )
     console.print(_draws(result.draws, result.sample_size))
     console.print(
@@ -140,19 +140,19 @@ def _models(rows: Iterable[Row], sample_size: int) -> Table:
 
 
 def _draws(found: Iterable[Draws], sample_size: int) -> Table:
-    from fullrank.cli.demonstration import STRATEGIES
+    from fullrank.cli.demonstration import APPROACHES
 
-    table = _table("", f"among {sample_size}", *STRATEGIES[1:])
+    table = _table("", f"among {sample_size}", *APPROACHES[1:])
     for one in found:
         table.add_row(f"[bold]{one.metric}[/]")
         table.add_row(
             f"  names {one.best} the winner",
-            *(f"[bold]{one.winner[s]:.0%}[/]" for s in STRATEGIES),
+            *(f"[bold]{one.winner[s]:.0%}[/]" for s in APPROACHES),
         )
         for (better, worse), shares in one.pairs.items():
-            table.add_row(f"  {better} > {worse}", *(f"{shares[s]:.0%}" for s in STRATEGIES))
-        table.add_row("  all pairs", *(f"{one.ordered(s):.0%}" for s in STRATEGIES))
-        table.add_row("  error", *(f"{one.error[s]:.0%}" for s in STRATEGIES), end_section=True)
+            table.add_row(f"  {better} > {worse}", *(f"{shares[s]:.0%}" for s in APPROACHES))
+        table.add_row("  all pairs", *(f"{one.ordered(s):.0%}" for s in APPROACHES))
+        table.add_row("  error", *(f"{one.error[s]:.0%}" for s in APPROACHES), end_section=True)
     return table
 
 
