@@ -170,7 +170,7 @@ class Reading:
             **self._design(),
         }  # fmt: skip
         if self.truth is not None:
-            found = read_candidates(path, self.truth, **scored, **self._numbers())
+            found = read_candidates(path, truth=self.truth, **scored, **self._numbers())
         else:
             self._must_be_table(path)
             with open_table(path, encoding=self.encoding) as table:

@@ -33,8 +33,8 @@ _UNSEEN = "Training items excluded: negatives of NCF are items that the user has
 
 def read_candidates(
     path: PathLike | Table,
-    truth: PathLike | None = None,
     *,
+    truth: PathLike | None = None,
     n_items: int,
     columns: Mapping[str, str] | None = None,
     sample_size: int | None = None,
@@ -73,7 +73,7 @@ def read_candidates(
 
     Examples
     --------
-    >>> read_candidates("run.trec", "qrels.txt", n_items=26_744)  # doctest: +SKIP
+    >>> read_candidates("run.trec", truth="qrels.txt", n_items=26_744)  # doctest: +SKIP
     """
     checks.choice("ties", ties, TIES)
     items = checks.integer("n_items", n_items, low=1)

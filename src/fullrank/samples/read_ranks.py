@@ -206,7 +206,7 @@ def _own(table: Table, rows: bool | None) -> RankSample | ExactRanks | None:
 
 
 def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
-    """A sample of fullrank: what is said of it again must agree, and what it leaves open is added."""
+    """A sample of fullrank: what is said again must agree, and what it leaves open is added."""
     carried: dict[str, Any] = {"n_items": own.n_items, "sample_size": own.n_items}
     excluded = given.get("excluded")
     if isinstance(own, RankSample):

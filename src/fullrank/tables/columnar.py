@@ -51,6 +51,13 @@ class Parquet:
             metadata=schema.metadata or {},
         )  # fmt: skip
 
+    @property
+    def n_values(self) -> int:
+        """How many values all columns hold, those inside of lists counted."""
+        footer = self.file.metadata
+        groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
+        return sum(one.column(c).num_values for one in groups for c in range(one.num_columns))
+
     def whole(self, names: Sequence[str], texts: Sequence[str]) -> Any:
         # a few bytes can stand for billions of equal rows: look at their number first
         n_rows = self.file.metadata.num_rows

@@ -69,7 +69,7 @@ class Table:
     """
 
     path: Path
-    source: Source
+    source: Any  # a Source, which may know more
     metadata: Mapping[bytes, bytes]
     content: Any = None
     notes: list[str] = field(default_factory=list)
@@ -89,7 +89,7 @@ class Table:
 
     @property
     def typed(self) -> bool:
-        return self.source.typed
+        return bool(self.source.typed)
 
     # ---- which column plays which role ----
 
@@ -276,6 +276,7 @@ def open_table(
     delimiter: str | None = None,
     names: Sequence[str] | None = None,
     suffix: str | None = None,
+    argument: str = "path",
 ) -> Table:
     """Open a file and read its head.
 
@@ -288,6 +289,7 @@ def open_table(
     delimiter : of a text file; default: a comma, semicolon, tab or bar, as in its first line
     names : of the columns of a text file without a header
     suffix : what the file is, such as ".csv"; default: by its name
+    argument : what the caller calls the file, for errors
     """
     source = path if isinstance(path, Path) else Path(_text(path))
     if not source.is_file():
@@ -313,7 +315,7 @@ def open_table(
         )
     except Exception as error:
         handle.close()
-        raise unreadable(source, error, suffix) from error
+        raise unreadable(source, error, suffix, argument) from error
 
 
 def frame_table(frame: Any) -> Table:
@@ -353,7 +355,7 @@ def unknown(path: Path) -> InputError:
     )
 
 
-def unreadable(path: Path, error: Exception, suffix: str = "") -> Exception:
+def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "path") -> Exception:
     """The error for a file that is not what its name says; any other error as it is."""
     import zlib
     from lzma import LZMAError
@@ -371,7 +373,7 @@ def unreadable(path: Path, error: Exception, suffix: str = "") -> Exception:
             ".ndjson": "a JSON Lines", ".npy": "a NumPy", ".feather": "a feather",
             ".arrow": "an Arrow", ".ipc": "an Arrow"}  # fmt: skip
     return InputError(
-        f"`path` must be {what.get(suffix or kind(path), 'a CSV')} file; {printable(path)} is not: "
+        f"`{argument}` must be {what.get(suffix or kind(path), 'a CSV')} file; {printable(path)} is not: "
         f"{because(error)}."
     )
 
