@@ -118,6 +118,11 @@ def check_sample(sample: RankSample) -> None:
     """Only samples with one target for each user have a single distribution of ranks."""
     if not isinstance(sample, RankSample):
         raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
+    if sample.stratified:
+        raise InputError(
+            "`sample` must have candidates drawn uniformly; these come from several strata, which "
+            "no estimator here reads."
+        )
     if sample.several:
         raise InputError(
             "`sample` must have one target for each user here; `estimate` fits several, "

@@ -14,6 +14,7 @@ from fullrank._lib.files import PathLike
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import ONE_BASED, Design
 from fullrank.designs.grid import RankGrid
+from fullrank.designs.outcomes import Strata
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.samples.distribution import RankDistribution
@@ -26,7 +27,8 @@ class Rows:
     `user` is None where every target has a user of its own. `rank` and `sample_size` count
     the target and the drawn non-targets; `offset` counts the other targets of the same
     user above this one, which need no sampling. `user` and `item` are the caller's ids, `time`
-    is when the target happened, where these are known.
+    is when the target happened, where these are known. `strata` has the draws by stratum, where
+    there are several (designs/outcomes.py).
     """
 
     rank: Ints
@@ -38,6 +40,7 @@ class Rows:
     user: NDArray[Any] | None = None
     item: NDArray[Any] | None = None
     time: Ints | None = None
+    strata: Strata | None = None
 
     @property
     def pool(self) -> Ints:
@@ -54,17 +57,24 @@ class Rows:
                 raise InputError(
                     f"Samples add only if both name their {name}s by numbers or by text."
                 )
+        if (self.strata is None) != (other.strata is None):
+            raise InputError("Samples add only if both have strata or neither has.")
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (field.name for field in fields(Rows))
-            if getattr(self, name) is not None and getattr(other, name) is not None
+            if name != "strata"
+            and getattr(self, name) is not None
+            and getattr(other, name) is not None
         }
-        return _frozen_rows(**joined)
+        both = None if self.strata is None or other.strata is None else self.strata + other.strata
+        return replace(_frozen_rows(**joined), strata=both)
 
     def take(self, keep: NDArray[np.bool_]) -> Rows:
         """The rows where `keep` is true."""
-        columns = {field.name: getattr(self, field.name) for field in fields(Rows)}
-        return _frozen_rows(**{n: None if c is None else c[keep] for n, c in columns.items()})
+        names = [field.name for field in fields(Rows) if field.name != "strata"]
+        columns = {name: getattr(self, name) for name in names}
+        taken = _frozen_rows(**{n: None if c is None else c[keep] for n, c in columns.items()})
+        return taken if self.strata is None else replace(taken, strata=self.strata.take(keep))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -118,6 +128,7 @@ class RankSample:
         weight: ArrayLike | None = None,
         n_targets: ArrayLike = 1,
         offset: ArrayLike = 0,
+        strata: Strata | None = None,
     ) -> RankSample:
         """A sample from one rank for each target.
 
@@ -134,6 +145,7 @@ class RankSample:
         weight : weights of the targets' users, not negative
         n_targets, offset : for multi-target users, the number of targets |T| and how many
             of the others rank above; `rank` then counts sampled non-targets only
+        strata : the draws by stratum, whose sums `rank` and `sample_size` are
         """
         drawn = Design.of(design)
         r = checks.integers("rank", rank, hint=ONE_BASED)
@@ -159,7 +171,7 @@ class RankSample:
         drawn = drawn.seen(rows.sample_size).resolved(int(items.max()))
         drawn.check(rows.rank, rows.sample_size, rows.pool)
         check_targets(rows)
-        return cls._from_rows(drawn, rows)
+        return cls._from_rows(drawn, rows if strata is None else _with_strata(rows, strata))
 
     @classmethod
     def from_counts(
@@ -291,6 +303,8 @@ class RankSample:
 
     def without_rows(self) -> RankSample:
         """The counts alone. Those of multi-target users can be kept, not estimated from."""
+        if self.stratified:
+            raise InputError("`rows` must be kept where candidates come from several strata.")
         if self.several and self.n_items is None:
             raise InputError(
                 "`rows` must be kept where users have several targets and catalogues of their own: "
@@ -304,6 +318,11 @@ class RankSample:
         if self.rows is not None:
             return bool((self.rows.n_targets > 1).any())
         return self.n_items is not None and bool((self.pool < self.n_items).any())
+
+    @property
+    def stratified(self) -> bool:
+        """Whether candidates came from several strata, so that (r, n) does not tell all."""
+        return self.rows is not None and self.rows.strata is not None
 
     @cached_property
     def n_targets(self) -> int:
@@ -447,6 +466,17 @@ def _weights(weight: ArrayLike | None, size: int) -> Floats:
     if weight is None:
         return np.ones(size)
     return checks.weights("weight", weight, size)
+
+
+def _with_strata(rows: Rows, strata: Strata) -> Rows:
+    """The rows with their draws by stratum, which must add up to them."""
+    if not isinstance(strata, Strata):
+        raise InputError(f"`strata` must be Strata, not {type(strata).__name__}.")
+    for name in ("rank", "sample_size"):
+        sums, given = getattr(strata, name), getattr(rows, name)
+        if sums.shape != given.shape or (sums != given).any():
+            raise InputError(f"`strata` must add up to `{name}` for each target.")
+    return replace(rows, strata=strata)
 
 
 def check_targets(rows: Any) -> None:

@@ -170,6 +170,8 @@ class Need(NamedTuple):
 
 def unmet(sample: RankSample) -> Need | None:
     """What a sample lacks for an argument for bounds; None where nothing."""
+    if sample.stratified:
+        return Need("candidates drawn uniformly", "; these come from several strata.")
     if sample.several:
         return Need(
             "one target for each user",
