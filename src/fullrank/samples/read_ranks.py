@@ -116,7 +116,7 @@ def read_ranks(
     """
     given = {"sample_size": sample_size, "n_items": n_items}
     said = {
-        "excluded": excluded, "design": None if design == INFER else design,
+        "excluded": excluded, "design": None if _open(design) else design,
         "columns": columns or None, "leave_out": list(leave_out) or None, **settings,
     }  # fmt: skip
     with opened(path, encoding) as table:
@@ -280,7 +280,7 @@ def _layout(
     for name in columns.values():
         if name in leave_out:
             raise InputError("`leave_out` must not name a column that is to be read.")
-    if sizes["sample_size"] is None and "sample_size" not in wanted and design != INFER:
+    if sizes["sample_size"] is None and "sample_size" not in wanted and not _open(design):
         sizes = {**sizes, "sample_size": getattr(Design.of(design), "sample_size", None)}
     notes: tuple[str, ...] = ()
     if "rank" not in wanted and not wide:
@@ -395,11 +395,16 @@ def _read(
     return Ranks(samples=names, notes=(*table.notes, *layout.notes, *dict.fromkeys(seeds), *notes))
 
 
+def _open(design: Any) -> bool:
+    """Whether the design is to be inferred."""
+    return isinstance(design, str) and design == INFER
+
+
 def _drawn(
     rank: Ints, size: Ints, n_items: Ints, design: str | Design
 ) -> tuple[Design, tuple[str, ...]]:
     """The design, as given or inferred; of one sample size there is nothing to infer."""
-    if design == INFER and size.max() == size.min() and size.max() <= n_items.min():
+    if _open(design) and size.max() == size.min() and size.max() <= n_items.min():
         return Uniform(), (ASSUMED,)
     return infer_design(rank, size, n_items, design=design)
 

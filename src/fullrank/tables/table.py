@@ -372,9 +372,9 @@ def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "
     what = {".parquet": "a Parquet", ".json": "a JSON", ".jsonl": "a JSON Lines",
             ".ndjson": "a JSON Lines", ".npy": "a NumPy", ".feather": "a feather",
             ".arrow": "an Arrow", ".ipc": "an Arrow"}  # fmt: skip
+    kind_ = what.get(suffix or kind(path), "a CSV")
     return InputError(
-        f"`{argument}` must be {what.get(suffix or kind(path), 'a CSV')} file; {printable(path)} is not: "
-        f"{because(error)}."
+        f"`{argument}` must be {kind_} file; {printable(path)} is not: {because(error)}."
     )
 
 
