@@ -114,7 +114,10 @@ def read_ranks(
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
     ('Assuming sampling without replacement.',)
     """
-    given = {"sample_size": sample_size, "n_items": n_items}
+    given = {
+        name: None if value is None else checks.integer(name, value, low=1)
+        for name, value in (("sample_size", sample_size), ("n_items", n_items))
+    }
     said = {
         "excluded": excluded, "design": None if _open(design) else design,
         "columns": columns or None, "leave_out": list(leave_out) or None, **settings,
@@ -350,11 +353,7 @@ def _given(
                 f"`{name}` must not be given twice: {checks.printable(table.path)} has such a "
                 f"column, {wanted[name]!r}."
             )
-    return {
-        name: checks.integer(name, value, low=1)
-        for name, value in sizes.items()
-        if value is not None
-    }
+    return {name: value for name, value in sizes.items() if value is not None}
 
 
 def _read(

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from fullrank._lib.types import Ints
 from fullrank.designs.design import ONE_BASED
 from fullrank.errors import InputError
+from fullrank.tables.arrow import not_text
 from fullrank.tables.table import Table
 
 SEVERAL = "users with several targets"
@@ -123,7 +124,10 @@ class Tally:
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         column = column.combine_chunks()
-        names = [str(name) for name in column.dictionary.to_pylist()]
+        try:
+            names = [str(name) for name in column.dictionary.to_pylist()]
+        except UnicodeError as error:
+            raise not_text("model", error) from None
         places = np.array([self.models.setdefault(one, len(self.models)) for one in names] or [0])
         if len(self.models) > MODELS:
             raise too_many()

@@ -160,7 +160,7 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
     if role not in OPTIONAL:
         return column if table.typed else numbered(column)
     found = _numeric(column)
-    if role != "timestamp" or found.dtype.kind not in "OUS":
+    if role != "timestamp" or found.dtype.kind not in "OUS" or not found.size:
         return found
     times = _parsed(column)
     if times is None and role in guessed:

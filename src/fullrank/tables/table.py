@@ -164,9 +164,9 @@ class Table:
         names, texts = self._inside(wanted)
         try:
             table = self.source.whole(names, texts)
+            return pa.table({role: table.column(self.names[name]) for role, name in wanted.items()})
         except Exception as error:
             raise unreadable(self.path, error) from error
-        return pa.table({role: table.column(self.names[name]) for role, name in wanted.items()})
 
     def pieces(self, wanted: Mapping[str, str]) -> Iterator[Any]:
         """The same in pieces, none of which is kept."""
@@ -536,17 +536,22 @@ def _decoded(
             return head.decode(encoding, "ignore" if encoding in _WIDE else "strict"), encoding
         # the last character may be cut
         return head.decode("utf-8-sig", "strict" if len(head) < _HEAD else "ignore"), None
-    except LookupError:
+    except (LookupError, TypeError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            return _mistaken(path, head, encoding, notes)
         raise InputError(
             f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
         ) from None
-    except UnicodeDecodeError:
-        if encoding is not None:
-            raise InputError(
-                f"`encoding` must be that of {printable(path)}, which is not {encoding}."
-            ) from None
-        notes.append(_latin(path))
-        return head.decode("latin-1"), "latin-1"
+
+
+def _mistaken(
+    path: Path, head: bytes, encoding: str | None, notes: list[str]
+) -> tuple[str, str | None]:
+    """Of text in another encoding: Latin-1, unless something else was said."""
+    if encoding is not None:
+        raise InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
+    notes.append(_latin(path))
+    return head.decode("latin-1"), "latin-1"
 
 
 def _latin(path: Path) -> str:
