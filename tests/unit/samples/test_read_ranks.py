@@ -289,3 +289,15 @@ def test_offsets_of_users_with_one_target_are_looked_at(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=[0, 1], offset=[0, 3])
     with pytest.raises(InputError, match=r"`offset`.*`n_targets`.*1 of 2.*offset\[1\] = 3"):
         read_ranks(path, **SIZES)
+
+
+def test_reading_a_file_crosses_six_files_of_the_package(tmp_path: Path) -> None:
+    import fullrank
+    from tools.crossed import crossed
+
+    path = csv(tmp_path / "r.csv", "user,rank,sample_size\na,1,10\nb,3,10\n")
+    RankSample.read(path, n_items=50)
+    found = crossed(
+        lambda: RankSample.read(path, n_items=50), Path(fullrank.__file__).resolve().parent
+    )
+    assert len(found.files) <= 6, sorted(found.files)
