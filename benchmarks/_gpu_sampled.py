@@ -14,6 +14,7 @@ import triton.language as tl
 from scipy import sparse
 
 from fullrank.data.targets import clean_targets
+from fullrank.designs import Uniform
 from fullrank.designs.draws import make_pools
 from fullrank.ranking import rank, sample_ranks
 from fullrank.ranking.cuda.sampled.device_data import Level, make_group
@@ -59,7 +60,8 @@ class Sampling:
         pools = make_pools(t, n_items=scorer.n_items)
         every = slice(0, t.users.size)
         self.model = ranking.model
-        self.group = make_group(ranking.gpu, t.users, None, pools, every, None, replacement)
+        drawing = Uniform(n, replacement=replacement).rounds(scorer.n_items).drawing
+        self.group = make_group(ranking.gpu, t.users, None, pools, every, None, drawing)
         self.model.start(t.users)
         self.climb = Climb(ranking.gpu, self.model, self.group, t.starts, t.item_rows[t.order])
         rows = torch.arange(t.users.size, device="cuda")
@@ -91,7 +93,7 @@ def sampled(in_turn: Timed, rounds: int, scale: float) -> dict[str, Any]:
         some = targets if n == 100 else (targets[0][: n_users // 5], targets[1][: n_users // 5])
         times = in_turn({"count": Sampling(scorer, some, n, replacement)}, rounds)
         rate = some[0].size * n * 64 * 4 / times["count"] / 1e6
-        how = {"sample_size": n, "replacement": replacement, "rng": 1}
+        how = {"design": Uniform(n, replacement=replacement), "rng": 1}
         here, there = (sample_ranks(scorer, few, device=x, **how) for x in (None, "cuda"))
         result["cells"].append(
             {

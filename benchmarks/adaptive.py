@@ -28,15 +28,11 @@ from fullrank.samples.efficiency import recommend_limit, sampling_efficiency
 
 KS = range(1, 51)
 METRICS = ("recall", "ndcg", "ap")
-DESIGNS: dict[str, tuple[Any, dict[str, Any], int]] = {
-    "fixed 100, with replacement": (sample_ranks, {"sample_size": 100, "replacement": True}, 100),
-    "adaptive 100 to 3200, with replacement": (
-        sample_ranks,
-        {"start": 100, "limit": 3200, "replacement": True},
-        50,
-    ),
-    "adaptive 25 to 3200, without": (sample_ranks, {"start": 25, "limit": 3200}, 50),
-    "adaptive, defaults": (sample_ranks, {}, 50),
+DESIGNS = {  # and the EM steps of the papers
+    "fixed 100, with replacement": ("sampled:100,replacement=true", 100),
+    "adaptive 100 to 3200, with replacement": ("adaptive:100,limit=3200,replacement=true", 50),
+    "adaptive 25 to 3200, without": ("adaptive:25,limit=3200", 50),
+    "adaptive, defaults": ("adaptive", 50),
 }
 
 
@@ -74,10 +70,10 @@ def study(scorer: Any, targets: Any, repeats: int) -> dict[str, Any]:
         for m in METRICS
     }
     result = {}
-    for name, (draw, settings, steps) in DESIGNS.items():
+    for name, (design, steps) in DESIGNS.items():
         sizes, errors = [], {m: [] for m in METRICS}
         for seed in range(repeats):
-            sample = draw(scorer, targets, rng=seed, **settings)
+            sample = sample_ranks(scorer, targets, design=design, rng=seed)
             mass = expectation_maximisation(sample, grid, steps)
             sizes.append(sample.average_size)
             for m in METRICS:
@@ -103,9 +99,10 @@ def memory() -> float:
         "matrix = np.random.default_rng(0).standard_normal((9_916, 9_916), np.float32)\n"
         "scorer = ItemItemScorer(split.train, matrix)\n"
         "one = split.test.select(np.arange(split.test.n_interactions) == 0)\n"
-        "b.sample_ranks(scorer, one, limit=3200, rng=1)"
+        "b.sample_ranks(scorer, one, design='adaptive:limit=3200', rng=1)"
     )
-    return peak_megabytes(setup, "b.sample_ranks(scorer, split.test, limit=3200, rng=1)")
+    work = "b.sample_ranks(scorer, split.test, design='adaptive:limit=3200', rng=1)"
+    return peak_megabytes(setup, work)
 
 
 def main(repeats: int = 10, rounds: int = 5) -> None:
@@ -116,8 +113,8 @@ def main(repeats: int = 10, rounds: int = 5) -> None:
         {
             "exact": partial(rank, scorer, targets),
             **{
-                name: partial(draw, scorer, targets, rng=1, **settings)
-                for name, (draw, settings, _) in DESIGNS.items()
+                name: partial(sample_ranks, scorer, targets, design=design, rng=1)
+                for name, (design, _) in DESIGNS.items()
             },
         },
         rounds,

@@ -19,6 +19,7 @@ from _measure import in_turn, peak_megabytes, report
 from estimators import ranks_like_a_model
 from scipy.optimize import linprog
 
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.region import clopper_pearson
@@ -29,15 +30,15 @@ ITEMS, USERS, SIZE = 16_980, 5_551, 1_000
 LARGE = 10**8
 NAMES = [f"{metric}@{k}" for metric in ("recall", "ndcg", "ap") for k in range(1, 51)]
 FEW = ["recall@1", "recall@10", "recall@50", "ndcg@10", "ap@50"]
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 1,000": {"sample_size": SIZE},
-    "adaptive 25 to 2,122": {"levels": [*(25 * 2**j for j in range(7)), 2_122]},
+DESIGNS: dict[str, Design] = {
+    "fixed 1,000": Uniform(SIZE),
+    "adaptive 25 to 2,122": Adaptive(25, limit=2_122),
 }
 
 
-def drawn(n_items: int, **design: Any) -> RankSample:
+def drawn(n_items: int, design: str | Design) -> RankSample:
     ranks = ranks_like_a_model(n_items, USERS)
-    return simulate(ranks, n_items=n_items, replacement=False, rng=1, **design)
+    return simulate(ranks, n_items=n_items, design=design, rng=1)
 
 
 def dense(sample: RankSample, metric: str) -> tuple[float, float]:
@@ -55,7 +56,7 @@ def dense(sample: RankSample, metric: str) -> tuple[float, float]:
 
 
 def all_cut_offs(rounds: int) -> dict[str, Any]:
-    samples = {name: drawn(ITEMS, **design) for name, design in DESIGNS.items()}
+    samples = {name: drawn(ITEMS, design) for name, design in DESIGNS.items()}
     work = {
         f"{name}, {shape}": partial(bounds, one, NAMES, shape=shape)
         for name, one in samples.items()
@@ -65,7 +66,7 @@ def all_cut_offs(rounds: int) -> dict[str, Any]:
     setup = (
         "import sys; sys.path.insert(0, 'benchmarks')\n"
         "import bounds as b\n"
-        f"sample = b.drawn({ITEMS}, sample_size={SIZE})"
+        f"sample = b.drawn({ITEMS}, 'sampled:{SIZE}')"
     )
     return {
         "n_items": ITEMS,
@@ -78,7 +79,7 @@ def all_cut_offs(rounds: int) -> dict[str, Any]:
 
 
 def beside_dense() -> dict[str, Any]:
-    sample = drawn(ITEMS, sample_size=SIZE)
+    sample = drawn(ITEMS, Uniform(SIZE))
     start = time.perf_counter()
     found = bounds(sample, FEW)
     ours = time.perf_counter() - start
@@ -99,13 +100,10 @@ def beside_dense() -> dict[str, Any]:
 
 
 def large() -> dict[str, Any]:
-    levels = [25 * 2**j for j in range(19)]
+    designs = {"fixed 1,000": Uniform(SIZE), "adaptive": Adaptive(25, limit=25 * 2**18)}
     result = {}
-    for name, design in {
-        "fixed 1,000": {"sample_size": SIZE},
-        "adaptive": {"levels": levels},
-    }.items():
-        sample = drawn(LARGE, **design)
+    for name, design in designs.items():
+        sample = drawn(LARGE, design)
         start = time.perf_counter()
         found = bounds(sample, "recall@50")["recall@50"]
         result[name] = {"seconds": round(time.perf_counter() - start, 2), "recall@50": list(found)}

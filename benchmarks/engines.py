@@ -32,12 +32,12 @@ from typing import Any
 
 import numpy as np
 from _measure import has_data, report
-from fullrank.evaluation.strategy import Strategy
 
 from fullrank._lib.progress import Clock
 from fullrank.data import simulate
 from fullrank.data.sets import datasets
 from fullrank.data.shards import ShardedTargets
+from fullrank.designs import Exact
 from fullrank.engines import Engine, Processes, Ray, Serial
 from fullrank.evaluation import evaluate
 from fullrank.evaluation.problem import Problem, rank_shard
@@ -100,7 +100,7 @@ def ray(asked: argparse.Namespace) -> dict[str, Any]:
 
 
 def problem_of(scorer: Any, targets: ShardedTargets) -> Problem:
-    return Problem(scorer=scorer, targets=targets, strategy=Strategy.of("exact"), seed=0, threads=1)
+    return Problem(scorer=scorer, targets=targets, design=Exact(), seed=0, threads=1)
 
 
 def in_pairs(

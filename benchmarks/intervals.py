@@ -27,10 +27,10 @@ from fullrank.inference import estimate
 from fullrank.samples import simulate
 rng = np.random.default_rng(0)
 ranks = np.minimum(1 + (25_815 * rng.beta(0.3, 2.0, 20_000)).astype(int), 25_815)
-sample = simulate(ranks, n_items=25_815, sample_size=500, replacement=True, rng=0)
+sample = simulate(ranks, n_items=25_815, design="sampled:500,replacement=true", rng=0)
 estimate(sample, method="MLE")
 """
-WORK = 'estimate(sample, method="MLE", procedure="bootstrap", n_resamples=200, rng=0)'
+WORK = 'estimate(sample, method="MLE", uncertainty="bootstrap", n_resamples=200, rng=0)'
 
 
 def sample_of(n_users: int, n_items: int, size: int = SIZE) -> RankSample:
@@ -48,7 +48,7 @@ def one_by_one(sample: RankSample) -> None:
 
 def main(rounds: int) -> None:
     sample = sample_of(20_000, N_ITEMS)
-    refits = {"method": "MLE", "procedure": "bootstrap", "n_resamples": REFITS, "rng": 0}
+    refits = {"method": "MLE", "uncertainty": "bootstrap", "n_resamples": REFITS, "rng": 0}
     times = in_turn(
         {
             "fit": lambda: estimate(sample, method="MLE", confidence_level=None),

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from fullrank import estimate
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.metrics import parse_all
 from fullrank.samples import RankSample, simulate
 
@@ -31,12 +32,12 @@ MODELS = ("EASE", "itemKNN", "iALS", "MultiVAE", "NeuMF")
 PROTOCOLS = ("kept", "excluded")
 METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "ndcg@50",
            "ap@10")  # fmt: skip
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100": {"sample_size": 100, "replacement": True},
-    "fixed 100 without replacement": {"sample_size": 100, "replacement": False},
-    "fixed 1000": {"sample_size": 1000, "replacement": True},
-    "adaptive": {},
-    "two targets, fixed 100": {},
+DESIGNS: dict[str, Design | None] = {  # None: it depends on the items
+    "fixed 100": Uniform(100, replacement=True),
+    "fixed 100 without replacement": Uniform(100),
+    "fixed 1000": Uniform(1000, replacement=True),
+    "adaptive": None,
+    "two targets, fixed 100": None,
 }
 FEW, MANY = 500, 5000
 HITS = 10  # expected in the top K of a metric that counts
@@ -69,11 +70,11 @@ def _ranks(data: str, protocol: str, model: str) -> tuple[np.ndarray, int]:
         return ranks - (above[model] if protocol == "excluded" else 0), int(kept["n_items"])
 
 
-def _levels(n_items: int) -> list[int]:
+def _levels(n_items: int) -> tuple[int, ...]:
     levels = [25]
     while 2 * levels[-1] < n_items // 8:
         levels.append(2 * levels[-1])
-    return levels
+    return tuple(levels)
 
 
 def _runs(task: tuple[str, str, str, str], repeats: int) -> list[dict[str, Any]]:
@@ -89,10 +90,10 @@ def _runs(task: tuple[str, str, str, str], repeats: int) -> list[dict[str, Any]]
             sample, truth = _two_targets(ranks, n_items, size, rng)
         else:
             drawn = rng.choice(ranks, size)
-            settings = DESIGNS[design] or {"levels": _levels(n_items)}
-            sample = simulate(drawn, n_items=n_items, rng=rng, **settings)
+            drawn_by = DESIGNS[design] or Adaptive(levels=_levels(n_items))
+            sample = simulate(drawn, n_items=n_items, design=drawn_by, rng=rng)
             truth = _exact(ranks if target == "population" else drawn, n_items)
-        keys = {"design": design, "data": data, "protocol": protocol, "target": target}
+        keys = {"design": design, "data": data, "protocol": protocol, "interval_for": target}
         keys["users"] = "few" if size == FEW else "many"
         found += _metrics(keys, sample, target, truth, size)
     return found
@@ -128,7 +129,7 @@ def _two_targets(
 def _metrics(
     keys: dict[str, str], sample: RankSample, target: str, truth: dict[str, float], size: int
 ) -> list[dict[str, Any]]:
-    found = estimate(sample, metrics=METRICS, target=target)
+    found = estimate(sample, metrics=METRICS, interval_for=target)
     runs = []
     for metric in METRICS:
         low, high = found.confidence_interval[metric]

@@ -2,8 +2,7 @@
 
 20,000 users, d = 64, n = 100 of 10^4 to 10^6 items; goals at 10^6: three times faster than numpy's
 gather and einsum, draws included in both. Sampling waits for memory, so the speed of a bare gather
-of the same rows (each read once, nothing kept but a sum) is measured in the same run. Also what
-shared draws do to the variance of a mean over users.
+of the same rows (each read once, nothing kept but a sum) is measured in the same run.
 
     python benchmarks/ranking_sampled.py [rounds]
 """
@@ -19,7 +18,8 @@ import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
 from fullrank._lib import threads
-from fullrank.ranking import rank, sample_ranks
+from fullrank.designs import Uniform
+from fullrank.ranking import sample_ranks
 from fullrank.scorers import FactorScorer
 
 USERS, D, N = 20_000, 64, 100
@@ -64,11 +64,12 @@ def bare_gather(scorer: FactorScorer, drawn: np.ndarray) -> None:
 def speed(n_items: int, rounds: int) -> dict[str, Any]:
     scorer, targets = world(n_items)
     drawn = np.random.default_rng(2).integers(0, n_items, USERS * (N - 1))
-    sampled = partial(sample_ranks, scorer, targets, sample_size=N, rng=1)
+    sampled = partial(sample_ranks, scorer, targets, rng=1)
+    repeating = partial(sampled, design=Uniform(N, replacement=True))
     work = {
-        "fullrank, with replacement": partial(sampled, replacement=True),
-        "fullrank, without": partial(sampled, replacement=False),
-        "fullrank, with replacement, one thread": partial(sampled, replacement=True, n_jobs=1),
+        "fullrank, with replacement": repeating,
+        "fullrank, without": partial(sampled, design=Uniform(N)),
+        "fullrank, with replacement, one thread": partial(repeating, n_jobs=1),
         "numpy gather + einsum": partial(by_numpy, scorer, targets, USERS),
         "numpy gather + einsum, blocks of 256": partial(by_numpy, scorer, targets, 256),
         "bare gather": partial(bare_gather, scorer, drawn),
@@ -88,35 +89,6 @@ def speed(n_items: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def shared_draws(repeats: int = 300) -> dict[str, Any]:
-    """Variance of the naive recall@10 of 2,048 users over draws, shared in blocks of B users."""
-    random = np.random.default_rng(3)
-    popularity = random.standard_normal((5_000, 1))
-    items = np.hstack([popularity, random.standard_normal((5_000, 7))])
-    # users agree to a degree: half of the spread of a score is common to all
-    users = np.hstack([np.full((2_048, 1), np.sqrt(7)), random.standard_normal((2_048, 7))])
-    scorer = FactorScorer(users.astype(np.float32), items.astype(np.float32))
-    noise = scorer.scores(np.arange(2_048))
-    targets = (
-        np.arange(2_048),
-        np.argsort(-noise, axis=1)[np.arange(2_048), random.integers(0, 1_000, 2_048)],
-    )
-    exact = rank(scorer, targets).ranks
-    variance = {}
-    for block in (None, 16, 128, 1_024):
-        values = [
-            np.mean(sample_ranks(scorer, targets, design="sampled:100", rng=seed).rows.rank <= 10)
-            for seed in range(repeats)
-        ]
-        variance[1 if block is None else block] = float(np.var(values))
-    return {
-        "mean exact rank": float(exact.mean()),
-        "variance over that of own draws": {
-            str(block): round(value / variance[1], 1) for block, value in variance.items()
-        },
-    }
-
-
 def memory(n_items: int) -> float:
     setup = (
         "import sys; sys.path.insert(0, 'benchmarks')\n"
@@ -132,7 +104,6 @@ def main(rounds: int = 7) -> None:
     for n_items in ITEMS:
         result[f"{n_items:,} items"] = speed(n_items, rounds)
     result["peak MB beyond the inputs, 1,000,000 items"] = memory(10**6)
-    result["shared draws"] = shared_draws()
     report("sampled ranks", result)
 
 

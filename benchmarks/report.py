@@ -14,14 +14,11 @@ from typing import Any
 import numpy as np
 from _measure import in_turn, peak_megabytes, report
 
-from fullrank.reporting import build_report
+import fullrank as fr
 from fullrank.samples import RankSample, simulate
 
 POWERS = (2.0, 2.5, 3.0, 3.5, 4.0)
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100": {"sample_size": 100},
-    "adaptive 25 to 3,200": {"levels": [25 * 2**j for j in range(8)]},
-}
+DESIGNS = {"fixed 100": "sampled:100", "adaptive 25 to 3,200": "adaptive:25,limit=3200"}
 PARTS = {"estimates": "estimate", "bounds": "bounds", "comparison": "compare"}
 
 
@@ -34,9 +31,9 @@ def main() -> None:
     every = {
         label: samples(options.users, options.items, design) for label, design in DESIGNS.items()
     }
-    built = {label: build_report(given, rng=0) for label, given in every.items()}
+    built = {label: fr.report(given, rng=0) for label, given in every.items()}
     work: dict[str, Any] = {
-        f"build, {label}": lambda given=given: build_report(given, rng=0)
+        f"build, {label}": lambda given=given: fr.report(given, rng=0)
         for label, given in every.items()
     }
     work["page"] = built["fixed 100"].to_html
@@ -44,7 +41,7 @@ def main() -> None:
     setup = (
         f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "import report\n"
-        f"given = report.samples({options.users}, {options.items}, {{'sample_size': 100}})"
+        f"given = report.samples({options.users}, {options.items}, 'sampled:100')"
     )
     report(
         "report",
@@ -60,16 +57,15 @@ def main() -> None:
     )
 
 
-def samples(users: int, items: int, design: dict[str, Any]) -> dict[str, RankSample]:
+def samples(users: int, items: int, design: str) -> dict[str, RankSample]:
     """Five models whose recall is (K/N)^(1/power)."""
     random = np.random.default_rng(0)
     return {
         f"model {power:g}": simulate(
             np.ceil(items * random.random(users) ** power).astype(np.int64).clip(1),
             n_items=items,
-            replacement=False,
+            design=design,
             rng=1,
-            **design,
         )
         for power in POWERS
     }
@@ -78,13 +74,13 @@ def samples(users: int, items: int, design: dict[str, Any]) -> dict[str, RankSam
 def shares(given: dict[str, RankSample]) -> dict[str, float]:
     """What takes the time of a report, from a profile."""
     profile = cProfile.Profile()
-    profile.runcall(build_report, given, rng=0)
+    profile.runcall(fr.report, given, rng=0)
     stats: dict[Any, Any] = pstats.Stats(profile).stats  # type: ignore[attr-defined]
     times: dict[str, float] = {}
     for (file, _, name), (_, _, _, cumulative, _) in stats.items():
         if "fullrank" in file:
             times[name] = max(times.get(name, 0.0), cumulative)
-    return {label: round(times[name] / times["build_report"], 2) for label, name in PARTS.items()}
+    return {label: round(times[name] / times["report"], 2) for label, name in PARTS.items()}
 
 
 if __name__ == "__main__":

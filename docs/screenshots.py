@@ -15,7 +15,7 @@ from typing import Any
 
 import fullrank as fr
 from fullrank.models import MODELS
-from fullrank.reporting import Report, write_report
+from fullrank.reporting import Report
 
 IMAGES = Path(__file__).parent / "images"
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -41,9 +41,11 @@ def report(path: Path, *, fixed: bool, compact: bool, seed: int = 0) -> Report:
     for name, settings in SETTINGS.items():
         scorer = MODELS[name](**settings).fit(split.train).scorer()
         exact[name] = fr.rank(scorer, split.test, exclude=split.train)
-        draw = fr.sample_ranks if fixed else fr.sample_ranks
-        samples[name] = draw(scorer, split.test, exclude=split.train, rng=seed)
-    return write_report(
+        design = "sampled:100" if fixed else "adaptive:25"
+        samples[name] = fr.sample_ranks(
+            scorer, split.test, design=design, exclude=split.train, rng=seed
+        )
+    return fr.report(
         samples,
         path,
         exact=exact,

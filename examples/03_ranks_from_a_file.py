@@ -32,4 +32,4 @@ designs = [100, 1000, [25, 50, 100, 200, 400], "exact"]
 print(fullrank.plan("recall@10", pilot=sample, n_users=50_000, margin="5%", designs=designs))
 print()
 exact = fullrank.rank(scorer, split.test, exclude=split.train)
-print("and exactly:", exact.metrics("recall@10", "recall@50"))
+print("and exactly:", exact.metrics("recall@10, recall@50"))

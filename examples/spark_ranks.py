@@ -16,35 +16,35 @@ from fullrank.samples import RankSample
 COUNTS = "rank long, sample_size long, n_items long, count long, weight double"
 
 
-def count_batches(batches: Iterable[pa.RecordBatch], **design: Any) -> Iterator[pa.RecordBatch]:
+def count_batches(batches: Iterable[pa.RecordBatch], **settings: Any) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: the ranks of a partition in, its counts out, one row for each outcome.
 
-    Columns and `design` are what `RankSample.from_ranks` takes, one target for each user. With a
-    column `n_items` name the `pool`: a batch cannot know whether N differs in others.
+    Columns and `settings` are what `RankSample.from_ranks` takes, one target for each user. With a
+    column `n_items` the design names its pool: a batch cannot know whether N differs in others.
     """
     total: Any = 0
     for batch in batches:
         if batch.num_rows:  # an empty partition gives an empty batch, or none
             columns = {key: batch[key].to_numpy(zero_copy_only=False) for key in batch.schema.names}
-            total += RankSample.from_ranks(**columns, **design).without_rows()
+            total += RankSample.from_ranks(**columns, **settings).without_rows()
     if total:
         counts = [total.rank, total.sample_size, total.pool, total.count, total.weight]
         yield pa.record_batch(counts, names=[field.split()[0] for field in COUNTS.split(", ")])
 
 
-def add_counts(batches: Iterable[pa.RecordBatch], **design: Any) -> RankSample:
+def add_counts(batches: Iterable[pa.RecordBatch], **settings: Any) -> RankSample:
     """The sum of the partitions' samples."""
     parts = ({key: batch[key].to_numpy() for key in batch.schema.names} for batch in batches)
-    total: Any = sum(RankSample.from_counts(**(design | part)) for part in parts)
+    total: Any = sum(RankSample.from_counts(**(settings | part)) for part in parts)
     if not total:
         raise ValueError("There is no rank in the table.")
     return total
 
 
-def spark_sample(ranks: Any, **design: Any) -> RankSample:
+def spark_sample(ranks: Any, **settings: Any) -> RankSample:
     """One RankSample from a Spark DataFrame; the driver gets a few kB from each partition."""
-    counts = ranks.mapInArrow(partial(count_batches, **design), COUNTS)
-    return add_counts(counts.toArrow().to_batches(), **design)
+    counts = ranks.mapInArrow(partial(count_batches, **settings), COUNTS)
+    return add_counts(counts.toArrow().to_batches(), **settings)
 
 
 if __name__ == "__main__":
@@ -56,4 +56,4 @@ if __name__ == "__main__":
         ranks = spark.read.parquet(sys.argv[1])
     else:
         ranks = spark.range(10**6).selectExpr("floor(1 + 100 * pow(rand(0), 2)) AS rank")
-    print(spark_sample(ranks, sample_size=100, n_items=10**5, replacement=False))
+    print(spark_sample(ranks, n_items=10**5, design="sampled:100"))

@@ -110,7 +110,7 @@ _ALL = (
         "inference", "smoothing", "Smoothed likelihood against EM stopped early.",
         *_BANK[:3], "amazon-video-games",
     ),
-    _own("inference", "winner_probability", "Are the probabilities of `winner` right?", _BANK[1]),
+    _own("inference", "winner_probability", "Are the probabilities of `p_best` right?", _BANK[1]),
     _own("models", "demo_models", "The settings of the models in the demo.", "ml-latest-small"),
     _own("models", "gowalla_ease", "EASE on Gowalla: cost of fitting and ranking.", "gowalla"),
     _own("models", "gowalla_models", "iALS, popularity and PureSVD on Gowalla.", "gowalla"),

@@ -10,7 +10,6 @@ and comprehensions not counted) and the most calls of fullrank's that were open 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
 import tempfile
@@ -86,7 +85,7 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
         "read": lambda: _read(fr, csv),
         "estimate": lambda: fr.estimate(samples["a"]),
         "compare": lambda: fr.compare(samples),
-        "report": lambda: _build_report()(samples).to_html(),
+        "report": _report(fr, samples),
         "evaluate": lambda: fr.evaluate(
             scorers, split, design="sampled:50", out=folder / f"run-{next(again)}", rng=0
         ),
@@ -108,14 +107,12 @@ def _interactions(fr: Any, rng: np.random.Generator) -> Any:
     return fr.Interactions.from_arrays(users, items, **known)
 
 
-def _build_report() -> Callable[..., Any]:
-    for name in ("fullrank.reporting", "fullrank.report"):
-        try:
-            return importlib.import_module(name).build_report
-        except ModuleNotFoundError as error:
-            if error.name != name:
-                raise
-    raise ModuleNotFoundError("fullrank has neither reporting nor report")
+def _report(fr: Any, samples: dict[str, Any]) -> Callable[[], Any]:
+    """The page of results that were made before: estimates with bounds, and a comparison."""
+    drawn = fr.reporting.drawn_metrics(samples.values())
+    estimates = fr.estimate(samples, also=drawn).with_bounds()
+    comparison = fr.compare(samples, rng=0)
+    return lambda: fr.report(estimates, comparison=comparison).to_html()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

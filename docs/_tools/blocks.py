@@ -2,6 +2,7 @@
 
     ```python run        the blocks of a page share their names and an empty folder
     ```python run hide   run, and not shown
+    ```python run file=mine.py   written to a file in that folder, and imported from there
     ```console run       each line that begins with `$ ` is a command; exit=2 if it should fail
 
 A block that raises, warns or exits otherwise than it says fails the build.
@@ -45,7 +46,8 @@ def _block(found: re.Match[str], page: str) -> str:
     indent, kind, options = found["indent"], found["kind"], found["options"].split()
     code = re.sub(f"^{indent}", "", found["code"], flags=re.MULTILINE)
     code_wanted = next((int(one[5:]) for one in options if one.startswith("exit=")), 0)
-    answer = _ask({"page": page, "kind": kind, "code": code, "exit": code_wanted})
+    file = next((one[5:] for one in options if one.startswith("file=")), None)
+    answer = _ask({"page": page, "kind": kind, "code": code, "exit": code_wanted, "file": file})
     if answer["error"]:
         raise PluginError(f"A {kind} block of {page} failed:\n{code}\n{answer['error']}")
     if "hide" in options:
@@ -53,7 +55,8 @@ def _block(found: re.Match[str], page: str) -> str:
     if kind == "console":
         shown = [f"```console\n{answer['output']}```"]
     else:
-        shown = [f"```python\n{code}```"]
+        title = "" if file is None else f' title="{file}"'
+        shown = [f"```python{title}\n{code}```"]
         if answer["output"]:
             shown.append(f"``` {{ .text .output }}\n{answer['output']}```")
     text = "\n\n".join(shown)

@@ -6,6 +6,7 @@ A process of its own: blocks change the folder, the warnings and what is importe
 from __future__ import annotations
 
 import contextlib
+import importlib
 import io
 import json
 import math
@@ -76,12 +77,27 @@ def _answer(question: dict[str, Any], names: dict[str, Any], limit: int) -> dict
             else:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
-                    exec(compile(question["code"], question["page"], "exec"), names)
+                    if question["file"] is not None:
+                        names |= _imported(question["file"], question["code"])
+                    else:
+                        exec(compile(question["code"], question["page"], "exec"), names)
     except BaseException:
         return {"output": "", "error": traceback.format_exc() + output.getvalue()}
     finally:
         signal.alarm(0)
     return {"output": _clean(output.getvalue()), "error": ""}
+
+
+def _imported(file: str, code: str) -> dict[str, Any]:
+    """The names of a module that is written now."""
+    with open(file, "w", encoding="utf-8") as written:
+        written.write(code)
+    sys.path.insert(0, os.getcwd())
+    try:
+        importlib.invalidate_caches()
+        return dict(vars(importlib.import_module(file.removesuffix(".py"))))
+    finally:
+        sys.path.remove(os.getcwd())
 
 
 def _console(code: str, wanted: int, output: io.StringIO) -> None:

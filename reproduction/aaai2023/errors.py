@@ -84,7 +84,7 @@ def seconds(
 def _timed(known: Ranks, design: str, names: tuple[str, ...]) -> dict[str, float]:
     """The least of up to three; a prior is fitted along."""
     grid = RankGrid.default(known.n_items)
-    sample = simulate(known.ranks, n_items=known.n_items, rng=0, **design_of(design, known))
+    sample = simulate(known.ranks, n_items=known.n_items, design=design_of(design, known), rng=0)
     spent = {}
     for name in names:
         method, _, gamma = name.partition(" ")
@@ -128,7 +128,7 @@ def winners(data: str, design: str, found: dict[str, Repeats]) -> dict[str, Any]
 
 def blind_spot(data: str, model: str, known: Ranks, found: dict[str, Repeats]) -> dict[str, Any]:
     """How often each sampled rank comes out, and the error of Recall@K for each K."""
-    sample = simulate(known.ranks, n_items=known.n_items, rng=0, **design_of(BLIND, known))
+    sample = simulate(known.ranks, n_items=known.n_items, design=design_of(BLIND, known), rng=0)
     shares = np.zeros(int(sample.sample_size.max()))
     shares[sample.rank - 1] = 100.0 * sample.count / sample.count.sum()
     curves = {}

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.estimators.uniform.likelihood import STEPS_ADAPTIVE, STEPS_FIXED
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.metrics import parse
 from fullrank.samples import RankDistribution, RankSample, simulate
-from reproduction.common.exact import KS, METRICS, Ranks, adaptive_levels
+from reproduction.common.exact import KS, METRICS, Ranks
 from reproduction.common.kept import ROOT, keep_arrays
 from reproduction.common.repeats_fit import ETA, GAMMA, SCALE, WEIGHT, Samples
 from reproduction.common.workers import Steps, workers
@@ -34,13 +34,13 @@ Floats = NDArray[np.float64]
 FORMAT = 2
 CACHE = ROOT / "out" / "repeats"
 LIMIT = 3200  # the last level
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100": {"sample_size": 100, "replacement": True},
-    "fixed 500": {"sample_size": 500, "replacement": True},
-    "fixed 1000": {"sample_size": 1000, "replacement": True},
-    "adaptive 100": {"start": 100, "replacement": True},
-    "adaptive 25": {"start": 25, "replacement": False},
-    "fixed 100 without": {"sample_size": 100, "replacement": False},
+DESIGNS: dict[str, Design] = {
+    "fixed 100": Uniform(100, replacement=True),
+    "fixed 500": Uniform(500, replacement=True),
+    "fixed 1000": Uniform(1000, replacement=True),
+    "adaptive 100": Adaptive(100, replacement=True),
+    "adaptive 25": Adaptive(25),
+    "fixed 100 without": Uniform(100),
 }
 PRIORS = ("MES", "MLE")
 OWN = tuple(f"{family}_{prior}" for family in ("BV", "MN") for prior in PRIORS)
@@ -139,7 +139,7 @@ def fill(cells: list[Cell], *, repeats: int, cache: Path, jobs: int) -> None:
     # the longest first, so that no process is left alone with one at the end
     missing = sorted(
         (cell for cell in cells if not _kept(cell, known[cell], repeats, cache)),
-        key=lambda cell: -DESIGNS[cell.design].get("sample_size", 400),
+        key=lambda cell: -_about(DESIGNS[cell.design]),
     )
     steps = Steps(len(missing))
     if jobs == 1 or len(missing) < 2:
@@ -151,6 +151,11 @@ def fill(cells: list[Cell], *, repeats: int, cache: Path, jobs: int) -> None:
         running = [pool.submit(_compute, cell, known[cell], repeats, cache) for cell in missing]
         for done in as_completed(running):
             print(f"{steps.text()}: {done.result()}", flush=True)
+
+
+def _about(design: Design) -> int:
+    """Items for each user, about."""
+    return design.sample_size or 0 if isinstance(design, Uniform) else 400
 
 
 def _compute(cell: Cell, known: Ranks, repeats: int, cache: Path) -> str:
@@ -208,21 +213,21 @@ def _draw(cell: Cell, known: Ranks, seed: int) -> RankSample:
     """Seed r of repeat r; data sets, models and designs have draws of their own."""
     own = zlib.crc32(f"{cell.data}, {cell.model}, {cell.design}".encode())
     rng = np.random.default_rng([seed, own])
-    return simulate(known.ranks, n_items=known.n_items, rng=rng, **design_of(cell.design, known))
+    design = design_of(cell.design, known)
+    return simulate(known.ranks, n_items=known.n_items, design=design, rng=rng)
 
 
-def design_of(name: str, known: Ranks) -> dict[str, Any]:
-    """The settings of `simulate`."""
-    settings = dict(DESIGNS[name])
-    if "start" in settings:
-        limit = min(LIMIT, known.n_items)
-        settings["levels"] = adaptive_levels(known.n_items, settings.pop("start"), limit)
-    return settings
+def design_of(name: str, known: Ranks) -> Design:
+    """The design of that name for these ranks: adaptive ones end at LIMIT or at all items."""
+    design = DESIGNS[name]
+    if isinstance(design, Adaptive):
+        return design.with_(limit=min(LIMIT, known.n_items))
+    return design
 
 
 def _ends(sample: RankSample) -> Floats:
     names = [f"{metric}@{k}" for metric in METRICS for k in BOUND_KS]
-    found = bounds(sample, names, target="users")
+    found = bounds(sample, names, interval_for="users")
     ends = [(found[name].low, found[name].high) for name in names]
     return np.reshape(ends, (len(METRICS), len(BOUND_KS), 2))
 
@@ -235,7 +240,7 @@ def _key(cell: Cell, known: Ranks, repeats: int) -> NDArray[np.int64]:
     """What a file must have been made of to be read again: ranks, design, estimators."""
     ranks = zlib.crc32(np.ascontiguousarray(known.ranks, np.int64).tobytes())
     settings = (
-        (sorted(DESIGNS[cell.design].items()), LIMIT),
+        (str(DESIGNS[cell.design]), LIMIT),
         (DISTRIBUTIONS, ETA, GAMMA, WEIGHT, SCALE, STEPS_FIXED, STEPS_ADAPTIVE),
         (BOUND_KS, BOUND_SHARE),
     )

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank.designs import Adaptive, RankGrid, Uniform
+from fullrank.designs import RankGrid, Uniform
 from fullrank.estimators.system import ALL, BASE, System, columns_of, possible_system
 from fullrank.estimators.uniform.entropy import solve
 from fullrank.estimators.uniform.least_squares import coefficients
@@ -42,14 +42,13 @@ class Samples:
     def __init__(self, samples: list[RankSample], grid: RankGrid) -> None:
         first = samples[0]
         self.grid, self.adaptive, self.users = grid, first.design.adaptive, first.n_targets
-        self.replacement = first.design.replacement
+        self.design = first.design
         self.steps = STEPS_ADAPTIVE if self.adaptive else STEPS_FIXED
         self.system = replace(
             possible_system(_seen(samples, grid.n_items), grid), n_targets=self.users
         )
         self.shares = np.stack([_shares(self.system, one) for one in samples], axis=1)
-        levels = first.design.levels
-        self.size = float(first.sample_size.max() if levels is None else levels[0])
+        self.size = float(first.design.rounds(grid.n_items).sizes[0])
 
     @cached_property
     def uniform(self) -> Floats:
@@ -114,7 +113,7 @@ class Samples:
             return self.system.table
         size, rank = np.divmod(self.system.keys, BASE)
         size[size == ALL] = self.grid.n_items
-        fixed = Uniform(replacement=self.replacement)
+        fixed = Uniform(replacement=self.design.replacement)
         return fixed.probabilities(rank, size, n_items=self.grid.n_items, grid=self.grid)
 
     def bv(self, prior: Floats | None = None, gamma: float = GAMMA) -> Floats:
@@ -188,7 +187,7 @@ def _seen(samples: list[RankSample], n_items: int) -> RankSample:
         ranks,
         sample_size=sizes,
         n_items=n_items,
-        design=Adaptive(replacement=first.design.replacement, levels=first.design.levels),
+        design=first.design,
     )
 
 

@@ -80,7 +80,7 @@ def chosen(data: str, design: str) -> str:
     """The estimator that the library takes by itself for a sample of this design."""
     known = next(iter(bank(data).values()))
     few = known.ranks[:200]
-    sample = simulate(few, n_items=known.n_items, rng=0, **design_of(design, known))
+    sample = simulate(few, n_items=known.n_items, design=design_of(design, known), rng=0)
     return str(estimate(sample, metrics="recall@10").method.split(",")[0])
 
 

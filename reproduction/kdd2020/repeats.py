@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from fullrank.designs import Adaptive, Uniform
 from fullrank.estimators import Mapping, alignment_errors, fit_beta, mle, smoothed
 from fullrank.samples import RankSample, simulate
-from reproduction.common.exact import Ranks, adaptive_levels
+from reproduction.common.exact import Ranks
 from reproduction.common.kept import keep_arrays
 from reproduction.common.workers import in_processes
 from reproduction.kdd2020.published import ERRORS
@@ -109,9 +110,9 @@ def hit_rates(ranks: np.ndarray, cut_offs: np.ndarray) -> Floats:
 
 def _repeat(seed: int, known: Ranks) -> dict[str, Any]:
     n, draw = known.n_items, partial(simulate, known.ranks, n_items=known.n_items)
-    sample = draw(sample_size=SIZE, replacement=True, rng=seed)
-    without = draw(sample_size=SIZE, rng=seed)
-    deeper = draw(levels=adaptive_levels(n, START, min(LIMIT, n)), rng=seed)
+    sample = draw(design=Uniform(SIZE, replacement=True), rng=seed)
+    without = draw(design=Uniform(SIZE), rng=seed)
+    deeper = draw(design=Adaptive(START, limit=min(LIMIT, n)), rng=seed)
     fitted = fit_beta(sample)
     mapped = functions(n) | {"beta@P": fitted}
     found = dict(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.designs import RankGrid
+from fullrank.designs import RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.estimators import Mapping, smoothed
 from fullrank.samples import RankSample, simulate
@@ -95,10 +95,10 @@ def _repeat(
 ) -> dict[str, Any]:
     """Schemes, k, and the two of `_cells`."""
     n_items = kept.n_items
-    draw = partial(simulate, kept.ranks, n_items=n_items, sample_size=size, rng=seed)
+    draw = partial(simulate, kept.ranks, n_items=n_items, rng=seed)
     samples = {
-        "with replacement": draw(replacement=True),
-        "without replacement": draw(replacement=False),
+        "with replacement": draw(design=Uniform(size, replacement=True)),
+        "without replacement": draw(design=Uniform(size)),
         UNSEEN: unseen_sample(excluded.ranks, n_items - counts, size, seed),
     }
     at = places(Mapping(sample_size=size, n_items=n_items, a=0.5))

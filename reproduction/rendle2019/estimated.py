@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.cli.demonstration import RENDLE, RENDLE_ITEMS, SAMPLE_SIZE
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.estimators import mle, smoothed
 from fullrank.inference import bounds
 from fullrank.samples import RankSample, simulate
@@ -20,10 +21,10 @@ from reproduction.rendle2019.figures import TOP_METRICS, best, exact_of
 from reproduction.study import spread
 
 COPIES = 2_000  # five users tell an estimator nothing
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100": {"sample_size": SAMPLE_SIZE, "replacement": True},
-    "fixed 100 without": {"sample_size": SAMPLE_SIZE},
-    "adaptive 25": {"levels": [25 * 2**step for step in range(8)]},
+DESIGNS: dict[str, Design] = {
+    "fixed 100": Uniform(SAMPLE_SIZE, replacement=True),
+    "fixed 100 without": Uniform(SAMPLE_SIZE),
+    "adaptive 25": Adaptive(25, limit=3_200),
 }
 ESTIMATORS = ("naive", "MLE", "smoothed")
 
@@ -81,7 +82,7 @@ def _row(design: str, estimator: str, values: np.ndarray, sizes: np.ndarray) -> 
 
 def _sample(model: str, design: str, seed: int) -> RankSample:
     ranks = np.tile(RENDLE[model], COPIES)
-    return simulate(ranks, n_items=RENDLE_ITEMS, rng=seed, **DESIGNS[design])
+    return simulate(ranks, n_items=RENDLE_ITEMS, design=DESIGNS[design], rng=seed)
 
 
 def _repeat(seed: int) -> list[Any]:

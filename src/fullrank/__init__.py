@@ -41,13 +41,13 @@ __all__ = [
     "plan",
     "rank",
     "ranking",
+    "report",
     "reporting",
     "sample_ranks",
     "sample_users",
     "samples",
     "scorers",
     "users_needed",
-    "winner",
 ]
 
 if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
@@ -72,15 +72,15 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank.designs import RankGrid as RankGrid
     from fullrank.estimators import anchored as anchored
     from fullrank.estimators import jointly as jointly
-    from fullrank.evaluation import evaluate as evaluate
+    from fullrank.evaluation import evaluate as evaluate  # type: ignore[no-redef]
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
     from fullrank.inference import estimate as estimate
     from fullrank.inference import plan as plan
     from fullrank.inference import users_needed as users_needed
-    from fullrank.inference import winner as winner
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
+    from fullrank.reporting import report as report
     from fullrank.samples import RankDistribution as RankDistribution
     from fullrank.samples import RankSample as RankSample
     from fullrank.samples import consistency as consistency
@@ -117,13 +117,13 @@ _HOMES = {
     "plan": "fullrank.inference",
     "rank": "fullrank.ranking",
     "ranking": "fullrank.ranking",
+    "report": "fullrank.reporting",
     "reporting": "fullrank.reporting",
     "sample_ranks": "fullrank.ranking",
     "sample_users": "fullrank.data",
     "samples": "fullrank.samples",
     "scorers": "fullrank.scorers",
     "users_needed": "fullrank.inference",
-    "winner": "fullrank.inference",
 }
 
 

@@ -398,8 +398,8 @@ def check(cell: Cell, folder: Path) -> str:
     if cell.command == "compare":
         done = _compared(cell, common, options, folder)
     else:
-        strategy = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
-        done = fullrank(*common, *options, "--strategy", strategy)
+        design = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
+        done = fullrank(*common, *options, "--design", design)
     if not is_right(cell):
         if cell.matter == "none":
             assert "`--user-ids`" in done.err, (cell, done)
@@ -425,9 +425,9 @@ def _check_saved(cell: Cell, folder: Path) -> str:
     model = ("--model", "ease:regularization=3")
     done = fullrank("train", source, *_COLUMNS, *model, "--out", path, "--split", "given")
     assert done.code == 0, (cell, done)
-    strategy = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
+    design = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
     metrics = [f"-m{one}" for one in METRICS]
-    saved = ("--model", f"mine={path}", "--strategy", strategy, "--json")
+    saved = ("--model", f"mine={path}", "--design", design, "--json")
     done = fullrank("evaluate", data, *_COLUMNS, *metrics, *saved)
     if not is_right_saved(cell):
         return _check_refused(cell, done)
@@ -435,7 +435,7 @@ def _check_saved(cell: Cell, folder: Path) -> str:
     split = load_split(data, columns=_ROLES)
     scores, item_ids = scores_by_hand(load(path), split)
     scorer = ScoreArray(scores, user_ids=split.test.user_ids, item_ids=item_ids)
-    expected = evaluate({"mine": scorer}, split, design=strategy, metrics=METRICS, rng=0)
+    expected = evaluate({"mine": scorer}, split, design=design, metrics=METRICS, rng=0)
     found = json.loads(done.out)["models"]
     assert found == json.loads(json.dumps(expected.to_dict()["models"])), (cell, found)
     return "right"
@@ -466,8 +466,8 @@ def _check_numbers(cell: Cell, found: dict[str, Any], first: Model, split: Any) 
         expected.pop("assumed", None)
         _check_equal(cell, found, json.loads(json.dumps(expected)))
         return
-    strategy = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
-    expected = evaluate({"mine": scorer}, split, design=strategy, metrics=METRICS, rng=0)
+    design = {"exact": "exact", "sampled": "sampled:15"}[cell.command]
+    expected = evaluate({"mine": scorer}, split, design=design, metrics=METRICS, rng=0)
     _check_equal(cell, found["models"], json.loads(json.dumps(expected.to_dict()["models"])))
     if cell.command == "exact":
         values = {one["metric"]: one["estimate"] for one in found["models"][0]["metrics"]}

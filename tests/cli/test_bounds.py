@@ -23,8 +23,7 @@ def ranks(tmp_path: Path) -> Path:
 
 
 def words(*more: Any) -> tuple[Any, ...]:
-    how = "--replacement" if SAMPLE.design.replacement else "--no-replacement"
-    return ("--sample-size", 100, "--n-items", 2000, how, *more)
+    return ("--sample-size", 100, "--n-items", 2000, "--design", "sampled", *more)
 
 
 @pytest.mark.parametrize("shape", [None, "decreasing"])

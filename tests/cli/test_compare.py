@@ -18,7 +18,7 @@ SAMPLES = {
     name: simulate(
         np.clip(BASE + shift, 1, 2000),
         n_items=2000,
-        design="sampled:200,replacement=true,excluded=true",
+        design="sampled:200,excluded=true",
         rng=seed,
     )
     for seed, (name, shift) in enumerate({"ease": 0, "ials": 150}.items())
@@ -65,7 +65,7 @@ def test_files(fullrank: Any, tmp_path: Path) -> None:
     assert done.code == 0
     assert "ease − ials  recall@50  +" in done.out
     assert "P(best) 1.00" in done.out
-    assert done.out.endswith("Assuming sampling with replacement.\n")
+    assert done.out.endswith("Assuming sampling without replacement.\n")
 
 
 def test_options(fullrank: Any, run: Path) -> None:

@@ -94,8 +94,8 @@ def test_unknown_method(fullrank: Any, tmp_path: Path, command: str) -> None:
     ("words", "says"),
     [
         (("--level", "95"), r"`--level`.*not 95\b"),
-        (("--target", "me"), r"`--target`.*'population', 'users'.*'me'"),
-        (("--procedure", "x"), r"`--procedure`.*'influence', 'bootstrap'.*'x'"),
+        (("--interval-for", "me"), r"`--interval-for`.*'population', 'users'.*'me'"),
+        (("--uncertainty", "x"), r"`--uncertainty`.*'influence', 'bootstrap'.*'x'"),
     ],
 )
 def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from fullrank.designs import Design, Uniform
 from fullrank.inference import bounds, estimate
 from fullrank.samples import RankSample, simulate
 
@@ -21,7 +22,7 @@ SIZES = ("--sample-size", "100", "--n-items", "5_000", "--training-items", "excl
 
 @pytest.fixture(scope="module")
 def sample() -> RankSample:
-    return simulate(TRUE, n_items=N, design="sampled:100,replacement=true,excluded=true", rng=0)
+    return simulate(TRUE, n_items=N, design="sampled:100,excluded=true", rng=0)
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def two_models(path: Path, sample: RankSample) -> Path:
 def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> None:
     done = fullrank("estimate", ranks, *SIZES, "-m", "recall@10", "-m", "recall@500", "--json")
     assert (done.code, done.err) == (0, "")
-    begins = '{"format": 1, "metrics": [{"metric": "recall@10", "naive": '
+    begins = '{"format": 1, "kind": "Estimates", "metrics": [{"metric": "recall@10", "naive": '
     assert done.out.startswith(begins)
     content = json.loads(done.out)
     assert list(content["metrics"][0])[:5] == ["metric", "naive", "estimate", "low", "high"]
@@ -58,13 +59,13 @@ def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> No
     assert content["metrics"][0]["naive"] == pytest.approx(sample.naive("recall@10"))
     assert content["metrics"][1]["naive"] is None  # everything is in the top 500 of 100
     assert content["model"] == "ranks"
-    assert content["assumed"] == ["Assuming sampling with replacement."]
+    assert content["assumed"] == ["Assuming sampling without replacement."]
 
 
 def test_json_of_several_models(fullrank: Any, tmp_path: Path, sample: RankSample) -> None:
     done = fullrank("estimate", two_models(tmp_path / "two.parquet", sample), "--json")
     content = json.loads(done.out)
-    assert list(content)[:2] == ["format", "models"]
+    assert list(content)[:2] == ["format", "kind"]
     assert [one["model"] for one in content["models"]] == ["[bold]b", "a"]
     for one in content["models"]:
         assert next(iter(one)) == "metrics"
@@ -75,8 +76,8 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     done = fullrank("estimate", ranks, *SIZES, "-m", "recall@10,recall@500", "--bounds")
     assert done.code == 0
     lines = done.out.splitlines()
-    assert "800 targets ranked among 100 of 5,000 items (with replacement" in lines[0]
-    assert lines[1] == "Assuming sampling with replacement."
+    assert "800 targets ranked among 100 of 5,000 items (without replacement" in lines[0]
+    assert lines[1] == "Assuming sampling without replacement."
     assert "bounds" in lines[3]
     assert lines[4].startswith("recall@10 ")
     assert lines[4].endswith("▲")
@@ -94,7 +95,7 @@ def test_the_command_prints_what_python_prints(
     fullrank: Any, ranks: Path, sample: RankSample
 ) -> None:
     """The same table, marks and lines; the command adds what it assumed and what to type next."""
-    assumed = "Assuming sampling with replacement."
+    assumed = "Assuming sampling without replacement."
     metrics = ["recall@10", "recall@200", "ndcg"]
     found = estimate(sample, metrics=metrics)
     done = fullrank("estimate", ranks, *SIZES, "-m", ",".join(metrics))
@@ -113,7 +114,7 @@ def test_the_command_prints_several_models_as_python_does(
     path = two_models(tmp_path / "two.parquet", sample)
     read = read_ranks(path, design="sampled:replacement=true", excluded=True)
     found = estimate(read.samples, metrics=["recall@10", "recall@200"])
-    how = ("estimate", path, "--replacement", "--training-items", "excluded")
+    how = ("estimate", path, "--design", "sampled:replacement=true", "--training-items", "excluded")
     done = fullrank(*how, "-m", "recall@10,recall@200")
     assert done.out == f"{found}\n"
     assert list(found) == ["[bold]b", "a"]
@@ -124,10 +125,10 @@ def test_the_command_prints_several_models_as_python_does(
 
 
 def test_the_plan_that_is_offered_can_be_run(fullrank: Any, ranks: Path) -> None:
-    offered = fullrank("estimate", ranks, *SIZES, "--no-replacement").out.splitlines()[-1]
+    offered = fullrank("estimate", ranks, *SIZES, "--design", "sampled:100").out.splitlines()[-1]
     words = offered.partition("fullrank plan ")[2].split()
-    assert words[-3:] == ["--no-replacement", "--training-items", "excluded"]
-    done = fullrank("plan", *words, "--try", "exact", "--try", "100")
+    assert words[-4:] == ["--training-items", "excluded", "--design", "sampled:100"]
+    done = fullrank("plan", *words, "--try", "exact", "--try", "sampled:100")
     assert done.code == 0
     assert "recommended" in done.out
 
@@ -158,17 +159,18 @@ def test_adaptive_is_noticed(fullrank: Any, tmp_path: Path) -> None:
     lines = [f"{r},{n}" for r, n in zip(adaptive.rows.rank, adaptive.rows.sample_size, strict=True)]
     path.write_text("position,n\n" + "\n".join(lines) + "\n")
     how = ("--column", "rank=position", "--sample-size", "n", "--n-items", "5,000")
-    done = fullrank("estimate", path, *how, "--no-replacement", "--json", "-m", "recall@50")
+    done = fullrank("estimate", path, *how, "--json", "-m", "recall@50")
     content = json.loads(done.out)
-    assert content["design"]["levels"] == [25, 50, 100]
-    assert content["assumed"][0].startswith("Adaptive design, levels 25, 50, 100: rank 1 occurs")
+    assert Design.from_dict(content["design"]) == adaptive.design
+    assert content["assumed"][1].startswith("Adaptive design, levels 25, 50, 100: rank 1 occurs")
     assert content["metrics"][0]["naive"] is None
     expected = estimate(adaptive, metrics="recall@50")
     assert content["metrics"][0]["estimate"] == pytest.approx(expected["recall@50"])
-    said = fullrank("estimate", path, *how, "--design", "fixed", "--json")
-    assert json.loads(said.out)["design"]["levels"] is None
-    finer = fullrank("estimate", path, *how, "--levels", "25,50,75,100", "--json")
-    assert json.loads(finer.out)["design"]["levels"] == [25, 50, 75, 100]
+    said = fullrank("estimate", path, *how, "--design", "sampled", "--json")
+    assert Design.from_dict(json.loads(said.out)["design"]) == Uniform()
+    levels = "adaptive:levels=25/50/75/100"
+    finer = fullrank("estimate", path, *how, "--design", levels, "--json")
+    assert Design.from_dict(json.loads(finer.out)["design"]) == Design.of(levels)
 
 
 def test_our_own_file_carries_its_design(fullrank: Any, tmp_path: Path, sample: RankSample) -> None:
@@ -182,7 +184,7 @@ def test_our_own_file_carries_its_design(fullrank: Any, tmp_path: Path, sample: 
 
 
 def test_bootstrap_follows_the_seed(fullrank: Any, ranks: Path) -> None:
-    words = (*SIZES, "-m", "recall@200", "--method", "mle", "--procedure", "bootstrap")
+    words = (*SIZES, "-m", "recall@200", "--method", "mle", "--uncertainty", "bootstrap")
 
     def low(seed: int) -> float:
         done = fullrank("estimate", ranks, *words, "--resamples", 20, "--json", "--seed", seed)
@@ -203,15 +205,15 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\na,5\nb,2\n")
     again = fullrank("estimate", path, *SIZES)
     assert again.code == 2
-    assert re.search(r"The column user.*n_targets.*user a has 2.*`--leave-out user`", again.err)
+    assert re.search(r"The column user.*`n_targets`.*user a has 2.*The column user", again.err)
     alone = fullrank("estimate", path, *SIZES, "--leave-out", "user", "--json")
     assert json.loads(alone.out)["n_users"] == 3
 
 
 def test_popularity_is_refused(fullrank: Any, ranks: Path) -> None:
-    done = fullrank("estimate", ranks, *SIZES, "--negatives", "popularity")
+    done = fullrank("estimate", ranks, *SIZES, "--design", "popularity")
     assert (done.code, done.out) == (2, "")
-    assert re.search(r"`--negatives`.*uniform.*popular", done.err)
+    assert re.search(r"`--design`.*popularity.*uniform", done.err)
     assert done.err.count("\n") == 1
 
 
@@ -241,7 +243,7 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
     assert "for all users like these" in text
-    words = ("--target", "users", "--procedure", "bootstrap", "--resamples", 20)
+    words = ("--interval-for", "users", "--uncertainty", "bootstrap", "--resamples", 20)
     done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err
     text = page.read_text(encoding="utf-8")

@@ -51,9 +51,11 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("strategy", ["sampled:8", "adaptive:start=4", "users:20"])
-def test_strategies(fullrank: Run, plays: Path, strategy: str) -> None:
-    done = fullrank("evaluate", plays, "--model", "item-knn", "--strategy", strategy, "--json")
+@pytest.mark.parametrize(
+    "words", [("--design", "sampled:8"), ("--design", "adaptive:4"), ("--users", "20")]
+)
+def test_how_much_is_ranked(fullrank: Run, plays: Path, words: tuple[str, str]) -> None:
+    done = fullrank("evaluate", plays, "--model", "item-knn", *words, "--json")
     assert done.code == 0, done.err
     content = json.loads(done.out)
     assert content["format"] == 1
@@ -65,7 +67,7 @@ def test_strategies(fullrank: Run, plays: Path, strategy: str) -> None:
 @pytest.mark.slow
 def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
     command = ("evaluate", plays, "--model", "e=ease:regularization=5", "--model", "popularity",
-               "--strategy", "sampled:8", "-m", "recall@2", "--no-report")  # fmt: skip
+               "--design", "sampled:8", "-m", "recall@2", "--no-report")  # fmt: skip
     out = tmp_path / "run"
     done = fullrank(*command, "--out", out)
     assert done.code == 0, done.err
@@ -109,7 +111,7 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         (["PLAYS", "--model", "easy"], r"`--model`.*'popularity'.*'easy'"),
         (["PLAYS", "--model", "ease:l=1"], r"`--model`.*regularization.*'l'"),
         (["netflics", "--model", "ease"], r"`DATA`.*'ml-latest-small'.*'netflics'"),
-        (["PLAYS", "--model", "ease", "--strategy", "all"], r"`strategy`.*'exact'.*'all'"),
+        (["PLAYS", "--model", "ease", "--design", "all"], r"`--design`.*'exact'.*'all'"),
         (["PLAYS", "--model", "ease", "-m", "ndgc@10"], r"`--metric`.*recall.*'ndgc@10'"),
         (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`--engine`.*'serial'.*'gpu'"),
         (["PLAYS", "--model", "ease", "--split", "half"], r"`--split`.*'auto'.*'half'"),

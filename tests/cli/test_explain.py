@@ -13,16 +13,15 @@ SIZES = ("--sample-size", "100", "--n-items", "26_744")
 
 
 def test_text_and_json_are_the_library_s(fullrank: Any) -> None:
-    expected = explain(
-        metrics=["hr@10", "ndcg@10"], design="sampled:100,replacement=true", n_items=26_744
-    )
+    expected = explain(metrics=["hr@10", "ndcg@10"], design="sampled:100", n_items=26_744)
     words = ("explain", *SIZES, "-m", "hr@10", "-m", "ndcg@10")
     assert fullrank(*words).out == f"{expected}\n"
     assert json.loads(fullrank(*words, "--json").out) == expected.to_dict() | {"assumed": []}
 
 
-def test_without_replacement(fullrank: Any) -> None:
-    assert "(without replacement)" in fullrank("explain", *SIZES, "--no-replacement").out
+def test_with_replacement(fullrank: Any) -> None:
+    how = ("--design", "sampled:replacement=true")
+    assert "(with replacement from all items)" in fullrank("explain", *SIZES, *how).out
 
 
 def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
@@ -35,7 +34,7 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
     assert done.out.startswith("a: A target ranked among 100")
     content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
-    assumed = "Assuming sampling with replacement."
+    assumed = "Assuming sampling without replacement."
     assert done.out.endswith(f"\n\n{assumed}\n")
     assert content["assumed"] == [assumed]
 
@@ -43,7 +42,7 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), r"`--sample-size`.*`--n-items`"),
+        (("--n-items", "100"), r"`--design`.*`--n-items`"),
         (("--sample-size", "n", "--n-items", "9"), r"`--sample-size`.*'n'"),
     ],
 )

@@ -262,10 +262,10 @@ def test_seeds_are_averaged_within_users(fullrank: Any, tmp_path: Path) -> None:
     path, metrics = _three_seeds(tmp_path / "svd.csv"), ["recall@50", "ndcg@100"]
     seeds = read_ranks(path, sample_size=SIZE, n_items=N)["svd"]
     assert isinstance(seeds, Seeds)
-    assert list(seeds) == ["1", "2", "10"]
+    assert list(seeds.samples) == ["1", "2", "10"]
     found = estimate(seeds, metrics=metrics)
-    each = [estimate(one, metrics=metrics) for one in seeds.values()]
-    pseudo = [pseudo_values(one, metrics) for one in seeds.values()]
+    each = [estimate(one, metrics=metrics) for one in seeds.samples.values()]
+    pseudo = [pseudo_values(one, metrics) for one in seeds.samples.values()]
     users = np.zeros((TRUE.size, 2))
     for u, name in enumerate(f"u{u}" for u in range(TRUE.size)):
         users[u] = np.mean([one.values[one.user.tolist().index(name)] for one in pseudo], axis=0)
@@ -287,7 +287,7 @@ def test_seeds_are_averaged_within_users(fullrank: Any, tmp_path: Path) -> None:
 def test_copies_of_a_seed_are_no_further_users(tmp_path: Path) -> None:
     """Three copies of one run leave the interval as wide as it was, and have no spread."""
     path = _three_seeds(tmp_path / "svd.csv")
-    one = read_ranks(path, sample_size=SIZE, n_items=N)["svd"]["1"]
+    one = read_ranks(path, sample_size=SIZE, n_items=N)["svd"].samples["1"]
     copies = estimate(Seeds({"1": one, "2": one, "3": one}), metrics="recall@50")
     alone = estimate(one, metrics="recall@50")
     assert copies["recall@50"] == pytest.approx(alone["recall@50"])
@@ -298,9 +298,9 @@ def test_copies_of_a_seed_are_no_further_users(tmp_path: Path) -> None:
         assert got == pytest.approx(wanted, rel=1e-6)
     assert copies.seeds["recall@50"] == pytest.approx(0.0, abs=1e-12)
     assert estimate(
-        Seeds({"1": one, "2": one}), metrics="recall@50", target="users"
+        Seeds({"1": one, "2": one}), metrics="recall@50", interval_for="users"
     ).standard_error["recall@50"] == pytest.approx(
-        estimate(one, metrics="recall@50", target="users").standard_error["recall@50"]
+        estimate(one, metrics="recall@50", interval_for="users").standard_error["recall@50"]
     )
 
 
@@ -309,10 +309,12 @@ def test_seeds_are_compared_user_by_user(fullrank: Any, tmp_path: Path) -> None:
     how = {"sample_size": SIZE, "n_items": N}
     samples = {
         "old": read_ranks(old, **how)["old"],  # type: ignore[arg-type]
-        "new": read_ranks(new, **how)["new"]["1"],  # type: ignore[arg-type]
+        "new": read_ranks(new, **how)["new"].samples["1"],  # type: ignore[arg-type]
     }
     found = compare(samples, "recall@50", rng=0)
-    values = [pseudo_values(one, "recall@50").values[:, 0] for one in samples["old"].values()]
+    values = [
+        pseudo_values(one, "recall@50").values[:, 0] for one in samples["old"].samples.values()
+    ]
     other = pseudo_values(samples["new"], "recall@50").values[:, 0]
     assert found.differences[0].estimate == pytest.approx((np.mean(values, axis=0) - other).mean())
     assert any("old: averaged over 3 seeds within users" in note for note in found.notes)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import fullrank as fr
 from fullrank import (
     FactorScorer,
     Interactions,
@@ -86,9 +87,8 @@ def outputs(kind: str, folder: Path, fullrank: Callable[..., Any]) -> dict[str, 
         name: dict(zip(compared.metrics, compared.estimate[at].tolist(), strict=True))
         for at, name in enumerate(compared.models)
     }
-    from fullrank.reporting import build_report
 
-    report = build_report(ranks, metrics=METRICS, bounds=False, rng=0)
+    report = fr.report(ranks, metrics=METRICS, bounds=False, rng=0)
     table["report"] = {
         one.name: {metric: value.estimate for metric, value in one.values.items()}
         for one in report.models

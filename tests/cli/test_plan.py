@@ -13,8 +13,8 @@ from fullrank.samples import simulate
 
 pytest.importorskip("pyarrow")
 
-TRY = ("--try", "100", "--try", "25,50,100,200,400,800", "--try", "exact")
-DESIGNS = [100, [25, 50, 100, 200, 400, 800], "exact"]
+DESIGNS = ["sampled:100", "adaptive:25,limit=800", "exact"]
+TRY = tuple(word for design in DESIGNS for word in ("--try", design))
 TRUE = np.random.default_rng(0).integers(1, 45, 400) ** 2
 PILOT = simulate(TRUE, n_items=2000, design="sampled:300,replacement=true,excluded=true", rng=0)
 
@@ -102,15 +102,13 @@ def test_errors(fullrank: Any, words: tuple[str, ...], says: str) -> None:
 
 def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) -> None:
     path = tmp_path / "grown.csv"
-    sample = simulate(
-        TRUE, n_items=2000, design="adaptive:levels=25/50/100,replacement=true", rng=0
-    )
+    sample = simulate(TRUE, n_items=2000, design="adaptive:25,limit=100", rng=0)
     assert sample.rows is not None
     pairs = zip(sample.rows.rank, sample.rows.sample_size, strict=True)
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))
     words = ("plan", "--pilot", path, "--n-items", "2_000", "--margin", "20%", "--try", "exact")
     told = [
-        "Assuming sampling with replacement.",
+        "Assuming sampling without replacement.",
         "Adaptive design, levels 25, 50, 100: rank 1 occurs only at the largest of the sample "
         "sizes.",
     ]

@@ -36,7 +36,15 @@ def test_every_command_asks(fullrank: Any, files: list[Path], command: str) -> N
         "plan": ["--pilot", files[0], "--margin", "20%", "--try", "exact"],
         "compare": files,
     }
-    words = (*given[command], "--n-items", N, "-m", "recall@10", "--replacement")
+    words = (
+        *given[command],
+        "--n-items",
+        N,
+        "-m",
+        "recall@10",
+        "--design",
+        "sampled:replacement=true",
+    )
     wrong = fullrank(command, *words, "--sample-size", 1000)
     assert wrong.code == 0, wrong.err
     assert wrong.out.count(SAYS) == 1

@@ -15,7 +15,7 @@ from fullrank.samples.read_ranks import read_ranks
 pytest.importorskip("pyarrow")
 
 N, SIZE = 5_000, 100
-SIZES = ("--sample-size", SIZE, "--n-items", N, "--no-replacement")
+SIZES = ("--sample-size", SIZE, "--n-items", N, "--design", "sampled")
 TRUE = {
     "a": np.random.default_rng(0).integers(1, 71, 600) ** 2,
     "b": np.random.default_rng(1).integers(1, 69, 600) ** 2,
@@ -47,7 +47,7 @@ def exact(tmp_path: Path) -> Path:
 
 
 def samples_of(path: Path, excluded: bool | None) -> dict[str, RankSample]:
-    settings = {"sample_size": SIZE, "n_items": N, "replacement": False, "excluded": excluded}
+    settings = {"sample_size": SIZE, "n_items": N, "design": "sampled", "excluded": excluded}
     return dict(read_ranks(path, rows=True, **settings).samples)
 
 
@@ -217,7 +217,7 @@ def test_the_note_is_not_there_where_it_does_not_matter(
 
 def test_python_has_the_note_with_its_argument(ranks: Path) -> None:
     samples = samples_of(ranks, None)
-    note = "Whether training items were excluded is not known; say `excluded`, True or False."
+    note = "Whether training items were excluded is not known; say `excluded` in the design, true or false."
     one, both = estimate(samples["a"]), estimate(samples)
     contrast = compare(samples, rng=0)
     assert one.diagnosis.assumed == both.assumed == contrast.assumed == (note,)
@@ -261,6 +261,6 @@ def test_the_plan_that_is_offered_says_it_again(fullrank: Any, ranks: Path) -> N
     done = fullrank("estimate", one, *SIZES, "--training-items", "kept")
     offered = done.out.splitlines()[-1].partition("fullrank plan ")[2].split()
     assert offered[-2:] == ["--training-items", "kept"] or "--training-items" in offered
-    done = fullrank("plan", *offered, "--try", "exact", "--try", "100")
+    done = fullrank("plan", *offered, "--try", "exact", "--try", "sampled:100")
     assert done.code == 0, done.err
     assert "is not known" not in done.out

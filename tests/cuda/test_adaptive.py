@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array
 
+from fullrank.designs import Adaptive
 from fullrank.errors import InputError
 from fullrank.ranking import sample_ranks
 from fullrank.scorers import FactorScorer
@@ -13,13 +14,10 @@ pytestmark = pytest.mark.slow
 COLUMNS = ("rank", "sample_size", "offset", "n_items")
 
 
-def same(scorer, targets, **how):
+def same(scorer, targets, design, **how):
     """The sample of the device, after comparing it with the CPU's."""
-    how = {"rng": KEY, "start": 4, "replacement": True, **how}
-    here, there = (
-        sample_ranks(scorer, targets, device=one, **how, design="adaptive")
-        for one in (None, "cuda")
-    )
+    how = {"rng": KEY, "design": design, **how}
+    here, there = (sample_ranks(scorer, targets, device=one, **how) for one in (None, "cuda"))
     for name in COLUMNS:
         a, b = (getattr(one.rows, name) for one in (here, there))
         np.testing.assert_array_equal(a, b, err_msg=name)
@@ -40,7 +38,7 @@ def world(seed, *, n_users=4, n_items=60, d=3, whole=True):
 def test_targets_go_on_while_they_are_at_the_top():
     scorer, order, _ = world(0)
     targets = ([0, 1, 2, 3], [order[0, 0], order[1, 30], order[2, 2], order[3, 0]])
-    sample = same(scorer, targets, limit=50)
+    sample = same(scorer, targets, "adaptive:4,limit=50,replacement=true")
     assert np.unique(sample.rows.sample_size).size > 1
 
 
@@ -51,14 +49,15 @@ def test_several_targets_each_go_on_by_themselves(ties):
     users = np.repeat([0, 2], 3)
     targets = (users, np.concatenate([order[0, [0, 1, 40]], order[2, [0, 5, 9]]]))
     exclude = csr_array(random.random((4, 60)) < 0.2)
-    sample = same(scorer, targets, limit=40, stop_rank=2, ties=ties, exclude=exclude, growth=3)
+    design = "adaptive:4,limit=40,growth=3,refine_rank=2,replacement=true"
+    sample = same(scorer, targets, design, ties=ties, exclude=exclude)
     assert np.unique(sample.rows.sample_size).size > 1
 
 
 @pytest.mark.verify
 def test_a_pool_that_ends_gives_an_exact_rank():
     scorer, order, _ = world(2, n_items=9, whole=False)
-    sample = same(scorer, ([0, 1], [order[0, 0], order[1, 4]]), start=5, limit=9, replacement=False)
+    sample = same(scorer, ([0, 1], [order[0, 0], order[1, 4]]), "adaptive:5,limit=9")
     assert (sample.rows.rank[0], sample.rows.sample_size[0]) == (1, 9)
 
 
@@ -67,7 +66,7 @@ def test_pools_without_seen_items():
     scorer, order, random = world(3, n_items=1_100)
     exclude = csr_array(random.random((4, 1_100)) < 0.03)
     targets = ([0, 1], order[[0, 1], [0, 3]])
-    same(scorer, targets, limit=30, replacement=False, pool="unseen", exclude=exclude)
+    same(scorer, targets, "adaptive:4,limit=30,pool=unseen", exclude=exclude)
 
 
 @pytest.mark.verify
@@ -96,4 +95,5 @@ def test_larger_worlds(n_items, replacement):
     scorer, _, random = world(5, n_users=3_000, n_items=n_items, d=16, whole=n_items == 2_000)
     targets = np.divmod(np.unique(random.integers(0, 3_000 * n_items, 5_000)), n_items)
     exclude = random_array((3_000, n_items), density=0.01, rng=1, format="csr")
-    same(scorer, targets, start=10, stop_rank=2, replacement=replacement, exclude=exclude)
+    design = Adaptive(10, refine_rank=2, replacement=replacement)
+    same(scorer, targets, design, exclude=exclude)

@@ -6,6 +6,7 @@ import triton
 import triton.language as tl
 
 from fullrank._lib.device import open_device
+from fullrank.designs import Rounds
 from fullrank.designs.draws import Pools, philox4x32, reference_indices
 from fullrank.ranking.cuda.draws import user_words
 from fullrank.ranking.cuda.sampled import device_data
@@ -36,7 +37,8 @@ def both(pools, first, count, *, replacement):
     gpu = gpu_for(KEY)
     whole = slice(0, pools.users.size)
     names = None if pools.items is None else gpu.move(pools.items)
-    group = make_group(gpu, pools.users, None, pools, whole, names, replacement)
+    drawing = Rounds((2,), (), replacement).drawing
+    group = make_group(gpu, pools.users, None, pools, whole, names, drawing)
     first, count = np.asarray(first), np.asarray(count)
     every = np.arange(pools.users.size)
     own = draw(gpu, group, *(gpu.move(one) for one in (every, first, count)))

@@ -21,10 +21,10 @@ def ranks(found):
 
 
 @pytest.mark.breadth
-@pytest.mark.parametrize("strategy", ["exact", "sampled:8", "adaptive:20,start=4"])
-def test_shards_of_a_device_have_the_ranks_of_the_cpu(strategy):
+@pytest.mark.parametrize("design", ["exact", "sampled:8", "adaptive:4,limit=20"])
+def test_shards_of_a_device_have_the_ranks_of_the_cpu(design):
     models, targets = problem()
-    how = {"strategy": strategy, "metrics": "recall@10", "shard_size": 4}
+    how = {"design": design, "metrics": "recall@10", "shard_size": 4}
     here, there = (evaluate(models, targets, device=one, **how) for one in (None, "cuda"))
     assert ranks(there) == ranks(here)
     assert (here.about["device"], there.about["device"]) == ("cpu", "cuda")

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.sparse import csr_array, random_array
 
+from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.ranking import sample_ranks
 from fullrank.ranking.cuda.sampled import device_data
@@ -19,7 +20,7 @@ COLUMNS = ("rank", "sample_size", "offset", "n_items")
 
 def same(scorer, targets, **how):
     """The sample of the device, after comparing it with the CPU's."""
-    how = {"rng": KEY, "sample_size": 30, "replacement": True, **how}
+    how = {"rng": KEY, "design": "sampled:30,replacement=true", **how}
     here, there = (sample_ranks(scorer, targets, device=one, **how) for one in (None, "cuda"))
     for name in COLUMNS:
         a, b = (getattr(one.rows, name) for one in (here, there))
@@ -65,14 +66,14 @@ def test_factors_of_any_width_and_type(d, dtype):
 
 def test_without_replacement():
     users, items, _ = factors(1, n_items=1025)
-    same(FactorScorer(users, items), ONE, replacement=False)
+    same(FactorScorer(users, items), ONE, design="sampled:30")
 
 
 @pytest.mark.verify
 def test_a_whole_pool_gives_the_exact_rank():
     users, items, _ = factors(2, n_items=9)
     scorer = FactorScorer(users, items)
-    sample = same(scorer, ([1], [3]), sample_size=9, replacement=False)
+    sample = same(scorer, ([1], [3]), design="sampled:9")
     scores = scorer.scores([1])[0]
     assert sample.rows.rank[0] == 1 + np.count_nonzero(scores > scores[3])
 
@@ -84,7 +85,7 @@ def test_excluded_items_and_a_smaller_catalogue(pool, catalogue):
     users, items, random = factors(3, whole=True)
     exclude = csr_array(random.random((3, 50)) < 0.3)  # user 3 is beyond its last row
     same(FactorScorer(users, items), SEVERAL if catalogue is None else ([0, 0, 3], [7, 9, 0]),
-         exclude=exclude, pool=pool, items=catalogue)  # fmt: skip
+         exclude=exclude, design=Uniform(30, replacement=True, pool=pool), items=catalogue)  # fmt: skip
 
 
 @pytest.mark.verify
@@ -128,7 +129,7 @@ def test_infinite_scores_are_scores():
     bias[[3, 7, 12]], bias[[5, 49]] = np.inf, -np.inf
     same(FactorScorer(users, items, item_bias=bias), ONE)
     items[20] = np.inf * np.sign(users[0])
-    same(FactorScorer(users[:1], items), ([0], [7]), sample_size=60)
+    same(FactorScorer(users[:1], items), ([0], [7]), design="sampled:60,replacement=true")
 
 
 @pytest.mark.verify
@@ -153,14 +154,8 @@ def test_given_negatives():
     users, items, random = factors(8, whole=True)
     given = random.integers(10, 49, (3, 11))
     given[1, 8:] = -1
-    how = {"negatives": given, "sample_size": None, "pool": "all"}
+    how = {"negatives": given, "design": "sampled:replacement=true"}
     same(FactorScorer(users, items), ([3, 1, 0], [7, 8, 9]), **how)
-
-
-@pytest.mark.verify
-def test_shared_draws():
-    users, items, _ = factors(9)
-    same(FactorScorer(users, items), SEVERAL, shared_draws=2)
 
 
 @pytest.mark.breadth
@@ -262,7 +257,8 @@ def test_nan_of_an_excluded_item_is_no_error():
     users, items, _ = factors(12)
     items[20] = np.nan
     exclude = csr_array((np.ones(4), ([0, 1, 2, 3], [20] * 4)), shape=(4, 50))
-    same(FactorScorer(users, items), ONE, exclude=exclude, sample_size=120)
+    design = "sampled:120,replacement=true"
+    same(FactorScorer(users, items), ONE, exclude=exclude, design=design)
 
 
 @pytest.mark.parametrize(
@@ -306,19 +302,20 @@ def test_the_device_is_one_that_is_known():
     ],
 )
 @pytest.mark.parametrize(
-    "how",
+    ("design", "how"),
     [
-        {"replacement": False},
-        {},
-        {"exclude": 0.05},
-        {"exclude": 0.05, "pool": "unseen", "replacement": False},
-        {"ties": "worst"},
+        (Uniform(), {}),
+        (Uniform(replacement=True), {}),
+        (Uniform(replacement=True), {"exclude": 0.05}),
+        (Uniform(pool="unseen"), {"exclude": 0.05}),
+        (Uniform(replacement=True), {"ties": "worst"}),
     ],
 )
-def test_larger_worlds(n_items, d, dtype, whole, how):
+def test_larger_worlds(n_items, d, dtype, whole, design, how):
     users, items, random = factors(1, n_users=2_000, n_items=n_items, d=d, whole=whole, dtype=dtype)
     if "exclude" in how:
         exclude = random_array((2_000, n_items), density=how["exclude"], rng=1, format="csr")
         how = {**how, "exclude": exclude}
     targets = np.divmod(np.unique(random.integers(0, 2_000 * n_items, 4_000)), n_items)
-    same(FactorScorer(users, items), targets, sample_size=min(n_items, 150), **how)
+    design = design.with_(sample_size=min(n_items, 150))
+    same(FactorScorer(users, items), targets, design=design, **how)

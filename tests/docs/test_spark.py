@@ -17,7 +17,7 @@ import pytest
 from fullrank.samples import RankSample
 
 ROOT = Path(__file__).parents[2]
-OWN: dict[str, Any] = {"sample_size": 20, "replacement": True, "pool": "unseen"}
+OWN: dict[str, Any] = {"design": "sampled:20,replacement=true,pool=unseen"}
 # the example with a table of three files; then users' own catalogues in nine partitions, of which
 # at least six are empty
 PROGRAM = f"""

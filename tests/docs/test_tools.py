@@ -42,6 +42,17 @@ def test_output_is_shown_and_blocks_share_names(run: Callable[..., str]) -> None
     assert shown.strip() == ("```python\nprint(x * 2)\n```\n\n``` { .text .output }\n6\n```")
 
 
+def test_a_block_can_be_a_file_that_commands_take(run: Callable[..., str]) -> None:
+    code = "from fullrank import metrics\nmetrics.register('tenth', lambda rank: 0.1 / rank)\nx = 3"
+    shown = run(
+        fence("python run file=tenth_metric.py", code),
+        fence("python run", "print(x)"),
+        fence("console run", "$ fullrank --plugin tenth_metric.py --version"),
+    )
+    assert '```python title="tenth_metric.py"' in shown
+    assert "3" in shown
+
+
 def test_what_is_not_marked_is_left_alone(run: Callable[..., str]) -> None:
     text = fence("python", "raise SystemExit")
     assert run(text) == text

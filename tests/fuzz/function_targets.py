@@ -14,7 +14,17 @@ from scipy.sparse import csr_array
 
 from fullrank import inference, metrics, models, ranking, samples, scorers
 from fullrank.data import Interactions, sample_users, simulate
-from fullrank.designs import Design, RankGrid, draw_negatives, kernel
+from fullrank.designs import (
+    Adaptive,
+    Design,
+    RankGrid,
+    Uniform,
+    collapse,
+    draw_negatives,
+    expected_metric,
+    kernel,
+    sampled_metric_std,
+)
 from fullrank.errors import FullrankError
 from fullrank.estimators.methods import METHODS
 from fullrank.metrics import names as metric_names
@@ -77,10 +87,11 @@ def _raw(source: random.Random) -> dict[str, Any]:
         "rank": _ranks(source, size, n),
         "sample_size": n,
         "n_items": source.choice((n, n + 1, 100, 1000, 10**6, 10**9, 10**12)),
-        "replacement": source.random() < 0.5,
     }
+    how: dict[str, Any] = {"replacement": source.random() < 0.5}
     if source.random() < 0.2:
-        named |= {"levels": [n, 2 * n, 4 * n], "sample_size": np.where(named["rank"] > 1, n, 4 * n)}
+        how["levels"] = (n, 2 * n, 4 * n)
+        named["sample_size"] = np.where(named["rank"] > 1, n, 4 * n)
     if source.random() < 0.2:
         named["user"] = np.arange(size) if source.random() < 0.5 else [str(i) for i in range(size)]
     if source.random() < 0.2:
@@ -89,8 +100,15 @@ def _raw(source: random.Random) -> dict[str, Any]:
         named |= {"n_targets": np.full(size, 2), "offset": np.arange(size) % 2,
                   "user": np.arange(size) // 2}  # fmt: skip
     if source.random() < 0.2:
-        named |= {"ties": "best", "pool": source.choice(("all", "unseen")), "shared_draws": True}
+        how |= {"ties": "best", "pool": source.choice(("all", "unseen"))}
+    named["design"] = _design(source, how)
     return named
+
+
+def _design(source: random.Random, how: dict[str, Any]) -> Any:
+    """A design of these settings, as an object or as text."""
+    design = Adaptive(**how) if {"levels", "start"} & set(how) else Uniform(**how)
+    return source.choice((design, str(design)))
 
 
 @target("RankSample.from_ranks", share=12)
@@ -125,16 +143,15 @@ def _sample(source: random.Random) -> RankSample:
     n_items = source.choice((2, 5, 30, 200, 5000, 10**6, 10**9))
     ranks = _ranks(source, source.choice((1, 2, 5, 30, 100)), n_items)
     replacement = source.random() < 0.5
-    kind: dict[str, Any] = {"sample_size": source.choice((2, 3, 10, 40, n_items))}
+    how: dict[str, Any] = {"sample_size": source.choice((2, 3, 10, 40, n_items))}
     if not replacement or n_items > 1000:
-        kind["sample_size"] = min(kind["sample_size"], n_items, 200)
+        how["sample_size"] = min(how["sample_size"], n_items, 200)
     if source.random() < 0.4 and n_items >= 30:
-        kind = {"levels": [5, 10, 20, 30][: source.randrange(1, 5)]}
+        how = {"levels": (5, 10, 20, 30)[: source.randrange(1, 5)]}
         if source.random() < 0.3:
-            kind["stop_rank"] = source.randrange(1, 5)
-    sample = samples.simulate(
-        ranks, n_items=n_items, replacement=replacement, rng=source.randrange(100), **kind
-    )
+            how["refine_rank"] = source.randrange(1, 5)
+    design = _design(source, how | {"replacement": replacement})
+    sample = samples.simulate(ranks, n_items=n_items, design=design, rng=source.randrange(100))
     if source.random() < 0.2:
         sample = sample.without_rows()
     return sample
@@ -146,19 +163,20 @@ def simulated_ranks(source: random.Random) -> Any:
     named = {
         "true_ranks": _ranks(source, source.randrange(1, 9), min(n_items, 10**6)),
         "n_items": n_items,
-        "replacement": source.random() < 0.5,
         "rng": source.randrange(9),
     }
-    named |= source.choice(({"sample_size": 5}, {"levels": [2, 4, 5], "stop_rank": 1}))
+    how = source.choice(({"sample_size": 5}, {"levels": (2, 4, 5), "refine_rank": 1}))
+    named["design"] = _design(source, how | {"replacement": source.random() < 0.5})
     return str(samples.simulate(**spoiled(source, named)))
 
 
 @target("designs", share=8)
 def designs(source: random.Random) -> Any:
-    named = {"replacement": True, "levels": [5, 10, 20], "stop_rank": 2, "pool": "all",
-             "ties": "best", "shared_draws": False}  # fmt: skip
-    design = Design(**spoiled(source, named))
-    design.level_sizes(100)
+    named = {"replacement": True, "levels": [5, 10, 20], "refine_rank": 2, "pool": "all",
+             "ties": "best"}  # fmt: skip
+    design = Adaptive(**spoiled(source, named))
+    assert Design.of(str(design)) == design == Design.from_dict(design.to_dict())
+    design.rounds(100)
     rank, size = design.possible(100)
     return str(design), design.probabilities(rank, size, n_items=100, grid=RankGrid.default(100))
 
@@ -168,19 +186,21 @@ def kernels(source: random.Random) -> Any:
     n_items = source.choice((2, 10, 1000, 10**6, 10**9))
     named: dict[str, Any] = {
         "true_ranks": _ranks(source, source.randrange(1, 6), n_items),
-        "sample_size": source.choice((1, 2, 10, 100)),
         "n_items": n_items,
+    }
+    how = {
+        "sample_size": source.choice((1, 2, 10, 100)),
         "replacement": source.random() < 0.5,
     }
     which = source.randrange(4)
     if which == 0:
-        return kernel(**spoiled(source, named))
-    named["metric"] = _metric(source)
+        return kernel(**spoiled(source, named | how))
+    named |= {"metric": _metric(source), "design": _design(source, how)}
     if which == 1:
-        return designs.expected_metric(**spoiled(source, named))
+        return expected_metric(**spoiled(source, named))
     if which == 2:
-        return designs.sampled_metric_std(**spoiled(source, named))
-    return samples.collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
+        return sampled_metric_std(**spoiled(source, named))
+    return collapse(**spoiled(source, {"metric": _metric(source), "n_items": n_items}))
 
 
 @target("consistency", share=0.6)
@@ -192,7 +212,7 @@ def consistency(source: random.Random) -> Any:
         "second": _ranks(source, 3, n_items),
         "n_items": n_items,
         "sample_sizes": source.choice((None, [2], [2, 5])),
-        "replacement": source.random() < 0.5,
+        "design": _design(source, {"replacement": source.random() < 0.5}),
     }
     found = samples.consistency(**_bounded(spoiled(source, named), "n_items", 1000))
     return str(found), found.expected, found.exact
@@ -245,10 +265,10 @@ def estimate(source: random.Random) -> Any:
         "method": source.choice(("auto", *METHODS)),
         "metrics": [_metric(source), "recall@2"],
         "confidence_level": source.choice((0.95, None, 0.5)),
-        "target": source.choice(("population", "users")),
+        "interval_for": source.choice(("population", "users")),
     }
     if source.random() < 0.1:
-        named |= {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
+        named |= {"uncertainty": "bootstrap", "n_resamples": 20, "rng": 0}
     if source.random() < 0.2:
         name = source.choice(list(_SETTINGS))
         named[name] = _SETTINGS[name]
@@ -264,7 +284,7 @@ def bounds(source: random.Random) -> Any:
         "sample": _sample(source),
         "metrics": "recall@5",
         "shape": source.choice((None, "decreasing")),
-        "target": source.choice(("population", "users")),
+        "interval_for": source.choice(("population", "users")),
         "confidence_level": 0.9,
         "n_events": source.choice((2, 12)),
     }
@@ -290,7 +310,10 @@ def _results(source: random.Random, kind: int) -> dict[str, Any]:
         }
     n_items = source.choice((20, 500))
     return {
-        name: samples.simulate(_ranks(source, size, n_items), n_items=n_items, design="sampled:10", rng=i, user=np.arange(size) if source.random() < 0.9 else None)
+        name: samples.simulate(
+            _ranks(source, size, n_items), n_items=n_items, design="sampled:10", rng=i,
+            user=np.arange(size) if source.random() < 0.9 else None,
+        )
         for i, name in enumerate(names)
     }  # fmt: skip
 
@@ -299,7 +322,7 @@ def _results(source: random.Random, kind: int) -> dict[str, Any]:
 def compare(source: random.Random) -> Any:
     kind = source.randrange(3)
     named: dict[str, Any] = {
-        "results": _results(source, kind),
+        "ranks": _results(source, kind),
         "metrics": "ndcg@10",
         "test": source.choice(("t", "z", "bootstrap", "randomization", "sign", "wilcoxon")),
         "correction": source.choice(("holm", "bonferroni", "bh", None)),
@@ -314,25 +337,12 @@ def compare(source: random.Random) -> Any:
 
 def _spoiled_results(source: random.Random, named: dict[str, Any]) -> dict[str, Any]:
     if source.random() < 0.3:
-        results = dict(named["results"])
+        results = dict(named["ranks"])
         name = source.choice(list(results))
         value = results[name]
         results[name] = spoiled(source, value, 1.0) if isinstance(value, dict) else anything(source)
-        named = {**named, "results": results}
+        named = {**named, "ranks": results}
     return spoiled(source, named, 0.4)
-
-
-@target("winner", share=0.5)
-def winner(source: random.Random) -> Any:
-    named: dict[str, Any] = {
-        "results": _results(source, source.randrange(3)),
-        "metrics": "ndcg@10",
-        "how": source.choice(("normal", "bootstrap")),
-        "paired": source.choice((None, True, False)),
-        "n_draws": 50,
-        "rng": 0,
-    }
-    return _plain(inference.winner(**_spoiled_results(source, named)))
 
 
 @target("plan", share=0.12)
@@ -343,7 +353,7 @@ def plan(source: random.Random) -> Any:
         "n_users": source.choice((2, 100, 10**6)),
         "shape": source.choice((0.3, 0.05, 1.0)),
         "designs": [50, [10, 20, 40], "exact"],
-        "target": source.choice(("users", "population")),
+        "interval_for": source.choice(("users", "population")),
     }
     named |= source.choice(
         ({"margin": "5%"}, {"margin": 0.01}, {"budget": 1e6}, {"difference": 0.01, "power": 0.8})
@@ -401,7 +411,7 @@ def means(source: random.Random) -> Any:
         named["test"] = source.choice(tests)
         return str(inference.paired_test(**spoiled(source, named)))
     named = {"values": values, "method": source.choice(("t", "normal", "wilson", "hoeffding")),
-             "target": source.choice(("users", "population")),
+             "interval_for": source.choice(("users", "population")),
              "population": source.choice((None, 100))}  # fmt: skip
     if source.random() < 0.2:
         named["strata"] = np.arange(size) % 2
@@ -486,39 +496,41 @@ def rank(source: random.Random) -> Any:
         "batch_size": source.choice((None, 1, 3)),
     }
     found = ranking.rank(**_spoiled_ask(source, named))
-    return found.ranks, str(found), found.metrics("ndcg@3", "auc")
+    return found.ranks, str(found), found.metrics("ndcg@3, auc")
 
 
 @target("sample_ranks", share=3)
 def sample_ranks(source: random.Random) -> Any:
     named = _asked(source, 4, 9) | {
+        "ties": source.choice(("best", "worst", "random")),
+    }
+    how: dict[str, Any] = {
         "sample_size": source.choice((2, 5, 9)),
         "replacement": source.random() < 0.5,
         "pool": source.choice(("all", "unseen")),
-        "ties": source.choice(("best", "worst", "random")),
     }
     if source.random() < 0.2:
         n = named["targets"][0].size
         named["negatives"] = np.array(
             [[source.randrange(-1, 9) for _ in range(3)] for _ in range(n)]
         )
-        named["sample_size"] = None
-    if source.random() < 0.2:
-        named["shared_draws"] = 2
+        how["sample_size"] = None
+    named["design"] = _design(source, how)
     return str(ranking.sample_ranks(**_spoiled_ask(source, named)))
 
 
-@target("sample_ranks", share=3)
-def sample_ranks(source: random.Random) -> Any:
-    named = _asked(source, 4, 30) | {
+@target("sample_ranks, adaptive", share=3)
+def adaptive_ranks(source: random.Random) -> Any:
+    how = {
         "start": source.choice((2, 5)),
         "limit": source.choice((None, 20, 30)),
         "growth": source.choice((2, 1.5, 1.0001)),
-        "stop_rank": 1,
+        "refine_rank": 1,
         "replacement": source.random() < 0.3,
         "pool": source.choice(("all", "unseen")),
     }
-    return str(ranking.sample_ranks(**_spoiled_ask(source, named), design="adaptive"))
+    named = _asked(source, 4, 30) | {"design": Adaptive(**spoiled(source, how))}
+    return str(ranking.sample_ranks(**_spoiled_ask(source, named)))
 
 
 @target("sample_users and draw_negatives", share=6)
@@ -531,9 +543,10 @@ def draws(source: random.Random) -> Any:
                       "spread": source.choice((None, {"a": 1, "b": 2}, [1.0] * 6))}  # fmt: skip
         found = sample_users(**spoiled(source, named))
         return str(found), found.weight
-    named = {"targets": (np.array([0, 1]), np.array([5, 3])), "sample_size": 4, "rng": 1,
-             "n_items": source.choice((8, 2**31 - 1, 10**12)), "pool": "all",
-             "replacement": source.random() < 0.5}  # fmt: skip
+    named = {"targets": (np.array([0, 1]), np.array([5, 3])), "rng": 1,
+             "n_items": source.choice((8, 2**31 - 1, 10**12)),
+             "design": _design(source, {"sample_size": 4, "replacement": source.random() < 0.5}),
+             }  # fmt: skip
     return draw_negatives(**spoiled(source, named)).items
 
 

@@ -24,7 +24,6 @@ from fullrank.data import Interactions, sample_users, simulate
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import (
     Adaptive,
-    Design,
     Negatives,
     RankGrid,
     Uniform,
@@ -34,10 +33,10 @@ from fullrank.designs import (
 from fullrank.errors import DownloadError, InputError, WriteError
 from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankDistribution, RankSample, consistency
-from fullrank.samples import simulate as simulate_ranks
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray, as_scorer
 
-FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
+HUGE = Uniform(10**12, replacement=True)
+FIXED = {"sample_size": 10, "n_items": 50}
 
 
 def says(call, *given, **named) -> str:
@@ -82,7 +81,7 @@ def test_names_of_models_cannot_break_a_table() -> None:
     given = {name: {"ndcg@10": random.random(50)} for name in ("a\nb", "\x1b[31mc", "d|e")}
     for found in (
         inference.compare(given, "ndcg@10", baseline="a\nb", rng=0),
-        inference.winner(given, "ndcg@10", rng=0),
+        inference.compare(given, "ndcg@10", test="z", rng=0),
     ):
         assert found.models == (r"a\nb", r"\x1b[31mc", "d|e")
         for text in (str(found), found.to_markdown(), found._repr_html_()):
@@ -174,16 +173,12 @@ def test_users_of_a_sample_are_text_that_files_can_hold() -> None:
 
 
 def test_levels_that_are_ragged_or_none() -> None:
+    assert re.search(r"`levels`.*length", says(Adaptive, levels=[[1], [1, 2]]))
+    assert re.search(r"`levels`.*increasing.*\[\]", says(Adaptive, levels=[]))
+    assert re.search(r"`sample_size`.*\[2, 3\]", says(Uniform, [2, 3]))
     assert re.search(
-        r"`levels`.*length", says(RankSample.from_ranks, [1], **FIXED, levels=[[1], [1, 2]])
-    )
-    assert re.search(r"`levels`.*\b0\b", says(simulate_ranks, [1], n_items=9, levels=[]))
-    assert re.search(
-        r"`sample_size`.*\b2\b", says(simulate_ranks, [1], n_items=9, sample_size=[2, 3])
-    )
-    assert re.search(
-        r"`stop_rank`.*\barray\(\[1, 2\]\)",
-        says(Design, replacement=True, levels=[5, 9], stop_rank=np.array([1, 2])),
+        r"`refine_rank`.*\barray\(\[1, 2\]\)",
+        says(Adaptive, levels=[5, 9], refine_rank=np.array([1, 2])),
     )
 
 
@@ -237,7 +232,7 @@ def test_statistics_of_absurd_numbers() -> None:
     )
     assert inference.users_needed(0.1, spread=0.0, population=1).n_users == 1
     empty = {"a": {"ndcg": []}, "b": {"ndcg": []}}
-    assert re.search(r"`results\['a'\]`.*empty", says(inference.winner, empty, "ndcg"))
+    assert re.search(r"`ranks\['a'\]`.*empty", says(inference.compare, empty, "ndcg"))
 
 
 def test_the_interval_of_a_metric_next_to_nothing() -> None:
@@ -260,7 +255,7 @@ def test_the_interval_of_a_metric_next_to_nothing() -> None:
         (lambda: RankGrid.default(10**12, max_k=10**11),
          r"`max_k`.*\b200,000,000,000\b.*5\.8 TiB.*8\.0 GiB"),
         (lambda: RankGrid.default(2**60), r"`n_items`.*\b1152921504606846976\b"),
-        (lambda: expected_metric([1], "ndcg", n_items=10**13, design=Uniform(10**12, replacement=True)),
+        (lambda: expected_metric([1], "ndcg", n_items=10**13, design=HUGE),
          r"`sample_size`.*\b1,000,000,000,000\b.*58\.2 TiB.*8\.0 GiB"),
         (lambda: consistency([1], [2], "ndcg", n_items=10**12, design="sampled:replacement=true"),
          r"`sample_sizes`.*\b1,000,000,000,000\b"),
@@ -270,9 +265,9 @@ def test_the_interval_of_a_metric_next_to_nothing() -> None:
          r"`n_users`.*\b1,000,000\b.*\b1,000,000\b.*\b20\b.*36\.4 TiB.*8\.0 GiB"),
         (lambda: sample_users(10**12, 3),
          r"`users`.*\b1,000,000,000,000\b.*14\.6 TiB.*8\.0 GiB"),
-        (lambda: draw_negatives(([0], [1]), 9, design=Uniform(10**12, replacement=True)),
+        (lambda: draw_negatives(([0], [1]), 9, design=HUGE),
          r"`sample_size`.*\b1\b.*\b999,999,999,999\b.*7\.3 TiB"),
-        (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), design=Uniform(10**12, replacement=True)),
+        (lambda: sample_ranks(np.ones((1, 9)), ([0], [1]), design=HUGE),
          r"`sample_size`.*\b1,000,000,000,000\b"),
         (lambda: inference.paired_test([0.1, 0.2], test="bootstrap", n_resamples=10**12),
          r"`n_resamples`.*\b1,000,000,000,000\b"),

@@ -48,8 +48,12 @@ def _ids(draw: str, letter: str, size: int, random: Any) -> Any:
 )
 @pytest.mark.parametrize(
     "verb",
-    [rank, partial(sample_ranks, sample_size=6), partial(sample_ranks, start=3)],
-    ids=["rank", "sample_ranks", "sample_ranks"],
+    [
+        rank,
+        partial(sample_ranks, design="sampled:6"),
+        partial(sample_ranks, design="adaptive:3"),
+    ],
+    ids=["rank", "sampled", "adaptive"],
 )
 def test_the_order_of_rows_changes_nothing(verb: Any, kind: str, seed: int, draw: str) -> None:
     random = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_adaptive_outcomes_sum_to_one(n_items: int, replacement: bool, data: st.
 
 @given(st.lists(st.integers(1, 20), min_size=2, max_size=60), st.randoms(use_true_random=False))
 def test_order_and_sharding_change_nothing(ranks: list[int], random) -> None:
-    settings = {"sample_size": 20, "n_items": 300, "replacement": False}
+    settings = {"sample_size": 20, "n_items": 300}
     whole = RankSample.from_ranks(ranks, **settings)
     cut = len(ranks) // 2
     shuffled = ranks[:]

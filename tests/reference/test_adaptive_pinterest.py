@@ -48,20 +48,15 @@ def recall_error(sample: RankSample, exact: np.ndarray) -> float:
 
 
 @pytest.mark.parametrize(
-    ("settings", "size", "error"),
+    ("design", "size", "error"),
     [
-        ({"start": 100, "limit": 3200, "replacement": True}, 299, (1.98, 0.74)),
-        ({"start": 25, "limit": 3200}, 251, (1.97, 0.56)),
+        ("adaptive:100,limit=3200,replacement=true", 299, (1.98, 0.74)),
+        ("adaptive:25,limit=3200", 251, (1.97, 0.56)),
     ],
 )
-def test_size_and_error(
-    world: World, settings: dict[str, Any], size: float, error: tuple[float, float]
-) -> None:
+def test_size_and_error(world: World, design: str, size: float, error: tuple[float, float]) -> None:
     scorer, targets, exact = world
-    samples = [
-        sample_ranks(scorer, targets, rng=seed, **settings, design="adaptive")
-        for seed in range(REPEATS)
-    ]
+    samples = [sample_ranks(scorer, targets, design=design, rng=seed) for seed in range(REPEATS)]
     assert np.mean([s.average_size for s in samples]) == pytest.approx(size, rel=0.015)
     errors = 100 * np.array([recall_error(s, exact) for s in samples])
     # the mean of six repeats, within three of its standard errors

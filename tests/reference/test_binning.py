@@ -8,7 +8,7 @@ less than 0.1 %.
 import numpy as np
 import pytest
 
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.samples import RankDistribution, RankSample, simulate
 
 METRICS = [f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 5, 10, 20, 50)]
@@ -30,13 +30,14 @@ def like_published(n_items: int, a: float, size: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("design", [{"sample_size": 100}, {"levels": (25, 50, 100, 200, 400)}])
+@pytest.mark.parametrize("design", [Uniform(100), Adaptive(levels=(25, 50, 100, 200, 400))])
 @pytest.mark.parametrize(("n_items", "a"), [(3_706, 0.35), (9_916, 0.45), (16_980, 0.25)])
 def test_default_grid_within_a_thousandth_of_the_dense_one(
-    n_items: int, a: float, design: dict[str, object], replacement: bool
+    n_items: int, a: float, design: Design, replacement: bool
 ) -> None:
     ranks = like_published(n_items, a, 6_000)
-    sample = simulate(ranks, n_items=n_items, replacement=replacement, rng=1, **design)  # type: ignore[arg-type]
+    design = design.with_(replacement=replacement)
+    sample = simulate(ranks, n_items=n_items, design=design, rng=1)
     steps = 50 if sample.design.adaptive else 100
     dense = em(sample, RankGrid.dense(n_items), steps).metrics(METRICS)
     binned = em(sample, RankGrid.default(n_items), steps).metrics(METRICS)

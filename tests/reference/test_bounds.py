@@ -11,7 +11,7 @@ from scipy import optimize, stats
 
 import fullrank
 from fullrank.data.sets import datasets
-from fullrank.designs import Uniform
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.inference.bounding import polytope
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.events import Events
@@ -23,16 +23,16 @@ N_ITEMS, USERS = 60, 400
 RANKS = np.arange(1, N_ITEMS + 1)
 TRUE = np.minimum(np.random.default_rng(1).geometric(0.08, USERS), N_ITEMS)
 METRICS = ("recall@1", "recall@7", "ndcg@10", "ap@20", "rr", "ndcg", "auc", "precision@3")
-DESIGNS: dict[str, dict] = {
-    "with replacement": {"sample_size": 12, "replacement": True},
-    "without": {"sample_size": 12, "replacement": False},
-    "adaptive": {"levels": [4, 8, 16, 32], "replacement": False},
-    "adaptive, with replacement": {"levels": [4, 8, 16], "replacement": True},
-    "adaptive, stop at 2": {"levels": [5, 15, 40], "stop_rank": 2, "replacement": False},
+DESIGNS: dict[str, tuple[Design, list[int], int]] = {  # with the sizes and the refined rank
+    "with replacement": (Uniform(12, replacement=True), [12], 1),
+    "without": (Uniform(12), [12], 1),
+    "adaptive": (Adaptive(levels=(4, 8, 16, 32)), [4, 8, 16, 32], 1),
+    "adaptive, with replacement": (Adaptive(levels=(4, 8, 16), replacement=True), [4, 8, 16], 1),
+    "adaptive, up to 2": (Adaptive(levels=(5, 15, 40), refine_rank=2), [5, 15, 40], 2),
 }
 
 
-def law(rank: int, levels: list[int], stop_rank: int, replacement: bool) -> dict:
+def law(rank: int, levels: list[int], refine_rank: int, replacement: bool) -> dict:
     """P(outcome | R) by following every path through the levels: {(level, r): chance}."""
     going, done, drawn = {0: 1.0}, {}, 0
     for j, size in enumerate(levels):
@@ -48,15 +48,16 @@ def law(rank: int, levels: list[int], stop_rank: int, replacement: bool) -> dict
                 arrived[above + extra] = arrived.get(above + extra, 0.0) + chance * p
         drawn = size - 1
         last = j == len(levels) - 1
-        stops = {a: p for a, p in arrived.items() if last or a >= stop_rank}
+        stops = {a: p for a, p in arrived.items() if last or a >= refine_rank}
         done |= {(j, a + 1): p for a, p in stops.items()}
         going = {a: p for a, p in arrived.items() if a not in stops}
     return done
 
 
-def region(sample: RankSample, settings: dict) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def region(
+    sample: RankSample, levels: list[int], refine_rank: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """P(event | R), N × events, and limits: the events of `bounds`, all else from scipy."""
-    levels = settings.get("levels") or [settings["sample_size"]]
     cuts = [metric.k for metric in parse_all(METRICS) if metric.k is not None]
     events = Events.chosen(sample.design, levels[-1], N_ITEMS, 12, cuts)
     pairs = list(zip(events.level.tolist(), events.rank.tolist(), strict=True))
@@ -66,7 +67,7 @@ def region(sample: RankSample, settings: dict) -> tuple[np.ndarray, np.ndarray, 
 
     table = np.zeros((N_ITEMS, len(pairs)))
     for rank in RANKS.tolist():
-        chances = law(rank, levels, settings.get("stop_rank", 1), settings["replacement"])
+        chances = law(rank, levels, refine_rank, sample.design.replacement)
         assert sum(chances.values()) == pytest.approx(1.0, abs=1e-12)
         for at, event in enumerate(pairs):
             table[rank - 1, at] = sum(p for one, p in chances.items() if better(one, event))
@@ -100,9 +101,10 @@ def by_all_ranks(table, low, high, metric: str, shape: str | None) -> tuple[floa
 @pytest.mark.parametrize("shape", [None, "decreasing"])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_program_over_every_rank(design: str, shape: str | None) -> None:
-    sample = simulate(TRUE, n_items=N_ITEMS, rng=2, **DESIGNS[design])
+    drawn_by, levels, refine_rank = DESIGNS[design]
+    sample = simulate(TRUE, n_items=N_ITEMS, design=drawn_by, rng=2)
     found = bounds(sample, METRICS, shape=shape)
-    table, low, high = region(sample, DESIGNS[design])
+    table, low, high = region(sample, levels, refine_rank)
     for metric in METRICS:
         ends = by_all_ranks(table, low, high, metric, shape)
         np.testing.assert_allclose(found[metric], ends, atol=1e-6, err_msg=metric)
@@ -142,11 +144,11 @@ def test_vertices_one_by_one(n_events: int, metric: str) -> None:
     np.testing.assert_allclose(found, (min(values), max(values)), atol=1e-6)
 
 
-@pytest.mark.parametrize("design", [{"sample_size": 200}, {"levels": [25, 100, 400, 1600]}])
-def test_bins_of_a_large_catalogue(design: dict, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("design", ["sampled:200", "adaptive:levels=25/100/400/1600"])
+def test_bins_of_a_large_catalogue(design: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """They change the ends by little, and only outwards; here 2,000 bins for 5,000 ranks."""
     true = np.exp(np.log(5_000) * np.random.default_rng(2).beta(2.5, 1.2, 3000)).astype(int)
-    sample = simulate(true, n_items=5_000, rng=0, **design)
+    sample = simulate(true, n_items=5_000, design=design, rng=0)
     names = ("recall@50", "ndcg", "auc")
     for shape in (None, "decreasing"):
         every = bounds(sample, names, shape=shape)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.estimators import bv, cls, mes, mle, mn, weighted_mle
 from fullrank.estimators.system import possible_system
 from fullrank.estimators.uniform import entropy, likelihood
@@ -16,10 +16,10 @@ GRID = RankGrid.dense(N_ITEMS)
 RANKS = np.arange(1, N_ITEMS + 1)
 
 
-def draw(**design: object) -> RankSample:
+def draw(*, levels: tuple[int, ...] | None = None, replacement: bool = True) -> RankSample:
     true = np.minimum(np.random.default_rng(1).geometric(0.12, USERS), N_ITEMS)
-    settings: dict = {"sample_size": SIZE, "replacement": True, **design}
-    return simulate(true, n_items=N_ITEMS, rng=2, **settings)
+    design: Design = Uniform(SIZE) if levels is None else Adaptive(levels=levels)
+    return simulate(true, n_items=N_ITEMS, design=design.with_(replacement=replacement), rng=2)
 
 
 def table(replacement: bool) -> np.ndarray:
@@ -104,7 +104,7 @@ def test_mle_is_em_over_users_and_ranks(case: tuple) -> None:
 
 def test_adaptive_mle_is_em_over_users_with_their_own_sizes() -> None:
     """Li et al. 2023, equation 12 and below."""
-    sample = draw(sample_size=None, levels=[4, 8, 16, 32])
+    sample = draw(levels=(4, 8, 16, 32))
     assert np.unique(sample.sample_size).size > 2
     kernel = stats.binom.pmf(
         sample.rows.rank[:, None] - 1,
@@ -234,7 +234,7 @@ def test_weighted_mle_maximises_the_weighted_likelihood_of_the_tilted_family(cas
 def test_linear_estimators_of_adaptive_samples(replacement: bool) -> None:
     """With the outcomes (r, n) as columns, P(r, n | R) by following the levels draw by draw."""
     levels = (4, 8)
-    sample = draw(sample_size=None, levels=levels, replacement=replacement)
+    sample = draw(levels=levels, replacement=replacement)
     columns = {}
     for r, n, chance in _two_levels(levels, replacement):
         columns[r, n] = columns.get((r, n), 0.0) + chance

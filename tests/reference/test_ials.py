@@ -113,6 +113,6 @@ def test_gowalla(data_file: Callable[[str], Path]) -> None:
     split = read_split(data_file("gowalla.parquet"))
     model = IALS(n_factors=64, unobserved_weight=0.01, regularization=0.003, epochs=6)
     ranks = rank(model.fit(split.train), split.test, exclude=split.train)
-    found = ranks.metrics("recall@20", "ndcg@20")
+    found = ranks.metrics("recall@20, ndcg@20")
     assert found["recall@20"] > 0.1388
     assert found["ndcg@20"] > 0.1224

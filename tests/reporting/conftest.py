@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive
-from fullrank.reporting import Report, build_report
+import fullrank as fr
+from fullrank.reporting import Report
 from fullrank.samples import ExactRanks, RankSample, simulate
 
 N_ITEMS = 2000
@@ -40,13 +40,13 @@ def exact_ranks(ranks: np.ndarray) -> ExactRanks:
 
 def named(sample: RankSample) -> RankSample:
     """The same sample with its users named as `exact_ranks` names them."""
-    rows, design = sample.rows, sample.design
+    rows = sample.rows
     assert rows is not None
     return RankSample.from_ranks(
         rows.rank,
         sample_size=rows.sample_size,
         n_items=rows.n_items,
-        design=Adaptive(replacement=design.replacement, levels=design.levels),
+        design=sample.design,
         user=np.arange(rows.rank.size),
     )
 
@@ -89,7 +89,7 @@ def fixed() -> Report:
         for name, ranks in truth.items()
     }
     exact = {name: exact_ranks(ranks) for name, ranks in truth.items()}
-    return build_report(samples, exact=exact, title="Old & new", measured={"seed": 1}, rng=0)
+    return fr.report(samples, exact=exact, title="Old & new", measured={"seed": 1}, rng=0)
 
 
 @pytest.fixture(scope="session")
@@ -104,7 +104,7 @@ def hostile() -> Report:
         )
         for place, name in enumerate(HOSTILE.values())
     }
-    return build_report(
+    return fr.report(
         samples,
         metrics="recall@10",
         title=HOSTILE["image"],
@@ -177,6 +177,6 @@ def pages(
     """The reports as files."""
     folder = tmp_path_factory.mktemp("reports")
     paths = {"fixed": folder / "fixed.html", "hostile": folder / "hostile <b>&.html"}
-    fixed.write_html(paths["fixed"])
-    hostile.write_html(paths["hostile"])
+    fixed.write(paths["fixed"])
+    hostile.write(paths["hostile"])
     return paths

@@ -12,7 +12,7 @@ import pytest
 import fullrank as fr
 from fullrank.designs import Adaptive
 from fullrank.errors import InputError
-from fullrank.reporting import Report, build_report, write_report
+from fullrank.reporting import Report
 from fullrank.samples import RankSample, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
@@ -76,7 +76,7 @@ def test_the_summary_speaks_of_users_winner_certainty_and_blindness(fixed: Repor
 
 def test_a_single_model_is_not_compared(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
-    report = build_report({"mine": sample}, **ALL)
+    report = fr.report({"mine": sample}, **ALL)
     assert list(report.figures) == ["recall", "ranks", "blind-spot"]
     assert report.comparison is None
     assert report.notes == ()
@@ -85,7 +85,7 @@ def test_a_single_model_is_not_compared(kit: Any) -> None:
 
 def test_exact_ranks_alone_are_not_estimated(kit: Any) -> None:
     ranks = {name: kit.exact_ranks(kit.ranks_of(p)) for name, p in (("a", 3.0), ("b", 2.0))}
-    report = build_report(ranks, **ONE)
+    report = fr.report(ranks, **ONE)
     assert list(report.figures) == ["recall", "ranks", "differences", "winner"]
     assert report.columns() == ["model", "full catalogue", "95 % interval"]
     assert report.models[0].values["recall@10"].estimate == pytest.approx(
@@ -97,11 +97,11 @@ def test_exact_ranks_alone_are_not_estimated(kit: Any) -> None:
 def test_a_sample_of_every_item_is_exact(kit: Any) -> None:
     ranks = kit.ranks_of(3.0)
     whole = RankSample.from_ranks(ranks, sample_size=kit.n_items, n_items=kit.n_items)
-    report = build_report({"a": whole}, **ALL)
+    report = fr.report({"a": whole}, **ALL)
     assert report.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
     assert "blind-spot" not in report.figures
     beside = simulate(ranks, n_items=kit.n_items, design="sampled:100", rng=0)
-    both = build_report({"a": beside}, exact={"a": whole}, **ALL)
+    both = fr.report({"a": beside}, exact={"a": whole}, **ALL)
     assert both.models[0].values["recall@10"].exact == pytest.approx(np.mean(ranks <= 10))
 
 
@@ -109,7 +109,7 @@ def test_adaptive_samples_have_no_naive_metric_but_costs(kit: Any) -> None:
     sample = simulate(
         kit.ranks_of(3.0), n_items=kit.n_items, design="adaptive:levels=25/50/100/400", rng=0
     )
-    report = build_report({"mine": sample}, **ONE)
+    report = fr.report({"mine": sample}, **ONE)
     assert "naive" not in report.columns()
     assert "covers about 5 ranks, fewer than the cut-off" in " ".join(report.summary)
     assert [one.name for one in report.figures["recall"].series] == ["mine"]
@@ -120,7 +120,7 @@ def test_adaptive_samples_have_no_naive_metric_but_costs(kit: Any) -> None:
 
 @pytest.mark.slow
 def test_several_targets_have_no_single_distribution(kit: Any) -> None:
-    report = build_report({"mine": kit.several_targets()}, **ALL)
+    report = fr.report({"mine": kit.several_targets()}, **ALL)
     assert list(report.figures) == ["recall"]
     assert "one target for each user" in " ".join(report.notes_of(report.models[0]))
     assert "held-out items" in report.summary[0]
@@ -135,7 +135,7 @@ def test_users_with_catalogues_of_their_own_have_no_mapping(kit: Any) -> None:
     sample = RankSample.from_ranks(
         1 + drawn, sample_size=100, n_items=sizes, design="sampled:pool=unseen"
     )
-    report = build_report({"mine": sample}, **ALL)
+    report = fr.report({"mine": sample}, **ALL)
     assert list(report.figures) == ["recall", "ranks", "blind-spot"]
     assert [one.name for one in report.figures["recall"].series] == ["naive", "mine"]
     assert "items that the user had not seen" in report.summary[0]
@@ -149,7 +149,7 @@ def test_counts_alone_are_not_compared_and_the_report_says_so(kit: Any) -> None:
         ).without_rows()
         for name, power in (("a", 2.0), ("b", 3.0))
     }
-    report = build_report(samples, **ONE)
+    report = fr.report(samples, **ONE)
     assert report.comparison is None
     assert "winner" not in report.figures
     assert "counts alone" in report.notes[0]
@@ -161,7 +161,7 @@ def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
     sample = RankSample.from_ranks(
         plain.rows.rank, sample_size=100, n_items=kit.n_items, design="sampled:replacement=true"
     )
-    report = build_report({"mine": sample}, **ALL)
+    report = fr.report({"mine": sample}, **ALL)
     assert "blind-spot" not in report.figures
     assert report.to_dict()["models"][0]["metrics"][0]["low"] is None
     assert "interval" not in report.summary[1]
@@ -169,7 +169,7 @@ def test_shared_draws_have_neither_intervals_nor_bounds(kit: Any) -> None:
 
 def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
-    report = build_report({"mine": sample}, **ONE)
+    report = fr.report({"mine": sample}, **ONE)
     assert "blind-spot" not in report.figures
     assert "bounds" not in report.columns()
 
@@ -177,13 +177,13 @@ def test_no_bounds_where_none_are_asked_for(kit: Any) -> None:
 @pytest.mark.slow
 def test_names_that_print_alike_are_numbered(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
-    report = build_report({"a": sample, "a\n": sample, "": sample}, **ONE)
+    report = fr.report({"a": sample, "a\n": sample, "": sample}, **ONE)
     assert [model.name for model in report.models] == ["a", "a #2", "(no name)"]
 
 
 def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
-    report = build_report({"mine": sample}, metrics=["auc", "auc", "ndcg"], rng=0)
+    report = fr.report({"mine": sample}, metrics=["auc", "auc", "ndcg"], rng=0)
     assert report.metrics == ("auc", "ndcg")
     assert "hardly matter to this metric" in " ".join(report.summary)
     assert np.isfinite(report.models[0].values["auc"].estimate)
@@ -191,9 +191,9 @@ def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
 
 def test_tiny_samples_make_a_report(kit: Any) -> None:
     sample = RankSample.from_ranks([1], sample_size=2, n_items=3)
-    report = build_report({"mine": sample}, **ALL)
+    report = fr.report({"mine": sample}, **ALL)
     json.dumps(report.to_dict(), allow_nan=False)
-    single = build_report({"mine": kit.exact_ranks(np.array([7]))}, **ALL)
+    single = fr.report({"mine": kit.exact_ranks(np.array([7]))}, **ALL)
     assert single.models[0].values["recall@10"].estimate == 1.0
     assert single.models[0].values["recall@10"].low < 0.5  # one user tells little of others
 
@@ -221,7 +221,7 @@ def test_plain_numbers_and_tables(fixed: Report) -> None:
 def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) -> None:
     told = {"numpy": "of its own", "users": 3}
     ranks = kit.exact_ranks(np.array([3, 7, 11]))
-    report = build_report({"a": ranks}, measured=told, **ONE)
+    report = fr.report({"a": ranks}, measured=told, **ONE)
     assert list(report.measured)[:2] == ["numpy", "users"]
     assert report.measured["numpy"] == "of its own"
     assert report.measured["users"] == "3"
@@ -235,7 +235,7 @@ def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
         name: simulate(kit.ranks_of(p, n=80), n_items=kit.n_items, design="sampled:200", rng=0)
         for name, p in (("a", 2.0), ("b", 2.1))
     }
-    first, second = (build_report(samples, **ONE).to_dict() for _ in range(2))
+    first, second = (fr.report(samples, **ONE).to_dict() for _ in range(2))
     first.pop("measured"), second.pop("measured")
     assert first == second
 
@@ -259,31 +259,31 @@ def test_wrong_arguments_are_named(kit: Any, change: dict[str, Any], says: str) 
     sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, design="sampled:100", rng=0)
     arguments: dict[str, Any] = {"results": {"a": sample}} | change
     with pytest.raises(InputError, match=says):
-        build_report(arguments.pop("results"), **arguments)
+        fr.report(arguments.pop("results"), **arguments)
 
 
 def test_exact_ranks_of_a_larger_catalogue_are_refused(kit: Any) -> None:
     sample = simulate([3, 5], n_items=100, design="sampled:10", rng=0)
     with pytest.raises(InputError, match=r"\ba\b.*2,000.*\b100\b"):
-        build_report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
+        fr.report({"a": sample}, exact={"a": kit.exact_ranks(np.array([3, 5]))})
 
 
 def test_the_file_is_written_whole_or_not_at_all(tmp_path: Any, kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0, n=50), n_items=kit.n_items, design="sampled:100", rng=0)
     path = tmp_path / "report.html"
-    report = write_report({"a": sample}, path, **ONE)
+    report = fr.report({"a": sample}, path, **ONE)
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(InputError, match=rf"{tmp_path}.*folder"):
-        report.write_html(tmp_path)
+        report.write(tmp_path)
     with pytest.raises(InputError, match=r"nowhere.*writable|writable.*nowhere"):
-        report.write_html(tmp_path / "nowhere" / "report.html")
+        report.write(tmp_path / "nowhere" / "report.html")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]
 
 
 def test_an_adaptive_sample_of_every_item_is_not_said_to_see_everything(kit: Any) -> None:
     levels = [25, 100, 400, kit.n_items]
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design=Adaptive(levels=levels), rng=0)
-    report = build_report({"m": sample}, **ALL)
+    report = fr.report({"m": sample}, **ALL)
     assert "At its largest size the sample tells rank 1 from the others. Without any" in " ".join(
         report.summary
     )
@@ -295,7 +295,7 @@ def test_a_share_of_all_is_said_as_one(kit: Any) -> None:
     alike = RankSample.from_ranks(
         np.ones(40, int), sample_size=100, n_items=kit.n_items, design="sampled:replacement=true"
     )
-    report = build_report({"m": alike}, **ONE)
+    report = fr.report({"m": alike}, **ONE)
     assert any("(100 % of the items came out first)" in said for said in report.summary)
 
 
@@ -345,14 +345,14 @@ def test_an_evaluation_and_its_report_estimate_each_sample_once(
 def test_what_is_given_is_not_computed_again(kit: Any, counted: dict[str, Calls]) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     other = simulate(kit.ranks_of(2.0), n_items=kit.n_items, design="sampled:100", rng=1)
-    given = {name: fr.estimate(one, metrics=ONE["metrics"], target="users", procedure="bootstrap",
+    given = {name: fr.estimate(one, ONE["metrics"], interval_for="users", uncertainty="bootstrap",
                                n_resamples=20, rng=0)
              for name, one in (("a", sample), ("b", other))}  # fmt: skip
     compared = fr.compare({"a": sample, "b": other}, ONE["metrics"], rng=0)
     limits = {"a": fr.bounds(sample, ONE["metrics"]), "b": fr.bounds(other, ONE["metrics"])}
     for one in counted.values():
         one.number = 0
-    report = build_report(given, comparison=compared, bounds=limits)
+    report = fr.report(given, comparison=compared, bounds=limits)
     assert [one.number for one in counted.values()] == [0, 0, 0]
     assert report.comparison is compared
     for model in report.models:
@@ -369,29 +369,29 @@ def test_what_is_given_must_agree(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     found = fr.estimate(sample, metrics="recall@10")
     with pytest.raises(InputError, match=r"`metrics`.*recall@10.*ndcg@5"):
-        build_report({"a": found}, metrics="ndcg@5")
+        fr.report({"a": found}, metrics="ndcg@5")
     with pytest.raises(InputError, match=r"`confidence_level`.*0\.9, 0\.95"):
-        build_report({"a": found}, confidence_level=0.9)
+        fr.report({"a": found}, confidence_level=0.9)
     compared = fr.compare({"a": sample, "b": sample}, "recall@10", rng=0)
     with pytest.raises(InputError, match=r"`comparison`.*`results`.*\ba\b.*a, b"):
-        build_report({"a": found}, comparison=compared)
+        fr.report({"a": found}, comparison=compared)
     with pytest.raises(InputError, match=r"`comparison`.*dict"):
-        build_report({"a": found}, comparison={})  # type: ignore[arg-type]
+        fr.report({"a": found}, comparison={})  # type: ignore[arg-type]
 
 
 def test_an_estimate_of_several_targets_draws_what_it_has(kit: Any) -> None:
     found = fr.estimate(kit.several_targets(), metrics=["recall@10", "ndcg@10"])
-    report = build_report({"mine": found})
+    report = fr.report({"mine": found})
     assert [k for k, _ in report.models[0].curve] == [10]
     bare = fr.estimate(kit.several_targets(), metrics="ndcg@10")
-    assert "recall" not in build_report({"mine": bare}).figures
+    assert "recall" not in fr.report({"mine": bare}).figures
 
 
 def test_values_on_the_common_users_are_labelled(kit: Any) -> None:
     """The table of metrics is of all users, and the comparison of those that models share."""
     ranks = {name: kit.exact_ranks(kit.ranks_of(power)) for name, power in (("a", 3.0), ("b", 2.5))}
-    whole = build_report(ranks, bounds=False, rng=0).to_html()
+    whole = fr.report(ranks, bounds=False, rng=0).to_html()
     assert "common users" not in whole
     fewer = ranks["b"].take(ranks["b"].user < 300)
-    page = build_report({"a": ranks["a"], "b": fewer}, bounds=False, rng=0).to_html()
+    page = fr.report({"a": ranks["a"], "b": fewer}, bounds=False, rng=0).to_html()
     assert "value on the 300 common users" in page

@@ -24,7 +24,7 @@ def _drawable(need: Any) -> None:
 def test_matplotlib_draws_every_figure(fixed: Report, hostile: Report) -> None:
     for report in (fixed, hostile):
         for name, figure in report.figures.items():
-            axes = report.plot(name)
+            axes = report.plot(figure=name)
             assert axes.get_xscale() == ("log" if figure.x.log else "linear")
             drawn = len(axes.lines) + len(axes.collections) + len(axes.patches)
             assert drawn >= sum(not one.hidden for one in figure.series), name

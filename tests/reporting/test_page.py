@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import fullrank as fr
-from fullrank.reporting import Report, build_report
+from fullrank.reporting import Report
 from fullrank.samples import simulate
 
 
@@ -117,7 +117,7 @@ def test_every_figure_has_words_and_a_table(pages: dict[str, Reader], fixed: Rep
 def test_parts_that_do_not_apply_leave_no_trace(kit: Any, need: Any) -> None:
     need("plotly")
     sample = simulate(kit.ranks_of(3.0, n=60), n_items=kit.n_items, design="sampled:100", rng=0)
-    report = build_report({"mine": sample}, metrics="recall@10", bounds=False)
+    report = fr.report({"mine": sample}, metrics="recall@10", bounds=False)
     page = Reader(report.to_html())
     ids = {attributes["id"] for _, attributes in page.tags if "id" in attributes}
     assert not ids & {"comparison", "blind", "efficiency", "figure-winner"}
@@ -170,7 +170,7 @@ def test_bold_summary_and_p_best_agree(
 ) -> None:
     """By one rule: where it names a model all three do, and where it does not none does."""
     compared = _compared(values, chances)
-    report = build_report(
+    report = fr.report(
         {
             name: _with_value(kit, value)
             for name, value in zip("abc", values, strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.estimators import bv, cls, mes, mle, mn, smoothed, weighted_mle
 from fullrank.inference.bounding.bounds import bounds
@@ -18,11 +18,11 @@ from fullrank.samples import RankDistribution, simulate
 
 N_ITEMS = 600
 RANKS = np.minimum(1 + np.random.default_rng(0).geometric(0.01, 400), N_ITEMS)
-SAMPLES: list[dict[str, Any]] = [
-    {"sample_size": 40, "replacement": True},
-    {"sample_size": 40, "replacement": False},
-    {"levels": [20, 40, 80, 160], "replacement": True},
-    {"levels": [10, 20, 40, 80, 160], "replacement": False},
+SAMPLES: list[Design] = [
+    Uniform(40, replacement=True),
+    Uniform(40),
+    Adaptive(levels=(20, 40, 80, 160), replacement=True),
+    Adaptive(levels=(10, 20, 40, 80, 160)),
 ]
 
 
@@ -37,7 +37,7 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> tuple[ModuleType, ModuleType]:
     worse = np.minimum(2 * RANKS, N_ITEMS)
     known = {"EASE": Ranks(RANKS, N_ITEMS), "itemKNN": Ranks(worse, N_ITEMS)}
     monkeypatch.setattr(_bank, "bank", lambda data, excluded=False: known)
-    small = {"fixed 100": SAMPLES[0], "adaptive 25": {"start": 25, "replacement": False}}
+    small = {"fixed 100": SAMPLES[0], "adaptive 25": Adaptive(25)}
     monkeypatch.setattr(_repeats, "DESIGNS", small)
     monkeypatch.setattr(_repeats, "LIMIT", 300)
     return _repeats, _repeats_fit
@@ -51,10 +51,10 @@ def repeated(module: ModuleType, names: tuple[str, ...], **options: Any) -> Any:
 
 @pytest.mark.parametrize("design", SAMPLES, ids=str)
 def test_all_samples_at_once_give_what_each_gives_alone(
-    scripts: tuple[ModuleType, ModuleType], design: dict[str, Any]
+    scripts: tuple[ModuleType, ModuleType], design: Design
 ) -> None:
     grid = RankGrid.default(N_ITEMS)
-    each = [simulate(RANKS, n_items=N_ITEMS, rng=seed, **design) for seed in range(3)]
+    each = [simulate(RANKS, n_items=N_ITEMS, design=design, rng=seed) for seed in range(3)]
     drawn = scripts[1].Samples(each, grid)
     prior = RankDistribution(grid=grid, mass=drawn.mle().mean(axis=1), method="mean")
     alone = {
@@ -104,7 +104,7 @@ def test_a_cell_is_what_the_estimators_make_of_its_samples(
     exact = parse("ndcg@10").weights(RANKS, N_ITEMS).mean()
     assert found.exact[1, 9] == pytest.approx(exact, rel=1e-12)
     assert found.truth.sum() == pytest.approx(1.0)
-    first = bounds(repeats._draw(cell, known, 0), ["recall@10"], target="users")["recall@10"]
+    first = bounds(repeats._draw(cell, known, 0), ["recall@10"], interval_for="users")["recall@10"]
     assert found.bounds.shape == (2, 3, 5, 2)
     # the region covers the cut-offs asked for together, so that it is wider than for one
     low, high = found.bounds[0, 0, 2]
@@ -134,7 +134,7 @@ def test_errors_are_the_papers(scripts: tuple[ModuleType, ModuleType], tmp_path:
     assert "naive" not in found.estimators
     known = repeats.Ranks(np.minimum(2 * RANKS, N_ITEMS), N_ITEMS)
     sample = repeats._draw(repeats.Cell("ml-1m", "itemKNN", "adaptive 25"), known, 1)
-    assert sample.design.levels == (25, 50, 100, 200, 300)
+    assert sample.design.rounds(N_ITEMS).sizes == (25, 50, 100, 200, 300)
     expected = Judge(known).errors(mle(sample).mass)
     np.testing.assert_allclose(found.errors("MLE")[1], expected, rtol=1e-4)
 
@@ -189,7 +189,7 @@ def test_what_is_kept_of_other_ranks_or_settings_is_not_read(
         "LIMIT": 200,
         "STEPS_ADAPTIVE": 60,
         "DISTRIBUTIONS": repeats.DISTRIBUTIONS[1:],
-        "DESIGNS": {cell.design: {"start": 50, "replacement": False}},
+        "DESIGNS": {cell.design: Adaptive(50)},
     }
     for name, value in other.items():
         with monkeypatch.context() as changed:

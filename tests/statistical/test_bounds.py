@@ -20,10 +20,7 @@ SHAPES = {
     "citeulike": ([1, 1, 4, 10, 25, 53, 115, 280, 800, 2700, 16980], 16_980),
     "gowalla": ([1, 25, 110, 310, 720, 1500, 3000, 5800, 11000, 21000, 40981], 40_981),
 }
-DESIGNS: dict[str, dict] = {
-    "fixed": {"sample_size": 100, "replacement": True},
-    "adaptive": {"levels": [25, 100, 400, 1600]},
-}
+DESIGNS = {"fixed": "sampled:100,replacement=true", "adaptive": "adaptive:levels=25/100/400/1600"}
 RUNS, USERS = 400, 1_000
 NAMES = ("recall@1", "recall@10", "ndcg@10", "ap@50", "auc")
 
@@ -42,7 +39,7 @@ def test_regions_hold(shape: str, design: str) -> None:
     n_items = SHAPES[shape][1]
     world = draw(shape, np.random.default_rng(0), 200_000)
     known, weight = np.unique(world, return_counts=True)
-    first = simulate(world[:5], n_items=n_items, rng=0, **DESIGNS[design])
+    first = simulate(world[:5], n_items=n_items, design=DESIGNS[design], rng=0)
     events = Events.chosen(first.design, 100, n_items, 12)
     chance = events.probabilities(known, n_items)
     whole = weight @ chance / world.size
@@ -50,7 +47,7 @@ def test_regions_hold(shape: str, design: str) -> None:
     for seed in range(RUNS):
         rng = np.random.default_rng(seed)
         users = rng.choice(world, USERS)
-        count = events.counts(simulate(users, n_items=n_items, rng=rng, **DESIGNS[design]))
+        count = events.counts(simulate(users, n_items=n_items, design=DESIGNS[design], rng=rng))
         low, high = limits(count, USERS, 0.05)
         each = chance[np.searchsorted(known, users)]
         rows, ends = chernoff(count, USERS, 0.05, each, each)
@@ -73,6 +70,8 @@ def test_bounds_hold() -> None:
         sample = simulate(users, n_items=n_items, rng=rng, **design)
         exact = [metric.weights(users, n_items).mean() for metric in parse_all(NAMES)]
         for target in ("population", "users"):
-            low, high = np.array(list(bounds(sample, NAMES, target=target).intervals.values())).T
+            low, high = np.array(
+                list(bounds(sample, NAMES, interval_for=target).intervals.values())
+            ).T
             missed += not ((low <= exact) & (exact <= high)).all()
     assert missed <= 2  # of 20, at one in twenty more have a chance of 0.08

@@ -8,10 +8,8 @@ from scipy import stats
 
 from fullrank.designs import RankGrid
 from fullrank.inference.comparison.compare import compare
-from fullrank.inference.comparison.winner import winner
+from fullrank.inference.statistics.hypothesis_tests import holm, paired_test
 from fullrank.inference.statistics.means import mean_interval
-from fullrank.inference.statistics.multiplicity import holm
-from fullrank.inference.statistics.paired_tests import paired_test
 from fullrank.inference.statistics.proportions import hoeffding, wald, wilson
 from fullrank.metrics import parse
 from fullrank.samples import simulate
@@ -80,7 +78,7 @@ def test_a_known_population_is_covered() -> None:
         covered = 0
         for _ in range(2000):
             x = random.choice(population, 400, replace=False)
-            low, high = mean_interval(x, method=method, population=1000).confidence_interval
+            low, high = mean_interval(x, uncertainty=method, population=1000).confidence_interval
             covered += low <= population.mean() <= high
         assert 0.93 <= covered / 2000 <= 0.97
 
@@ -152,9 +150,9 @@ def test_the_probability_of_the_named_winner_is_right() -> None:
         shared = random.normal(0.0, 0.2, 300)
         values = truth[:, None] + shared + random.normal(0.0, 0.1, (3, 300))
         results = {str(i): {"ndcg@10": one} for i, one in enumerate(values)}
-        found = winner(results, "ndcg@10", n_draws=2000, paired=True, rng=random)
-        named = int(np.argmax(found.probability[:, 0]))
-        stated.append(found.probability[named, 0])
+        found = compare(results, "ndcg@10", paired=True, rng=random)
+        named = int(np.argmax(found.p_best[:, 0]))
+        stated.append(found.p_best[named, 0])
         right.append(named == int(np.argmax(truth)))
     stated, right = np.array(stated), np.array(right)
     for low, high in ((0.3, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.01)):

@@ -129,7 +129,7 @@ def test_consecutive_seeds_are_independent():
     for replacement in (True, False):
         for seed in range(seeds):
             kernels.fill_indices(
-                np.uint64(seed), 5, False, 64, 0, replacement, first[seed],
+                np.uint64(seed), 5, 64, 0, replacement, first[seed],
                 np.empty(2, np.uint32), np.empty(2, np.uint32),
             )  # fmt: skip
         assert p_value(np.bincount(first[:, 0], minlength=64), seeds / 64) > ALPHA
@@ -147,8 +147,7 @@ def test_the_test_sees_a_weak_shuffle():
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("shared", [None, 1])
-def test_sampled_ranks_follow_their_kernel(replacement, shared):
+def test_sampled_ranks_follow_their_kernel(replacement):
     """From the scorer to the rank: a target at rank R of N among n candidates."""
     n_users, n_items, true_rank, size = 200_000, 60, 9, 15
     scorer = FactorScorer(np.ones((n_users, 1)), np.arange(n_items, 0, -1.0)[:, None])
@@ -181,10 +180,8 @@ def test_items_of_a_pool_with_holes_are_uniform():
     pools = make_pools(clean_targets((users, items), n_users=None, n_items=40), n_items=40)
     groups = np.arange(n_users)
     count = np.full(n_users, 10)
-    for replacement, shared in itertools.product((True, False), (None, 1)):
-        out = pools.draw(
-            9, groups, np.zeros_like(groups), count, replacement=replacement, shared=shared
-        )
+    for replacement in (True, False):
+        out = pools.draw(9, groups, np.zeros_like(groups), count, replacement=replacement)
         observed = np.bincount(out.ravel(), minlength=40)
         assert observed[[0, 17, 18]].sum() == 0
         scale = 1.0 if replacement else 36 / 27

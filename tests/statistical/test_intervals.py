@@ -42,7 +42,7 @@ def test_intervals_of_adaptive_samples_hold_the_truth(name: str, target: str) ->
         sample = simulate(
             drawn, n_items=shape.size, design="adaptive:levels=25/50/100/200/400/800/1600", rng=rng
         )
-        found = estimate(sample, metrics=METRICS, target=target)
+        found = estimate(sample, metrics=METRICS, interval_for=target)
         here = [float(metric.weights(drawn, shape.size).mean()) for metric in metrics]
         for place, metric in enumerate(metrics):
             low, high = found.confidence_interval[metric.name]

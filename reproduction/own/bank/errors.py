@@ -22,7 +22,7 @@ from fullrank.estimators.uniform.smoothed import best_fit
 from fullrank.metrics import parse
 from fullrank.samples import ExactRanks, RankSample, simulate
 from reproduction.own.bank import files
-from reproduction.own.bank.intervals_of import levels
+from reproduction.own.bank.intervals_of import design_of
 
 KS = np.arange(1, 51)
 KINDS = ("recall", "ndcg", "ap")
@@ -31,14 +31,7 @@ ORDERED = ("ndcg@10", "recall@10")
 HITS = 10
 OFF = 0.25
 ANCHORS = ("PureSVD", "ItemKNN")
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 10": {"sample_size": 10},
-    "fixed 20": {"sample_size": 20},
-    "fixed 100": {"sample_size": 100},
-    "fixed 500": {"sample_size": 500},
-    "fixed 1000": {"sample_size": 1000},
-    "adaptive": {},
-}
+DESIGNS = ("fixed 10", "fixed 20", "fixed 100", "fixed 500", "fixed 1000", "adaptive")
 
 
 class Judge:
@@ -60,9 +53,8 @@ class Judge:
 
 
 def drawn(ranks: np.ndarray, n_items: int, design: str, excluded: bool, rng: Any) -> RankSample:
-    how = DESIGNS[design] or {"levels": levels(n_items)}
-    users = np.arange(ranks.size)
-    return simulate(ranks, n_items=n_items, user=users, excluded=excluded, rng=rng, **how)
+    how = design_of(design, n_items).with_(excluded=excluded)
+    return simulate(ranks, n_items=n_items, design=how, user=np.arange(ranks.size), rng=rng)
 
 
 def measure(
@@ -156,7 +148,9 @@ def _watched(samples: dict[str, RankSample], judges: dict[str, Judge]) -> dict[s
     for model, judge in judges.items():
         exact = {m: float(judge.grid.averages(parse(m)) @ judge.mass) for m in WATCHED}
         some = [m for m in WATCHED if judge.counted[int(m.split("@")[1]) - 1]]
-        found = fullrank.estimate(samples[model], metrics=some, target="users") if some else None
+        found = (
+            fullrank.estimate(samples[model], metrics=some, interval_for="users") if some else None
+        )
         for m in some:
             warned = bool(found.diagnosis.warnings[m])
             off = abs(found[m] / exact[m] - 1.0) > OFF

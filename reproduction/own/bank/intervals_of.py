@@ -1,19 +1,18 @@
 """How often intervals from a hundred candidates hold the truth, on one data set of the rank bank.
 
 Users are drawn again from those of the bank, then candidates for them. Half of the redraws ask for
-these users, half for all users like them; half have 500 users, half up to 5,000. Uses public names
-only, so that it runs on an earlier version of the library as well.
+these users, half for all users like them; half have 500 users, half up to 5,000.
 """
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 
 import fullrank
-from fullrank.inference import winner
+from fullrank.designs import Adaptive, Design, Uniform
+from fullrank.inference import compare
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
 from reproduction.own.bank import files
@@ -23,7 +22,6 @@ METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@
 ORDERED = ("ndcg@10", "recall@10")
 HITS = 10
 FEW, MANY = 500, 5000
-TELLS = "excluded" in inspect.signature(simulate).parameters
 
 
 def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool) -> dict[str, Any]:
@@ -31,9 +29,7 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
     entry = files.read(name, open_seal=sealed)
     ranks = {model: one.ranks for model, one in entry.of(protocol).items()}
     exact = {model: _exact(one, entry.n_items) for model, one in ranks.items()}
-    how = _how(design, entry.n_items)
-    if TELLS:
-        how["excluded"] = protocol == "excluded"
+    how = design_of(design, entry.n_items).with_(excluded=protocol == "excluded")
     runs: list[dict[str, Any]] = []
     said: list[tuple[float, bool]] = []
     for number in range(repeats):
@@ -42,18 +38,18 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
         size = min(entry.seen.size, (MANY, FEW)[(number // 2) % 2])
         users = rng.integers(entry.seen.size, size=size)
         samples = {
-            m: simulate(r[users], n_items=entry.n_items, user=np.arange(size), rng=rng, **how)
+            m: simulate(r[users], n_items=entry.n_items, design=how, user=np.arange(size), rng=rng)
             for m, r in ranks.items()
         }
         for model, sample in samples.items():
             these = _exact(ranks[model][users], entry.n_items)
             truth = exact[model] if target == "population" else these
             runs += _intervals(sample, truth, target, size)
-        found = winner(samples, ORDERED, rng=number, n_draws=10_000)
-        for metric in ORDERED:
-            first = max(found[metric], key=found[metric].__getitem__)
+        found = compare(samples, ORDERED, rng=number)
+        for metric, chances in zip(ORDERED, found.p_best.T, strict=True):
+            first = found.models[int(chances.argmax())]
             right = exact[first][metric] == max(one[metric] for one in exact.values())
-            said.append((round(float(found[metric][first]), 4), bool(right)))
+            said.append((round(float(chances.max()), 4), bool(right)))
     return {
         "data": name, "protocol": protocol, "design": design, "repeats": repeats * len(ranks),
         "coverage": _mean(runs, "held"), "width": _mean(runs, "width"),
@@ -65,10 +61,11 @@ def measure(name: str, protocol: str, design: str, repeats: int, *, sealed: bool
     }  # fmt: skip
 
 
-def _how(design: str, n_items: int) -> dict[str, Any]:
-    if design == "adaptive":
-        return {"levels": levels(n_items)}
-    return {"sample_size": n_items if design == "exact" else int(design.split()[1])}
+def design_of(name: str, n_items: int) -> Design:
+    """The design that a study calls "fixed 100", "adaptive" or "exact"."""
+    if name == "adaptive":
+        return Adaptive(levels=tuple(levels(n_items)))
+    return Uniform(n_items if name == "exact" else int(name.split()[1]))
 
 
 def levels(n_items: int) -> list[int]:
@@ -86,7 +83,7 @@ def _exact(ranks: np.ndarray, n_items: int) -> dict[str, float]:
 def _intervals(
     sample: Any, truth: dict[str, float], target: str, size: int
 ) -> list[dict[str, Any]]:
-    found, runs = fullrank.estimate(sample, metrics=METRICS, target=target), []
+    found, runs = fullrank.estimate(sample, metrics=METRICS, interval_for=target), []
     for metric in METRICS:
         if truth[f"recall@{metric.split('@')[1]}"] * size < HITS:
             continue

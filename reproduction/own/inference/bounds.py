@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.designs import Uniform
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.region import chernoff, limits
@@ -34,10 +34,10 @@ REPEATS = 1000
 
 LEVEL = 0.95
 METRICS = tuple(f"{name}@{k}" for name in ("recall", "ndcg", "ap") for k in (1, 10, 50))
-DESIGNS: dict[str, dict[str, Any]] = {
-    "fixed 100, with replacement": {"sample_size": 100, "replacement": True},
-    "fixed 1,000": {"sample_size": 1_000},
-    "adaptive 25 to 3,200": {"levels": [25 * 2**step for step in range(8)]},
+DESIGNS: dict[str, Design] = {
+    "fixed 100, with replacement": Uniform(100, replacement=True),
+    "fixed 1,000": Uniform(1_000),
+    "adaptive 25 to 3,200": Adaptive(25, limit=3_200),
 }
 USERS = (300, 5_000)
 SOLVED = 5  # runs of a cell whose programs are solved
@@ -99,8 +99,8 @@ def _once(cell: Cell, folder: Path) -> dict[str, Any]:
 def measure(cell: Cell) -> dict[str, Any]:
     """How often the regions hold the truth in the runs of a cell, and the bounds."""
     shape = shapes()[cell.shape]
-    settings = _fitting(DESIGNS[cell.design], shape.n_items)
-    first = _draw(shape, settings, cell.n_users, 0)[1]
+    design = _fitting(DESIGNS[cell.design], shape.n_items)
+    first = _draw(shape, design, cell.n_users, 0)[1]
     size = int(first.sample_size.max())
     cuts = [metric.k for metric in parse_all(METRICS) if metric.k is not None]
     events = Events.chosen(first.design, size, shape.n_items, 12, cuts)  # as `bounds` does
@@ -108,7 +108,7 @@ def measure(cell: Cell) -> dict[str, Any]:
     whole = shape.density @ chance
     held = np.zeros((cell.runs, 3), bool)
     for seed in range(cell.runs):
-        ranks, sample = _draw(shape, settings, cell.n_users, seed)
+        ranks, sample = _draw(shape, design, cell.n_users, seed)
         count = events.counts(sample)
         low, high = limits(count, cell.n_users, 1.0 - LEVEL)
         of_users = chance[ranks - 1]
@@ -119,7 +119,7 @@ def measure(cell: Cell) -> dict[str, Any]:
             (rows.mean(axis=0) <= ends).all(),
         )
     solved = [
-        one for seed in range(cell.solved) for one in _solved(shape, settings, cell.n_users, seed)
+        one for seed in range(cell.solved) for one in _solved(shape, design, cell.n_users, seed)
     ]
     found = {
         "shape": cell.shape,
@@ -137,28 +137,29 @@ def measure(cell: Cell) -> dict[str, Any]:
     return found
 
 
-def _fitting(design: dict[str, Any], n_items: int) -> dict[str, Any]:
-    if "levels" not in design:
+def _fitting(design: Design, n_items: int) -> Design:
+    """The levels that the catalogue has items for."""
+    if not isinstance(design, Adaptive):
         return design
-    return {"levels": [n for n in design["levels"] if n <= n_items]}
+    return Adaptive(levels=tuple(n for n in design.rounds(n_items).sizes if n <= n_items))
 
 
-def _draw(
-    shape: Shape, design: dict[str, Any], n_users: int, seed: int
-) -> tuple[np.ndarray, RankSample]:
+def _draw(shape: Shape, design: Design, n_users: int, seed: int) -> tuple[np.ndarray, RankSample]:
     rng = np.random.default_rng(seed)
     ranks = shape.draw(n_users, rng)
-    return ranks, simulate(ranks, n_items=shape.n_items, rng=rng, **design)
+    return ranks, simulate(ranks, n_items=shape.n_items, design=design, rng=rng)
 
 
-def _solved(shape: Shape, design: dict[str, Any], n_users: int, seed: int) -> list[bool]:
+def _solved(shape: Shape, design: Design, n_users: int, seed: int) -> list[bool]:
     """Whether all bounds of a run hold: of the population, and of these users."""
     ranks, sample = _draw(shape, design, n_users, seed)
     whole = [shape.metric(metric) for metric in parse_all(METRICS)]
     those = [metric.weights(ranks, shape.n_items).mean() for metric in parse_all(METRICS)]
     result = []
     for target, truths in (("population", (whole, those)), ("users", (those,))):
-        low, high = np.array(list(bounds(sample, METRICS, target=target).intervals.values())).T
+        low, high = np.array(
+            list(bounds(sample, METRICS, interval_for=target).intervals.values())
+        ).T
         result += [bool(((low <= truth) & (truth <= high)).all()) for truth in truths]
     return result
 
@@ -195,7 +196,10 @@ def _growing(name: str, cache: Path) -> dict[str, Any]:
     rows = []
     for size in (*(n for n in SIZES if n < known.n_items), known.n_items):
         sample = simulate(known.ranks, n_items=known.n_items, design=Uniform(size), rng=0)
-        both = [bounds(sample, "recall@10", target=t)["recall@10"] for t in ("population", "users")]
+        both = [
+            bounds(sample, "recall@10", interval_for=t)["recall@10"]
+            for t in ("population", "users")
+        ]
         rows.append({"sample_size": size, "population": list(both[0]), "users": list(both[1])})
     exact = float((known.ranks <= 10).mean())
     return {"data": name, "metric": "recall@10", "exact": exact, "rows": rows}

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.designs import RankGrid
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.estimators.methods import choose, point
 from fullrank.inference.estimation.diagnosis import reasons
 from fullrank.inference.estimation.uncertainty import interval, spread
@@ -29,11 +29,10 @@ REPEATS = 1000
 
 METRICS = ("recall@1", "recall@5", "recall@10", "recall@20", "recall@50", "ndcg@10", "ndcg@50",
            "ap@10")  # fmt: skip
-LEVELS = [25 * 2**step for step in range(8)]
-DESIGNS: dict[str, dict[str, Any]] = {
-    "adaptive 25 to 3200": {"levels": LEVELS},
-    "fixed 500": {"sample_size": 500},
-    "fixed 100": {"sample_size": 100},
+DESIGNS: dict[str, Design] = {
+    "adaptive 25 to 3200": Adaptive(25, limit=3200),
+    "fixed 500": Uniform(500),
+    "fixed 100": Uniform(100),
 }
 TARGETS = ("population", "users")
 FEW_USERS = 300
@@ -99,7 +98,7 @@ def _do(task: Task, *, folder: Path) -> None:
     for number in range(task.first, task.first + task.runs):
         rng = np.random.default_rng([number, task.n_users])
         ranks = shape.draw(task.n_users, rng)
-        sample = simulate(ranks, n_items=shape.n_items, rng=rng, **DESIGNS[task.design])
+        sample = simulate(ranks, n_items=shape.n_items, design=DESIGNS[task.design], rng=rng)
         here = [metric.weights(ranks, shape.n_items).mean() for metric in metrics]
         kept.append([_one(sample, method, here) for method in task.methods])
     part = path.with_suffix(".part")
@@ -154,14 +153,14 @@ def _cell(
     ends = [interval(v, d, 0.95, bias=b) for v, d, b in zip(values, deviation, bias, strict=True)]
     held = [end.low <= true <= end.high for end, true in zip(ends, truth, strict=True)]
     method = "smoothed" if smooth.all() else "MLE"
-    size = DESIGNS[kind[1]].get("sample_size", LEVELS[-1])
+    size = DESIGNS[kind[1]].rounds(shape.n_items).sizes[-1]
     fired = [bool(reasons(metric, method=method, ranks=shape.n_items / size, hits=h)) for h in hits]
     return {
         "shape": kind[0],
         "design": kind[1],
         "method": method,
         "n_users": kind[3],
-        "target": target,
+        "interval_for": target,
         "metric": metric.name,
         "coverage": round(float(np.mean(held)), 4),
         "fired": round(float(np.mean(fired)), 4),

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank.designs import Adaptive
+from fullrank.designs import Adaptive, Design, Exact, Uniform
 from fullrank.inference import estimate, plan
 from fullrank.metrics import parse_all
 from fullrank.samples import simulate
@@ -37,24 +37,24 @@ class Task:
     """One design with a number of users."""
 
     data: str
-    design: Any
+    design: Design
     share: float  # of the users
     repeats: int
 
 
-def designs(n_items: int) -> list[tuple[Any, float]]:
+def designs(n_items: int) -> list[tuple[Design, float]]:
     """Designs and shares of users: fixed, adaptive, exact on some users, and combined."""
     ends = [n_items // 16, n_items // 4, n_items // 2]
-    adaptive = [[*(level for level in LEVELS if level < end), end] for end in ends]
+    adaptive = [Adaptive(25, limit=end) for end in ends]
     return [
-        (n_items // 30, 1.0),
-        (n_items // 10, 1.0),
-        (n_items // 3, 1.0),
-        *((levels, 1.0) for levels in adaptive),
+        (Uniform(n_items // 30), 1.0),
+        (Uniform(n_items // 10), 1.0),
+        (Uniform(n_items // 3), 1.0),
+        *((design, 1.0) for design in adaptive),
         (adaptive[1], 0.25),
         (adaptive[2], 0.1),
-        ("exact", 0.1),
-        ("exact", 0.03),
+        (Exact(), 0.1),
+        (Exact(), 0.03),
     ]
 
 
@@ -87,7 +87,7 @@ def _design(task: Task, *, cache: Path) -> list[dict[str, Any]]:
         option = _predicted(metric, pilot, ranks.size, n_users, task.design)
         rows.append(
             {
-                "design": option.name,
+                "design": _label(task.design),
                 "n_users": n_users,
                 "items_per_user": round(option.items_per_user, 1),
                 "metric": metric,
@@ -100,7 +100,13 @@ def _design(task: Task, *, cache: Path) -> list[dict[str, Any]]:
     return rows
 
 
-def _predicted(metric: str, pilot: Any, users: int, n_users: int, design: Any) -> Any:
+def _label(design: Design) -> str:
+    if isinstance(design, Adaptive):
+        return f"adaptive {design.start} to {design.limit:,}"
+    return f"fixed {design.sample_size:,}" if isinstance(design, Uniform) else str(design)
+
+
+def _predicted(metric: str, pilot: Any, users: int, n_users: int, design: Design) -> Any:
     """`plan` at a budget that pays for just as many users."""
     first = plan(metric, pilot=pilot, n_users=users, budget=1e12, designs=[design]).options[0]
     budget = (n_users + 0.5) * first.items_per_user
@@ -108,15 +114,14 @@ def _predicted(metric: str, pilot: Any, users: int, n_users: int, design: Any) -
 
 
 def _error(
-    design: Any, ranks: np.ndarray, n_items: int, n_users: int, exact: list[float], seed: int
+    design: Design, ranks: np.ndarray, n_items: int, n_users: int, exact: list[float], seed: int
 ) -> list[float]:
     rng = np.random.default_rng(seed)
     some = ranks if n_users == ranks.size else rng.choice(ranks, n_users, replace=False)
-    if design == "exact":
+    if isinstance(design, Exact):
         found = [metric.weights(some, n_items).mean() for metric in parse_all(METRICS)]
     else:
-        how = {"levels": design} if isinstance(design, list) else {"sample_size": design}
-        sample = simulate(some, n_items=n_items, rng=rng, **how)
+        sample = simulate(some, n_items=n_items, design=design, rng=rng)
         result = estimate(sample, metrics=METRICS, confidence_level=None)
         found = list(result.values.values())
     return [value - true for value, true in zip(found, exact, strict=True)]

@@ -16,7 +16,6 @@ import numpy as np
 import fullrank
 from fullrank.data import Interactions
 from fullrank.data.sets import datasets
-from fullrank.designs import Adaptive
 from fullrank.inference import estimate
 from fullrank.samples import RankSample
 from reproduction.common.exact import METRICS, truncated_svd
@@ -49,14 +48,14 @@ def study(asked: argparse.Namespace) -> dict[str, Any]:
     exact = fullrank.rank(scorer, test, exclude=train, ties="random", rng=0)
     truth = exact.metrics(NAMES)
     whole = estimate(exact.sample(), metrics=NAMES)
-    sample = fullrank.sample_ranks(scorer, test, exclude=train, rng=SEED, design="adaptive")
+    sample = fullrank.sample_ranks(scorer, test, design="adaptive", exclude=train, rng=SEED)
     return {
         "data": name,
         "n_users": exact.n_users,
         "n_targets": int(exact.ranks.size),
         "n_items": train.n_items,
         "average_size": round(sample.average_size, 1),
-        "levels": list(sample.design.levels or ()),
+        "levels": list(sample.design.rounds(train.n_items).sizes),
         "exact": truth,
         "exhausted": {
             "method": whole.method,
@@ -106,18 +105,11 @@ def resampled(sample: RankSample, seed: int) -> RankSample:
     within = np.arange(ends[-1]) - np.repeat(ends - count[chosen], count[chosen])
     first = np.repeat((np.cumsum(count) - count)[chosen], count[chosen])
     take = order[first + within]
-    design = sample.design
     return RankSample.from_ranks(
         rows.rank[take],
         sample_size=rows.sample_size[take],
         n_items=rows.n_items[take],
-        design=Adaptive(
-            replacement=design.replacement,
-            levels=design.levels,
-            pool=design.pool,
-            ties=design.ties,
-            refine_rank=design.stop_rank,
-        ),
+        design=sample.design.with_(excluded=None),
         user=np.repeat(np.arange(chosen.size), count[chosen]),
         n_targets=rows.n_targets[take],
         offset=rows.offset[take],

@@ -17,18 +17,19 @@ from unittest.mock import patch
 
 import numpy as np
 
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.estimators import mle, smoothed
 from fullrank.samples import simulate
-from reproduction.common.exact import METRICS, MODELS, SOURCES, Judge, adaptive_levels, exact_ranks
+from reproduction.common.exact import METRICS, MODELS, SOURCES, Judge, exact_ranks
 from reproduction.common.workers import in_processes
 from reproduction.study import QUICK, spread
 
 REPEATS = 20
 
-DESIGNS: dict[str, dict[str, Any]] = {
-    "adaptive": {},
-    "fixed 100": {"sample_size": 100, "replacement": True},
-    "fixed 500": {"sample_size": 500, "replacement": True},
+DESIGNS: dict[str, Design] = {
+    "adaptive": Adaptive(25),
+    "fixed 100": Uniform(100, replacement=True),
+    "fixed 500": Uniform(500, replacement=True),
 }
 SHARE, WORST = 0.75, 1.15  # the goals, for the adaptive design
 FALLS = (0.3, 0.5, 0.7)  # how the price of bending falls with the log-rank
@@ -91,10 +92,10 @@ def measure(cell: Cell, cache: Path) -> dict[str, Any]:
 def _measure(cell: Cell, cache: Path) -> dict[str, Any]:
     known = exact_ranks(cell.data, cell.model, cell.excluded, cache)
     judge = Judge(known)
-    design = DESIGNS[cell.design] or {"levels": adaptive_levels(known.n_items)}
+    design = DESIGNS[cell.design]
     sizes, early, smooth, penalties = [], [], [], []
     for seed in range(cell.repeats):
-        sample = simulate(known.ranks, n_items=known.n_items, rng=seed, **design)
+        sample = simulate(known.ranks, n_items=known.n_items, design=design, rng=seed)
         fit = smoothed(sample, grid=judge.grid)
         sizes.append(sample.average_size)
         penalties.append(float(fit.method.split("=")[1]))

@@ -1,7 +1,7 @@
-"""Is the probability that `winner` states right? How often the model it names is the best.
+"""Is the probability of being the best right? How often the model it names is the best.
 
 Four models on the pinterest part, two of them nearly the same, training items kept. All users of
-the file are the population; what `winner` sees are exact ranks of users drawn from it with
+the file are the population; what `compare` sees are exact ranks of users drawn from it with
 replacement. FULLRANK_DATA names the folder of pinterest-20-part.parquet.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.data import Interactions
-from fullrank.inference.comparison.winner import winner
+from fullrank.inference import compare
 from fullrank.metrics import parse
 from fullrank.models import EASE, ItemKNN
 from reproduction.common.exact import METRICS, MODELS, exact_ranks
@@ -80,8 +80,8 @@ def _winner(task: tuple[int, int], values: dict[str, np.ndarray]) -> tuple[np.nd
     rng = np.random.default_rng([seed, n_users])
     users = rng.integers(len(next(iter(values.values()))), size=n_users)
     results = {model: dict(zip(ASKED, one[users].T, strict=True)) for model, one in values.items()}
-    found = winner(results, ASKED, n_draws=5000, rng=rng)
-    return found.probability.max(axis=0), found.probability.argmax(axis=0)
+    found = compare(results, ASKED, rng=rng).p_best
+    return found.max(axis=0), found.argmax(axis=0)
 
 
 def _by_step(stated: np.ndarray, right: np.ndarray) -> list[dict[str, Any]]:

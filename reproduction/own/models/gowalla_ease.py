@@ -64,7 +64,7 @@ def _fit(quick: bool, strength: float, final: bool) -> dict[str, Any]:
     found = fullrank.rank(model, test, exclude=train)
     return {
         "regularization": strength,
-        "metrics": {name: round(value, 5) for name, value in found.metrics(*METRICS).items()},
+        "metrics": {name: round(value, 5) for name, value in found.metrics(METRICS).items()},
         "n_items": train.n_items,
         "n_users": found.n_users,
         "fit_gigabytes": round(peak, 2),

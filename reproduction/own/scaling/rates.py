@@ -32,13 +32,14 @@ def measured(*, quick: bool) -> dict[str, Any]:
     """All rates; see the page for what each is."""
     sizes = [2_000, 20_000] if quick else [10**5, 10**6, 10**7]
     exact, sampled, adaptive = {}, {}, {}
+    design = Uniform(SAMPLE_SIZE)
     for n_items in sizes:
         scorer, targets = world(2_000 if quick else 20_000, n_items)
         if n_items <= 10**6:
             pairs, work = exact_work(scorer, targets, n_items)
             exact[n_items] = pairs / cpu(work)
         sampled[n_items] = targets[0].size * SAMPLE_SIZE / cpu(
-            lambda s=scorer, t=targets: sample_ranks(s, t, design=Uniform(SAMPLE_SIZE), n_jobs=1, rng=0)
+            lambda s=scorer, t=targets: sample_ranks(s, t, design=design, n_jobs=1, rng=0)
         )  # fmt: skip
         adaptive[n_items] = adaptive_rate(scorer, targets, n_items)
         del scorer

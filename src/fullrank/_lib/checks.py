@@ -6,9 +6,11 @@ quotes is printable: text from files and from callers goes through `printable` o
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import operator
 import uuid
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from fullrank._lib.text import printable as printable
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 
+RandomState = None | int | np.integer[Any] | np.random.SeedSequence | np.random.Generator
 LARGEST = 1e150  # of real numbers: their squares and the sums of those are still finite
 
 
@@ -71,6 +74,15 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     )
 
 
+def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
+    """Raise if a further setting of a function is nearly the name of one of its arguments."""
+    own = tuple(inspect.signature(function).parameters)
+    for key in settings:
+        near = difflib.get_close_matches(key, own, n=1, cutoff=0.8)
+        if near:
+            raise InputError(f"`{key}` must not be given; the argument is `{near[0]}`.")
+
+
 def flag(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"`{name}` must be True or False, not {shown(value)}.")
@@ -96,6 +108,7 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
     """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     try:
         return np.asarray(value)
     except (ValueError, TypeError, OverflowError):
@@ -104,6 +117,41 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
             if isinstance(value, list | tuple)
             else f"`{name}` must be a one-dimensional array of numbers, not {shown(value)}."
         ) from None
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether a value is a PyTorch tensor or parameter, without importing torch."""
+    return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
+
+
+def weight_of(value: Any) -> Any:
+    """The weight of an embedding or another layer; anything else as it is."""
+    weight = getattr(value, "weight", None)
+    return weight if is_tensor(weight) and not is_tensor(value) else value
+
+
+def untorched(name: str, value: Any) -> Any:
+    """The numbers of a tensor as an array, wherever it lies; anything else as it is.
+
+    NumPy has no bfloat16: float32 holds its numbers exactly.
+    """
+    if not is_tensor(value):
+        return value
+    try:
+        plain = value.detach().cpu()
+        if str(plain.dtype) in ("torch.bfloat16", "torch.float8_e4m3fn", "torch.float8_e5m2"):
+            plain = plain.float()
+        return plain.numpy()
+    except (TypeError, ValueError, RuntimeError, NotImplementedError) as error:
+        raise InputError(
+            f"`{name}` must be a dense tensor of plain numbers, not {value.layout} of "
+            f"{value.dtype} on {value.device}."
+        ) from error
+
+
+def numpy_of(name: str, value: Any) -> NDArray[Any]:
+    """An array of whatever numpy or PyTorch hold."""
+    return np.asarray(untorched(name, value))
 
 
 def integers(
@@ -164,6 +212,7 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     must = f"`{name}` must have one label for each {each}, {size} in all"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     try:
         array = np.asarray(value)
     except (ValueError, TypeError, OverflowError):
@@ -186,6 +235,7 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
+    value = untorched(name, value)
     if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:
         value = np.asarray(value, dtype=object)  # numpy would make text of the numbers
     array = np.asarray(value)
@@ -290,3 +340,17 @@ def shown(value: Any) -> str:
 
 def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def generator(rng: RandomState = None) -> np.random.Generator:
+    """A numpy Generator from None, an int, a SeedSequence or a Generator."""
+    if isinstance(rng, bool | np.timedelta64) or not (
+        rng is None
+        or isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator)
+    ):
+        raise InputError(
+            f"`rng` must be None, a whole number, a SeedSequence or a Generator, not {shown(rng)}."
+        )
+    if isinstance(rng, int | np.integer) and rng < 0:
+        raise InputError(f"`rng` must be at least 0, not {shown(rng)}.")
+    return np.random.default_rng(rng)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from fullrank import __version__
+from fullrank._lib.names import plugins
 from fullrank.cli import commands
 
 app = typer.Typer(
@@ -47,8 +49,25 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _load_plugins(paths: list[Path] | None) -> None:
+    if paths:
+        plugins.load(paths, argument="--plugin")
+    plugins.from_environment()
+
+
 @app.callback()
 def _options(
+    plugin: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--plugin",
+            help="A Python file that registers a design, an estimator, a metric, a model or a "
+            "scorer of your own; give it again for more. FULLRANK_PLUGINS lists others.",
+            metavar="FILE",
+            callback=_load_plugins,
+            is_eager=True,
+        ),
+    ] = None,
     version: Annotated[
         bool,
         typer.Option("--version", help="Show the version.", callback=_show_version, is_eager=True),

@@ -8,12 +8,15 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fullrank._lib.progress import Progress
 from fullrank.errors import InputError
+
+if TYPE_CHECKING:
+    from fullrank._lib.tabular import Tabular
 
 HAVE_RANKS = "You have ranks"
 HAVE_MODELS = "You have models or data"
@@ -21,6 +24,10 @@ NEW_HERE = "New here"
 
 Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+Format = Annotated[
+    str, typer.Option("--format", help="text, markdown or latex: how tables are printed.")
+]
+FORMATS = ("text", "markdown", "latex")
 Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
 Metrics = Annotated[
     list[str] | None,
@@ -33,6 +40,14 @@ Metrics = Annotated[
 def say(text: str) -> None:
     """Print text as it is: what users named their models is never read as markup."""
     typer.echo(text)
+
+
+def say_result(result: Tabular, form: str, text: str | None = None) -> None:
+    """Print a result as text, or its table alone as Markdown or LaTeX for a paper."""
+    if form not in FORMATS:
+        raise InputError(f"`--format` must be one of {', '.join(FORMATS)}, not {form!r}.")
+    shown = {"markdown": result.to_markdown, "latex": result.to_latex}
+    say(shown[form]() if form in shown else str(result) if text is None else text)
 
 
 def say_json(content: Mapping[str, Any]) -> None:

@@ -172,7 +172,10 @@ def run(
     sizes = [sample.average_size for sample in deeper.values()]
     corrected = {
         model: estimate(
-            sample, metrics=METRICS, also=drawn_metrics(sample, metrics=METRICS), target="users"
+            sample,
+            metrics=METRICS,
+            also=drawn_metrics([sample], METRICS),
+            interval_for="users",
         )
         for model, sample in fixed.items()
     }
@@ -267,8 +270,8 @@ def _rows(
         model: (
             exact[model].metrics(METRICS),
             corrected[model],
-            estimate(deeper[model], metrics=METRICS, target="users"),
-            bounds(_sample_of(corrected[model]), METRICS, target="users"),
+            estimate(deeper[model], METRICS, interval_for="users"),
+            bounds(_sample_of(corrected[model]), METRICS, interval_for="users"),
         )
         for model in exact
     }

@@ -260,7 +260,7 @@ def _by_seed(found: Ranks) -> Ranks:
 
     samples: dict[str, Any] = {}
     for name, one in found.samples.items():
-        parts = {f"{name}, seed {seed}": part for seed, part in one.items()} if isinstance(
+        parts = {f"{name}, seed {seed}": part for seed, part in one.samples.items()} if isinstance(
             one, Seeds) else {name: one}  # fmt: skip
         samples |= parts
     return replace(found, samples=samples)

@@ -43,7 +43,7 @@ Joint = Annotated[
 
 def told(found: Ranks, method: str = "auto") -> Ranks:
     """With a note where it matters whether training items were excluded, and is not known."""
-    from fullrank.inference.estimation.training_items import training_notes
+    from fullrank.inference.estimation.doubts import training_notes
 
     notes = training_notes(_each(found.samples.values()), method, _SAY)
     return replace(found, notes=(*found.notes, *notes))
@@ -51,9 +51,10 @@ def told(found: Ranks, method: str = "auto") -> Ranks:
 
 def _each(samples: Iterable[Any]) -> list[Any]:
     """The samples, those of seeds one by one."""
-    return [
-        part for one in samples for part in (one.values() if isinstance(one, Mapping) else [one])
-    ]
+    from fullrank.samples import Seeds
+
+    found = [one.samples.values() if isinstance(one, Seeds) else [one] for one in samples]
+    return [part for several in found for part in several]
 
 
 def shaped(
@@ -82,10 +83,14 @@ def shaped(
 
 def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, RankSample]:
     """The samples that are estimated, all of which can borrow."""
-    if method.lower() not in ("auto", "smoothed"):
+    from fullrank.inference.estimation.doubts import borrows
+
+    if not borrows(method):
         raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
+    from fullrank.samples import Seeds
+
     for one in samples.values():
-        if isinstance(one, Mapping):
+        if isinstance(one, Seeds):
             raise InputError(f"`{option}` must not be given for several seeds of a model.")
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:

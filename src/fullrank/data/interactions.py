@@ -420,6 +420,10 @@ class Interactions:
         }
         return pa.table({name: pa.array(column) for name, column in columns.items()})
 
+    def to_frame(self) -> Any:
+        """Return the interactions as a pandas DataFrame, one row each."""
+        return self.to_arrow().to_pandas()
+
     def select(self, keep: NDArray[np.bool_]) -> Self:
         """The interactions where `keep` is true, with the same users and items.
 

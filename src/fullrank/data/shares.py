@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib import rng as _rng
+from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 
@@ -55,7 +55,7 @@ def _order(users: NDArray[np.int32], key: Keys) -> NDArray[np.intp]:
     return np.argsort((users.astype(np.int64) << 32) + low, kind="stable")
 
 
-def settings_of(*, rng: _rng.RandomState, **settings: Any) -> dict[str, Any]:
+def settings_of(*, rng: checks.RandomState, **settings: Any) -> dict[str, Any]:
     """What made a split, with the seed where it was given as a number."""
     seed = int(rng) if isinstance(rng, int | np.integer) else None
     return {**settings, "rng": seed}

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank._lib.text import listed
 from fullrank.data.interactions import Interactions
 from fullrank.data.rows import clean
@@ -39,7 +38,7 @@ def read_split(
     item_ids: ArrayLike | None = None,
     valid: float = 0.0,
     encoding: str | None = None,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Read a split from a column that says train, valid or test, or from a file for each part.
 
@@ -163,8 +162,8 @@ def _warn_of_overlap(parts: dict[str, Interactions]) -> None:
 
 
 def _parted(
-    train: Interactions, share: float, rng: _rng.RandomState
+    train: Interactions, share: float, rng: checks.RandomState
 ) -> tuple[Interactions, Interactions]:
-    place = from_the_end(train, keys(train, "random", _rng.generator(rng)))
+    place = from_the_end(train, keys(train, "random", checks.generator(rng)))
     held = place < n_of(share, train.user_counts())[train.pairs()[0]]
     return train.select(~held), train.select(held)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 from fullrank.data.shares import Keys, Mask, from_the_end, keys, n_of, settings_of
 from fullrank.data.split import Split
@@ -22,7 +21,7 @@ def leave_one_out(
     by: str = "auto",
     min_interactions: int = 2,
     valid: float = 0.0,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Hold out one item of each user for the test.
 
@@ -60,7 +59,7 @@ def leave_one_out(
     pick = _PICKS[chosen_by]
     least = checks.integer("min_interactions", min_interactions, low=2)
     share = checks.real("valid", valid, low=0, high=1)
-    generator = _rng.generator(rng)
+    generator = checks.generator(rng)
     counts = interactions.user_counts()
     enough = counts >= least
     if not enough.any():
@@ -102,7 +101,7 @@ def ratio(
     valid: float = 0.0,
     by: str = "random",
     per: str = "user",
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Hold out a share of the interactions, of each user or of all.
 
@@ -142,7 +141,7 @@ def ratio(
             f"`test` must be above 0 and, with `valid`, below 1; got {shares[0]:g} and "
             f"{shares[1]:g}."
         )
-    key = keys(interactions, by, _rng.generator(rng))
+    key = keys(interactions, by, checks.generator(rng))
     in_test, in_valid = _CUTS[per](interactions, key, *shares)
     if not in_test.any() or (in_test | in_valid).all():
         raise InputError(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank.data import filters
 from fullrank.data.interactions import Interactions
 from fullrank.data.shares import Mask, from_the_end, keys, n_of, settings_of
@@ -27,7 +26,7 @@ def strong(
     by: str = "random",
     items: str = "train",
     min_interactions: int = 5,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Hold out users: strong generalisation.
 
@@ -79,7 +78,7 @@ min_interactions=5, rng=0)
     checks.choice("by", by, _BY)
     checks.choice("items", items, _ITEMS)
     least = checks.integer("min_interactions", min_interactions, low=2)
-    generator = _rng.generator(rng)
+    generator = checks.generator(rng)
     active = np.flatnonzero(interactions.user_counts())
     n_test, n_valid = _n_users("test", test, active.size), _n_users("valid", valid, active.size)
     if n_test == 0 or n_test + n_valid >= active.size:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank._lib import checks, memory
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib import checks, memory, tabular
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.data.targets import ANY, clean_targets
 from fullrank.errors import InputError
@@ -19,8 +19,8 @@ from fullrank.tables import ids as _ids
 ALLOCATIONS = ("proportional", "neyman")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class UserSample:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class UserSample(tabular.Tabular):
     """Users drawn without replacement, in the order of their rows.
 
     Attributes
@@ -59,6 +59,35 @@ class UserSample:
         if hasattr(targets, "select"):
             return targets.select(inside), weight
         return (users[inside], items[inside]), weight
+
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        strata = [None] * self.user.size
+        if self.strata is not None and self.stratum is not None:
+            strata = self.strata[self.stratum].tolist()
+        rows = zip(self.user.tolist(), self.weight.tolist(), strata, strict=True)
+        return [{"user": user, "weight": weight, "stratum": one} for user, weight, one in rows]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[name, f"{n:,}", f"{of:,}"] for name, n, of in self._drawn()]
+        return ["stratum", "drawn", "users"], rows
+
+    def _drawn(self) -> list[tuple[str, int, int]]:
+        """For each stratum how many users were drawn, and of how many."""
+        if self.strata is None or self.stratum is None or self.stratum_sizes is None:
+            return [("all", self.user_rows.size, self.n_users)]
+        drawn = np.bincount(self.stratum, minlength=self.strata.size).tolist()
+        names = map(checks.printable, self.strata)
+        return list(zip(names, drawn, self.stratum_sizes.tolist(), strict=True))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many users were drawn from each stratum. Returns the axes."""
+        ax, parts = tabular.axes(ax), self._drawn()
+        ax.bar([name for name, _, _ in parts], [n for _, n, _ in parts])
+        ax.set_ylabel("users drawn")
+        return ax
 
     def __str__(self) -> str:
         of = f"{self.user_rows.size:,} of {self.n_users:,} users"

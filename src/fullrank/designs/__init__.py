@@ -4,7 +4,7 @@ Imports `_lib`, `tables`, `metrics` and `data`; every folder to its right may im
 """
 
 from fullrank.designs.adaptive import Adaptive
-from fullrank.designs.design import Design, register
+from fullrank.designs.design import Design, register, unregister
 from fullrank.designs.exact import Exact
 from fullrank.designs.expected import collapse, expected_metric, sampled_metric_std
 from fullrank.designs.given import Negatives, draw_negatives
@@ -30,4 +30,5 @@ __all__ = [
     "kernel_averages",
     "register",
     "sampled_metric_std",
+    "unregister",
 ]

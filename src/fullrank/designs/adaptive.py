@@ -59,7 +59,8 @@ class Adaptive(Design):
             raise InputError(f"`growth` must be above 1, not {self.growth:g}.")
         if self.levels is not None:
             self._take_levels()
-        self._set("start", checks.integer("start", self.start, low=1))
+        else:
+            self._set("start", checks.integer("start", self.start, low=2))
         if self.limit is not None:
             self._set("limit", checks.integer("limit", self.limit, low=1))
             if self.limit < self.start:
@@ -74,6 +75,8 @@ class Adaptive(Design):
 
     def _take_levels(self) -> None:
         """Levels that start, growth and limit give are written that way: one form for each."""
+        if isinstance(self.levels, str):
+            raise InputError(f"`levels` must be increasing sample sizes, not {self.levels!r}.")
         given = np.atleast_1d(checks.as_array("levels", self.levels))
         levels = checks.integers("levels", given, low=1)
         if levels.size == 0 or (np.diff(levels) <= 0).any():

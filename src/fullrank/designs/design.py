@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.names.registry import Registry
 from fullrank._lib.specs import parse_spec
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.grid import RankGrid
@@ -36,7 +37,7 @@ from fullrank.designs.sizes import checked_size
 from fullrank.errors import InputError
 
 POOLS = ("all", "unseen")
-_DESIGNS: dict[str, type[Design]] = {}
+DESIGNS: Registry[type[Design]] = Registry("design")
 
 
 def register(design: type[Design]) -> type[Design]:
@@ -44,17 +45,22 @@ def register(design: type[Design]) -> type[Design]:
     name = getattr(design, "name", "")
     if not (isinstance(design, type) and issubclass(design, Design) and name.isidentifier()):
         raise InputError("`design` must be a subclass of Design with a `name` that is one word.")
-    known = _DESIGNS.get(name)
-    if known is not None and known.__qualname__ != design.__qualname__:
-        raise InputError(f"`design` must have a name of its own; {name!r} is {known.__qualname__}.")
     design.__repr__ = Design.__repr__  # type: ignore[method-assign]  # the text form, not the fields
-    _DESIGNS[name] = design
+    if design.__module__.startswith("fullrank."):
+        DESIGNS.bring({name: design})
+    else:
+        DESIGNS.register(name, design)
     return design
+
+
+def unregister(name: str) -> None:
+    """Take out a design that was registered from outside."""
+    DESIGNS.unregister(name)
 
 
 def names() -> tuple[str, ...]:
     """The names of the registered designs."""
-    return tuple(_DESIGNS)
+    return tuple(DESIGNS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,6 +309,15 @@ class Design:
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         return {"name": self.name, **settings}
 
+    def _to_plain(self) -> dict[str, Any]:
+        return self.to_dict()
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> Design:
+        if not isinstance(content, Mapping):
+            raise InputError(f"`design` must be what `to_dict` wrote, not {checks.shown(content)}.")
+        return cls.from_dict(content)
+
     def with_(self, **settings: Any) -> Self:
         """The same design with other settings."""
         return replace(self, **settings)
@@ -335,17 +350,19 @@ def _written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, tuple):
         return "/".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 def _kind(argument: str, name: str) -> type[Design]:
-    if name == "popularity" and name not in _DESIGNS:
+    if name == "popularity" and name not in DESIGNS:
         raise InputError(
             f"`{argument}` must not be popularity: how far popular candidates crowd out a target "
             "depends on the target, so that its rank among them does not determine its rank among "
             "all items. Draw candidates uniformly."
         )
-    return _DESIGNS[checks.choice(argument, name, names())]
+    return DESIGNS.find(name, argument=argument)
 
 
 def _made(argument: str, kind: type[Design], settings: dict[str, Any]) -> Design:

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.errors import InputError

@@ -55,9 +55,9 @@ def expected_metric(
     n_items, n, replacement = _sizes(n_items, design)
     ranks, where = _distinct(true_ranks, n_items)
     whole = metric.k is None or metric.k >= n
-    if metric.kind == "auc" and whole and n > 1:
+    if metric.promises.share_below and whole and n > 1:
         values = metric.shape(ranks, n_items)
-    elif metric.kind in ("ap", "rr") and whole:
+    elif metric.promises.reciprocal and whole:
         values = _expected_ap(ranks, n, n_items, replacement)
     else:
         values = _moment(metric.weights(np.arange(1, n + 1), n), ranks, n, n_items, replacement)

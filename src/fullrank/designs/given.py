@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks, memory
+from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Array, Ints
 from fullrank.data.named_rows import in_rows, named_items
-from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets
+from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targets, n_candidates
 from fullrank.designs.design import POOLS, Design
 from fullrank.designs.draws import make_pools, seed_key
+from fullrank.designs.exact import Exact
 from fullrank.designs.uniform import Uniform
 from fullrank.errors import DataWarning, InputError
 from fullrank.tables import ids as _ids
@@ -96,7 +97,7 @@ class Negatives:
         return cls(**columns, replacement=replacement, pool=pool)
 
     @classmethod
-    def read_parquet(
+    def read(
         cls,
         path: PathLike,
         *,
@@ -118,8 +119,8 @@ class Negatives:
             )
         )
 
-    def save(self, path: PathLike) -> None:
-        """Write a Parquet file that `read_parquet` gives back as it was."""
+    def write(self, path: PathLike) -> None:
+        """Write a Parquet file that `read` gives back as it was."""
         from fullrank.designs import given_files
 
         given_files.save(self, path)
@@ -184,7 +185,7 @@ class Negatives:
         design: Design | None = None,
     ) -> Design:
         """How `drawn` came about: as given here or in the file, or inferred with a warning."""
-        if design is not None and design.adaptive:
+        if design is not None and (design.adaptive or isinstance(design, Exact)):
             raise InputError(f"`design` must be of a fixed size for given items, not {design}.")
         replacement = self._agreed("replacement", design)
         pool = self._agreed("pool", design)
@@ -226,8 +227,10 @@ class Negatives:
                 DataWarning,
                 stacklevel=4,
             )
-        how = {"replacement": replacement, "pool": pool}
-        return Uniform(**how) if design is None else design.with_(**how)
+        said = Uniform() if design is None else design
+        said = said.with_(replacement=replacement, pool=pool)
+        _check_sizes(drawn, said, targets, exclusion, size)
+        return said
 
     def _agreed(self, name: str, design: Design | None) -> Any:
         own, value = getattr(self, name), None if design is None else getattr(design, name)
@@ -274,7 +277,7 @@ def draw_negatives(
     )  # fmt: skip
     key = seed_key(rng)
     rounds = drawn_by.rounds(n_items)
-    count = np.minimum(rounds.limits(pools.sizes), size - 1)
+    count = drawn_by.reachable(size, pools.sizes + 1) - 1
     groups = np.arange(clean.users.size)
     width = int(count.max())
     what = f"{clean.users.size:,} users × {width:,} drawn items"
@@ -299,7 +302,7 @@ def as_negatives(
         return value.in_rows(**ids)
     if isinstance(value, str) or hasattr(value, "__fspath__"):
         if Path(value).suffix in (".parquet", ".pq"):
-            return Negatives.read_parquet(value, **ids)
+            return Negatives.read(value, **ids)
         return Negatives.read_ncf(value, **ids)
     user_rows, item_rows = targets.user_rows, targets.item_rows
     try:
@@ -337,6 +340,22 @@ def _found(array: Array, item_ids: Array) -> Array:
     rows = np.full(array.shape, -1, np.int64)
     rows[~empty] = _ids.look_up("negatives", array[~empty], item_ids)
     return rows
+
+
+def _check_sizes(
+    drawn: Array, design: Design, targets: Targets, exclusion: Exclusion | None, size: int
+) -> None:
+    """As many items as the design says, or all of a smaller pool."""
+    if not isinstance(design, Uniform) or design.sample_size is None:
+        return
+    left_out = exclusion if design.pool == "unseen" else None
+    items = n_candidates(targets, n_items=size, items=None, exclusion=left_out)
+    wanted = design.reachable(design.sample_size, items - targets.n_targets + 1) - 1
+    held = np.count_nonzero(drawn >= 0, axis=1)
+    checks.reject(
+        "negatives", held, held != wanted, f"hold {design.sample_size - 1} items for each target",
+        "Leave the size out of `design` to take the negatives as they are.",
+    )  # fmt: skip
 
 
 def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None) -> None:

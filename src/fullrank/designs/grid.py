@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,7 @@ HEAD = 128  # ranks kept one by one, unless a larger K is asked for
 TAIL = 256  # geometric bins behind them
 LARGEST = 2**53  # items: floats tell no more ranks apart
 _SUMMED = 4096  # widest bin over which a metric is summed rank by rank
+_RANKS = 1_000_000  # of a metric with steps, held at once
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 
 
@@ -55,15 +56,7 @@ class RankGrid:
         n_items = _n_items(n_items)
         max_k = checks.integer("max_k", max_k, low=1)
         tail = checks.integer("tail", tail, low=1)
-        head = min(n_items, max(HEAD, 2 * max_k))
-        memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
-        memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
-        singles = np.arange(head + 1)
-        bins: ArrayLike = (
-            np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
-        )
-        # the last rank is a bin of its own: there the kernel is 1 at r = n and 0 elsewhere
-        return cls(np.unique(np.concatenate([singles, bins, [n_items]]).astype(np.int64)))
+        return _growing(n_items, min(n_items, max(HEAD, 2 * max_k)), tail)
 
     @classmethod
     def for_metrics(cls, n_items: int, metrics: Iterable[Metric]) -> RankGrid:
@@ -121,13 +114,15 @@ class RankGrid:
             return metric.shape(rank + offset, n_items, n_targets=n_targets, offset=offset)
 
         cut = self.n_items if metric.k is None else max(0, metric.k - offset)
-        sums = self._sums(gain, cut)
+        sums = self._sums(gain, cut, metric.promises.smooth)
         return sums / self.widths * float(metric.factor(n_targets, n_items))
 
-    def _sums(self, function: Callable[[Floats], Floats], cut: int) -> Floats:
-        """Sum of a smooth function over the ranks of each bin that do not exceed `cut`."""
+    def _sums(self, function: Callable[[Floats], Floats], cut: int, smooth: bool) -> Floats:
+        """Sum of a function over the ranks of each bin that do not exceed `cut`."""
         low = np.minimum(self.edges[:-1], cut)
         high = np.minimum(self.edges[1:], cut)
+        if not smooth:
+            return np.array([_summed(function, a, b) for a, b in zip(low, high, strict=True)])
         sums = np.zeros(self.n_bins)
         wide = high - low > _SUMMED
         # bins summed rank by rank are the first ones, so that their ranks are consecutive
@@ -141,6 +136,27 @@ class RankGrid:
         nodes = middle[summed:, None] + half[summed:, None] * _NODES
         sums[summed:] = half[summed:] * (function(nodes) @ _WEIGHTS)
         return sums
+
+
+def _summed(function: Callable[[Floats], Floats], low: int, high: int) -> float:
+    """The sum over the ranks low + 1 .. high, a million at a time."""
+    parts = range(low, high, _RANKS)
+    return sum(
+        float(function(np.arange(a + 1.0, min(a + _RANKS, high) + 1.0)).sum()) for a in parts
+    )
+
+
+@lru_cache(maxsize=32)
+def _growing(n_items: int, head: int, tail: int) -> RankGrid:
+    """The first ranks one by one, then bins whose ends grow; made once, as grids do not change."""
+    memory.ask("max_k", 32 * head, f"a grid that keeps {head:,} ranks one by one")
+    memory.ask("tail", 32 * tail, f"a grid of {tail:,} bins")
+    singles = np.arange(head + 1)
+    bins: ArrayLike = (
+        np.rint(np.geomspace(head, n_items - 1, tail + 1)) if n_items - 1 > head else []
+    )
+    # the last rank is a bin of its own: there the kernel is 1 at r = n and 0 elsewhere
+    return RankGrid(np.unique(np.concatenate([singles, bins, [n_items]]).astype(np.int64)))
 
 
 def _n_items(value: int) -> int:

@@ -14,6 +14,11 @@ INFER = "infer"
 ASSUMED = "Assuming sampling without replacement."
 
 
+def said(design: str | Design) -> Design | None:
+    """The design that was said; None where it is to be inferred."""
+    return None if isinstance(design, str) and design == INFER else Design.of(design)
+
+
 def infer_design(
     rank: Ints, sample_size: Ints, n_items: Ints, *, design: str | Design = INFER
 ) -> tuple[Design, tuple[str, ...]]:
@@ -30,7 +35,7 @@ def infer_design(
     >>> infer_design(np.array([2, 7, 1]), np.array([25, 25, 50]), np.full(3, 900))[0]
     adaptive:25,limit=50
     """
-    given = None if design == INFER else Design.of(design)
+    given = said(design)
     notes: tuple[str, ...] = ()
     if given is None:
         _check_sizes(sample_size, n_items)

@@ -10,6 +10,7 @@ probability that no earlier round stopped (`continuation`).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -142,8 +143,8 @@ class Rounds:
         r = checks.integers("rank", rank, low=1, high=sample_size, hint="Ranks are 1-based.")
         if sample_size not in self.sizes:
             raise InputError(
-                f"`sample_size` must be a level of the design, {', '.join(map(str, self.sizes))}, "
-                f"not {sample_size}."
+                f"`sample_size` must be a level of the design, {_listed(self.sizes)}, not "
+                f"{sample_size}."
             )
         j = self.sizes.index(sample_size)
         if j == 0:
@@ -197,14 +198,15 @@ class Rounds:
             "sample_size",
             n,
             ~((np.isin(n, levels) & (n <= last)) | (n == last)),
-            f"be a level of the design, {', '.join(map(str, self.sizes))}",
+            f"be a level of the design, {_listed(self.sizes)}",
         )
         where = np.searchsorted(levels, n, side="left")
         checks.reject(
             "rank",
             r,
             (r <= refine[where]) & (n < last),
-            "exceed the rank up to which the design refines, before the last level",
+            f"exceed the rank up to which the design refines, {_listed(set(self.refine))}, before "
+            "the last level",
             "An adaptive design continues from there; is the design right?",
         )
         at = np.maximum(where - 1, 0)
@@ -215,3 +217,7 @@ class Rounds:
             r > reachable,
             "be reachable: at most the refined rank at the level before, and the draws since",
         )
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, sorted(numbers)))

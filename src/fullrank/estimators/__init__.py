@@ -4,7 +4,8 @@ Imports `_lib` to `ranking` in the order of the folders; inference and reporting
 """
 
 from fullrank.estimators.anchors import anchored, jointly
-from fullrank.estimators.methods import METHODS
+from fullrank.estimators.registry import METHODS, Method, register, unregister
+from fullrank.estimators.system import Sensitivity
 from fullrank.estimators.uniform.entropy import mes
 from fullrank.estimators.uniform.least_squares import cls
 from fullrank.estimators.uniform.likelihood import mle
@@ -17,6 +18,8 @@ from fullrank.estimators.uniform.weighted import weighted_mle
 __all__ = [
     "METHODS",
     "Mapping",
+    "Method",
+    "Sensitivity",
     "alignment_errors",
     "anchored",
     "bv",
@@ -26,8 +29,10 @@ __all__ = [
     "mes",
     "mle",
     "mn",
+    "register",
     "smoothed",
     "unbiased_rank_metric",
     "unbiased_ranks",
+    "unregister",
     "weighted_mle",
 ]

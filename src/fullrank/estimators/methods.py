@@ -1,96 +1,25 @@
-"""Every estimator by name: how it is fitted, how it moves with its sample, which to take."""
+"""The method for a sample: by name, by the sample's design, or a function of the caller's."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from inspect import signature
-from types import MappingProxyType
 from typing import Any
 
-from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.multi_target import Mean, own_catalogues, several_targets
-from fullrank.estimators.system import Sensitivity
-from fullrank.estimators.uniform.entropy import mes, mes_sensitivity
-from fullrank.estimators.uniform.exact import exact, exact_sensitivity
-from fullrank.estimators.uniform.least_squares import cls, cls_sensitivity
-from fullrank.estimators.uniform.likelihood import mle, mle_sensitivity
-from fullrank.estimators.uniform.linear import bv, bv_sensitivity, mn, mn_sensitivity
-from fullrank.estimators.uniform.smoothed import best_penalty, smoothed, smoothed_sensitivity
-from fullrank.estimators.uniform.weighted import weighted_mle, weighted_sensitivity
+from fullrank.estimators.numerical import numerical_sensitivity
+from fullrank.estimators.registry import METHODS, Method, method_of
+from fullrank.estimators.system import Sensitivity, check_sample
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample
 
+__all__ = ["METHODS", "Chosen", "choose", "point", "values_of"]
 
-@dataclass(frozen=True, kw_only=True)
-class Method:
-    """One estimator: what it is, and how it is called."""
-
-    says: str
-    fit: Callable[..., RankDistribution]
-    sensitivity: Callable[..., Sensitivity]
-    recovers: bool  # whether a sample of every item gives back the exact distribution
-    signed: bool = False
-    settle: Callable[..., Mapping[str, Any]] | None = None  # settings that the data decide
-
-
-def _cls(sample: RankSample, *, grid: RankGrid | None = None) -> RankDistribution:
-    found = cls(sample, grid=grid)
-    assert isinstance(found, RankDistribution)
-    return found
-
-
-def _method(
-    says: str,
-    fit: Callable[..., RankDistribution],
-    sensitivity: Callable[..., Sensitivity],
-    recovers: bool,
-    signed: bool = False,
-    prior: str | None = None,
-    settle: Callable[..., Mapping[str, Any]] | None = None,
-) -> Method:
-    if prior is not None:
-        fit, sensitivity = partial(fit, prior=prior), partial(sensitivity, prior=prior)
-    return Method(
-        says=says,
-        fit=fit,
-        sensitivity=sensitivity,
-        recovers=recovers,
-        signed=signed,
-        settle=settle,
-    )
-
-
-METHODS: Mapping[str, Method] = MappingProxyType(
-    {
-        "exact": _method("ranks among all items, as they are", exact, exact_sensitivity, True),
-        "smoothed": _method(
-            "penalised likelihood, the penalty chosen from the data",
-            smoothed,
-            smoothed_sensitivity,
-            False,
-            settle=best_penalty,
-        ),
-        "MLE": _method("EM from the uniform start, 100 or 50 steps", mle, mle_sensitivity, True),
-        "WMLE": _method(
-            "weighted likelihood, tilted back", weighted_mle, weighted_sensitivity, False
-        ),
-        "MES": _method("maximal entropy with squared distance", mes, mes_sensitivity, False),
-        "BV": _method("bias and variance traded by γ", bv, bv_sensitivity, True, True),
-        "BV_MLE": _method("BV with the MLE as its prior", bv, bv_sensitivity, True, True, "mle"),
-        "BV_MES": _method("BV with MES as its prior", bv, bv_sensitivity, True, True, "mes"),
-        "MN": _method("least mean squared error, bounded", mn, mn_sensitivity, True, True),
-        "MN_MLE": _method("MN with the MLE as its prior", mn, mn_sensitivity, True, True, "mle"),
-        "MN_MES": _method("MN with MES as its prior", mn, mn_sensitivity, True, True, "mes"),
-        "CLS": _method("least squares, falling with r", _cls, cls_sensitivity, True, True),
-    }
-)
-
-
+Named = str | Callable[..., Any]  # what `method` may be
 _TRAINING = {
     True: "training items excluded",
     False: "training items kept",
@@ -105,10 +34,12 @@ class Chosen:
     name: str
     reason: str
     settings: Mapping[str, Any]
+    method: Method
 
     @property
-    def method(self) -> Method:
-        return METHODS[self.name]
+    def analytic(self) -> bool:
+        """Whether its derivative is known, so that its errors follow from one fit."""
+        return self.method.sensitivity is not None
 
     def settled(self, sample: RankSample, grid: RankGrid) -> Chosen:
         """With the settings that the data decide decided, so that they are found once only."""
@@ -118,25 +49,36 @@ class Chosen:
         return replace(self, settings={**self.settings, **found})
 
     def fit(self, sample: RankSample, grid: RankGrid) -> RankDistribution:
+        check_sample(sample)
         return self.method.fit(sample, grid=grid, **self.settings)
 
+    def value(self, sample: RankSample, metric: Metric, grid: RankGrid) -> float:
+        """One metric, where each is a fit of its own."""
+        assert self.method.value is not None
+        return self.method.value(sample, metric, grid=grid, **self.settings)
+
     def sensitivity(self, sample: RankSample, values: Floats, grid: RankGrid) -> Sensitivity:
+        """How the estimate moves with the sample: by its derivative, or else by trying."""
+        if self.method.sensitivity is None:
+            return numerical_sensitivity(partial(self.fit, grid=grid), sample, values, grid)
         return self.method.sensitivity(sample, values, grid=grid, **self.settings)
 
 
-def choose(method: str, sample: RankSample, settings: Mapping[str, Any]) -> Chosen:
+def choose(method: Named, sample: RankSample, settings: Mapping[str, Any]) -> Chosen:
     """The method by name, or for "auto" by the sample's design."""
-    name, reason = _choose(method, sample)
-    _check_settings(name, settings)
-    return Chosen(name=name, reason=reason, settings=settings)
+    asked, reason = _choose(method, sample)
+    name, entry = method_of(asked)
+    _check_settings(name, entry, settings)
+    return Chosen(name=name, reason=reason, settings=settings, method=entry)
 
 
 def values_of(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> list[float]:
-    """The estimates alone: CLS, which fits each metric by itself, is spared its P(R)."""
-    if chosen.name == "CLS" and not sample.several and not (sample.pool != grid.n_items).any():
-        return [float(cls(sample, metric, grid=grid)) for metric in metrics]  # type: ignore[arg-type]
+    """The estimates alone: one that fits each metric by itself is spared its P(R)."""
+    common = not sample.several and not (sample.pool != grid.n_items).any()
+    if chosen.method.value is not None and common:
+        return [chosen.value(sample, metric, grid) for metric in metrics]
     return list(point(sample, metrics, chosen, grid)[0].values())
 
 
@@ -157,8 +99,8 @@ def point(
     distribution = chosen.fit(sample, grid)
 
     def fitted(one: RankSample, metrics: tuple[Metric, ...]) -> dict[str, float]:
-        if chosen.name == "CLS":  # each metric is a fit of its own
-            return {metric.name: float(cls(one, metric, grid=grid)) for metric in metrics}  # type: ignore[arg-type]
+        if chosen.method.value is not None:
+            return {metric.name: chosen.value(one, metric, grid) for metric in metrics}
         return (distribution if one is sample else chosen.fit(one, grid)).metrics(metrics)
 
     values = fitted(sample, metrics)
@@ -167,12 +109,10 @@ def point(
     return values, distribution
 
 
-def _choose(method: str, sample: RankSample) -> tuple[str, str]:
-    """The method's name, and why: chosen by the caller, or by the design."""
-    names = {name.lower(): name for name in ("auto", *METHODS)}
-    name = names.get(method.lower(), method) if isinstance(method, str) else method
-    if checks.choice("method", name, tuple(names.values())) != "auto":
-        return name, "as requested"
+def _choose(method: Named, sample: RankSample) -> tuple[Named, str]:
+    """The method, and why: chosen by the caller, or by the design."""
+    if not isinstance(method, str) or method.lower() != "auto":
+        return method, "as requested"
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
     kind = "adaptive" if sample.design.adaptive else "fixed"
@@ -183,16 +123,14 @@ def _choose(method: str, sample: RankSample) -> tuple[str, str]:
     )
 
 
-def _check_settings(name: str, settings: Mapping[str, Any]) -> None:
+def _check_settings(name: str, method: Method, settings: Mapping[str, Any]) -> None:
     """A method is given only what it takes, and nothing that its name says already."""
-    fit = METHODS[name].fit
-    fixed = fit.keywords if isinstance(fit, partial) else {}
-    takes = [key for key in signature(fit).parameters if key not in ("sample", "grid", *fixed)]
+    takes, fixed = method.settings()
     for key in settings:
         if key in fixed:
             raise InputError(
                 f'`{key}` must not be given to {name}, which fixes it at "{fixed[key]}".'
             )
-        if key not in takes:
+        if key not in takes and not method.takes_anything:
             can = f"it takes {', '.join(takes)}" if takes else "it takes no settings"
             raise InputError(f"`{key}` must not be given to {name}; {can}.")

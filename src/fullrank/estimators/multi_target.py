@@ -91,11 +91,12 @@ def _contributions(metric: Metric, parts: _Fits) -> Parts:
     """Σ_o factor × E[shape], target by target."""
     rows, grid = parts.rows, parts.grid
     factor = rows.weight * metric.factor(rows.n_targets, rows.n_items)
+    _check_own(metric)
     total = Parts(np.zeros(factor.size))
     for offset in np.unique(rows.offset).tolist():
         if (metric.k is not None and offset >= metric.k) or (metric.first_only and offset):
             continue
-        if metric.kind == "auc":
+        if metric.promises.uses_catalogue:
             total = total.plus(_auc(parts, metric, offset, factor))
         else:
             # the gain without its factor, which is in the weights
@@ -118,14 +119,27 @@ def own_catalogues(
     tilted = replace(sample, weight=weight, rows=None)
     share = float(weight.sum() / sample.weight.sum()) * (n_items - 1.0)
     for metric in metrics:
-        if metric.kind == "precision" and metric.k is None:
-            values[metric.name] = float(np.average(1.0 / sample.pool, weights=sample.weight))
-        elif metric.kind == "auc":
+        if not metric.looks_at_catalogue:
+            continue
+        _check_own(metric)
+        if not metric.promises.share_below:  # its factor does, and all ranks are in the top K
+            factor = metric.factor(1, sample.pool)
+            values[metric.name] = float(np.average(factor, weights=sample.weight))
+        else:
             recall = Metric("recall", metric.k)
             counted = 1.0 if metric.k is None else fit(sample, (recall,))[recall.name]
             parts = fit(tilted, (recall, metric))
             values[metric.name] = counted - share * (parts[recall.name] - parts[metric.name])
     return values
+
+
+def _check_own(metric: Metric) -> None:
+    """What a metric makes of users' own numbers of items is known of shares alone."""
+    if metric.promises.uses_catalogue and not metric.promises.share_below:
+        raise InputError(
+            f"`metrics` must not look at the catalogue where its size differs between users; "
+            f"{metric.name} does (uses_catalogue)."
+        )
 
 
 def _auc(parts: _Fits, metric: Metric, offset: int, factor: Floats) -> Parts:

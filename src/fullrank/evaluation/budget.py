@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fullrank._lib import rng
+from fullrank._lib import checks
 from fullrank.data.shards import ShardedTargets
 from fullrank.designs import Adaptive, Design
 from fullrank.errors import InputError
@@ -49,6 +49,6 @@ def chosen_users(targets: ShardedTargets, number: int, seed: int) -> ShardedTarg
             f"`n_users` must be at most {targets.n_users}, the users who have targets, "
             f"not {number}."
         )
-    rows = rng.generator(seed).choice(targets.users, number, replace=False)
+    rows = checks.generator(seed).choice(targets.users, number, replace=False)
     rows.sort()
     return targets.of_users(rows)

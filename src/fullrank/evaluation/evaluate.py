@@ -6,28 +6,31 @@ from collections.abc import Iterable
 from typing import Any
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu, open_device
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Steps, steps
-from fullrank._lib.rng import RandomState
 from fullrank.designs import Design, Exact
 from fullrank.engines import Engine, Processes, Serial
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
+from fullrank.estimators.registry import method_of
 from fullrank.evaluation.result import Evaluation
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.evaluation.schedule import make_work
-from fullrank.inference.estimation.estimate import METRICS, check_level
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.estimation.estimate import check_level
+from fullrank.metrics import DEFAULT, Metric, parse_all
 
 
 def evaluate(
     models: Any,
     data: Any,
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     design: str | Design | None = None,
     n_users: int | None = None,
     budget: float | None = None,
+    method: Named = "auto",
     exclude: Any = "seen",
     anchor: Any = "auto",
     out: PathLike | None = None,
@@ -46,9 +49,10 @@ def evaluate(
     Parameters
     ----------
     models : mapping from names to models
-        Each a model of fullrank that is not fitted yet (it learns from the split's training part),
-        a fitted one, text such as ``"ease:regularization=500"``, the path of a saved model,
-        `FactorFiles`, or anything `as_scorer` takes. A list of texts names itself.
+        Each a model that is not fitted yet (it learns from the split's training part), of fullrank
+        or any other with `fit` and `scorer`; a fitted one, text such as
+        ``"ease:regularization=500"``, the path of a saved model, `FactorFiles`, or anything
+        `as_scorer` takes. A list of texts names itself.
     data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
         need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
     metrics : names such as ``"ndcg@10"``
@@ -60,6 +64,7 @@ def evaluate(
     budget : number, optional
         Items that may be scored in all, for each model; instead of a design. After a pilot with the
         first model, the design is taken that is predicted to err least.
+    method : the estimator for samples, as in `estimate`
     exclude : Interactions, sparse matrix (users × items) or None
         Items that are not candidates. "seen" means the items that a split shows of its users, and
         nothing where `data` is not a split; None ranks everything.
@@ -123,8 +128,9 @@ def evaluate(
         data,
         **_how_much(design, n_users, budget),
         metrics=tuple(metric.name for metric in parse_all(metrics)),
+        method=method,
         exclude=exclude,
-        anchor=anchor,
+        anchor=_anchor(anchor, method),
         marked=out is not None,
         seed=rng,
         name=name,
@@ -147,6 +153,13 @@ def evaluate(
             found = work.done(folder)
             folder.publish(found, report=report)
     return found
+
+
+def _anchor(anchor: Any, method: Named) -> Any:
+    """None by default for a method that borrows no shape."""
+    asked = isinstance(method, str) and method.lower() == "auto"
+    plain = not asked and not method_of(method)[1].borrows  # refuses what is no method
+    return None if plain and isinstance(anchor, str) and anchor == "auto" else anchor
 
 
 def _how_much(

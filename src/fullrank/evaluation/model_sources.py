@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from fullrank import models
-from fullrank._lib import checks
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank._lib.specs import parse_spec
 from fullrank.data import Interactions, Split
-from fullrank.errors import InputError
+from fullrank.errors import InputError, NotFittedError
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.run_folder import RunFolder
 from fullrank.models.base import Saved
-from fullrank.scorers import as_scorer
+from fullrank.models.registry import name_of, settings_of
+from fullrank.scorers import SCORERS, as_scorer
 from fullrank.scorers.factor_files import FactorFiles
+from fullrank.scorers.reordered import named as named_scorer
 from fullrank.scorers.user_files import UserFactors
 from fullrank.tables import ids
 from fullrank.tables.ids import Ids
@@ -58,17 +60,21 @@ def make_model(text: str) -> Any:
     EASE(regularization=500.0)
     """
     spec = parse_spec("model", text)
-    kind = models.MODELS[checks.choice("model", spec.name, models.MODELS)]
+    make: Any = models.MODELS.get(spec.name)
+    if make is None:
+        make = SCORERS.get(spec.name)
+    if make is None:
+        raise models.MODELS.unknown(spec.name, also=tuple(SCORERS))
     if spec.main is not None:
         raise InputError(f"`model` must have named settings, as name:setting=value, not {text!r}.")
-    known = [name for name, one in _fields(kind).items() if one]
+    known = settings_of(make)
     for name in spec.settings:
-        if name not in known:
+        if known is not None and name not in known:
             raise InputError(
                 f"`model` must have settings of {spec.name}, {', '.join(known) or 'none'}; "
                 f"got {name!r}."
             )
-    return kind(**spec.settings)
+    return make(**spec.settings)
 
 
 def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> list[Entry]:
@@ -121,7 +127,9 @@ def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
         )
     if isinstance(thing, str):
         thing = make_model(thing)
-    if isinstance(thing, Saved) and not hasattr(thing, "interactions_"):
+    if isinstance(thing, type) and callable(getattr(thing, "fit", None)):
+        thing = thing()
+    if _is_unfitted(thing):
         learned = _needed(name, split)
         return fitted_entry(name, thing, learned.train, learned.history)
     if isinstance(thing, UserFactors):
@@ -129,7 +137,7 @@ def _entry(name: str, thing: Any, split: Split | None, marked: bool) -> Entry:
         if marked:
             about["fingerprint"] = fingerprint(np.asarray(thing.item_factors))
         return Entry(name=name, about=about, scorer=lambda _: thing)
-    personal = not isinstance(thing, models.Popularity)
+    personal = _is_personal(thing)
     if isinstance(thing, Saved):
         thing = _with_history(thing, None if split is None else split.history)
     scorer = as_scorer(thing)
@@ -148,29 +156,83 @@ def _needed(name: str, split: Split | None) -> Split:
     return split
 
 
+def _is_personal(model: Any) -> bool:
+    return getattr(model, "personal", True) is not False
+
+
+def _is_unfitted(thing: Any) -> bool:
+    """Whether something is a model that has yet to learn."""
+    if isinstance(thing, Saved):
+        return not hasattr(thing, "interactions_")
+    if not all(callable(getattr(thing, one, None)) for one in ("fit", "scorer")):
+        return False
+    if any(name.endswith("_") and name[0] != "_" for name in getattr(thing, "__dict__", ())):
+        return False  # what is learned ends in _
+    try:
+        thing.scorer()
+    except (NotFittedError, AttributeError):
+        return True
+    return False
+
+
 def fitted_entry(name: str, model: Any, train: Interactions, history: Interactions) -> Entry:
     """A model that is yet to be fitted, and scores users by their history."""
-    settings = {field: getattr(model, field) for field, is_own in _fields(model).items() if is_own}
-    kind = next((key for key, one in models.MODELS.items() if one is type(model)), None)
-    if kind is None:  # of a class of the caller's own nothing tells whether it is still the same
-        raise InputError(
-            f"`models` must be of our own kinds or fitted; {name}, a {type(model).__name__}, is "
-            "neither."
-        )
     fit_memory.check_fit(name, model, train)
+    keeps = isinstance(model, Saved) and name_of(type(model)) is not None
 
     def scorer(keeper: Keeper | None) -> Any:
-        kept = None if keeper is None else keeper.folder.kept_model(keeper.model)
+        kept = None if keeper is None or not keeps else keeper.folder.kept_model(keeper.model)
         if kept is not None:
             return _with_history(models.load(kept), history)
         fitted = model.fit(train)
-        if keeper is not None:
+        if not isinstance(fitted, Saved):
+            return _foreign_scorer(name, model, train, history)
+        if keeper is not None and keeps:
             keeper.folder.keep_model(keeper.model, fitted.save)
         return _with_history(fitted, history)
 
-    about = {"kind": "fitted", "model": kind, "settings": _plain(settings)}
-    personal = not isinstance(model, models.Popularity)
-    return Entry(name=name, about=about, scorer=scorer, personal=personal)
+    return Entry(name=name, about=_about(model), scorer=scorer, personal=_is_personal(model))
+
+
+def _about(model: Any) -> dict[str, Any]:
+    """What a resumed run must find again: of a class from outside, its code as well."""
+    kind = type(model)
+    known = [one for one in settings_of(kind) or () if hasattr(model, one)]
+    own = {one: getattr(model, one) for one in known}
+    about = {
+        "kind": "fitted",
+        "model": name_of(kind) or f"{kind.__module__}.{kind.__qualname__}",
+        "settings": _plain(own),
+    }
+    if not kind.__module__.startswith("fullrank."):
+        code = [
+            vars(one)
+            for one in kind.__mro__
+            if not one.__module__.startswith(("fullrank.", "builtins"))
+        ]
+        methods = [{n: f for n, f in one.items() if hasattr(f, "__code__")} for one in code]
+        about["fingerprint"] = fingerprint(methods, getattr(model, "__dict__", None))
+    return about
+
+
+def _foreign_scorer(name: str, model: Any, train: Interactions, history: Interactions) -> Any:
+    """The scorer of a model from outside; without ids its rows are those of what it was given."""
+    data: Interactions = train
+    given: tuple[Interactions, ...] = ()
+    if "history" in signature(model.scorer).parameters and history is not train:
+        data = _over_items(history, train.item_ids)
+        given = (data,)
+    scorer = as_scorer(model.scorer(*given))
+    if any(getattr(scorer, side, None) is not None for side in ("user_ids", "item_ids")):
+        return scorer
+    sizes = (scorer.n_users or data.n_users, scorer.n_items)
+    if sizes != (data.n_users, data.n_items):
+        raise InputError(
+            f"`models` must score the {data.n_users:,} users and {data.n_items:,} items that they "
+            f"are given, or have `user_ids` and `item_ids`; {name} scores {sizes[0]:,} and "
+            f"{sizes[1]:,}."
+        )
+    return named_scorer(scorer, data)
 
 
 def _saved(name: str, path: Path, split: Split) -> Entry:
@@ -178,7 +240,7 @@ def _saved(name: str, path: Path, split: Split) -> Entry:
     about = {"kind": "saved", "about": repr(model), "fingerprint": file_fingerprint(path)}
     scorer = _with_history(model, split.history)
     _warn_of_leak(name, model, split)
-    personal = not isinstance(model, models.Popularity)
+    personal = _is_personal(model)
     return Entry(name=name, about=about, scorer=lambda _: scorer, personal=personal)
 
 
@@ -244,16 +306,11 @@ def _warn_of_leak(name: str, model: Any, split: Split) -> None:
         )
 
 
-def _fields(model: Any) -> dict[str, bool]:
-    """The settings of a model, and whether they change its numbers."""
-    from dataclasses import fields
-
-    return {field.name: field.name != "n_jobs" for field in fields(model) if field.init}
-
-
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings as JSON has them."""
-    return {
-        name: value.tolist() if isinstance(value, np.ndarray | np.generic) else value
-        for name, value in settings.items()
-    }
+    found = {}
+    for name, value in settings.items():
+        plain = value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+        known = plain is None or isinstance(plain, bool | int | float | str | list | tuple)
+        found[name] = plain if known else f"{type(plain).__name__} {fingerprint(plain)}"
+    return found

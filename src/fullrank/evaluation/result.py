@@ -16,6 +16,7 @@ from fullrank._lib.fingerprints import file_fingerprint
 from fullrank._lib.text import decimals
 from fullrank.data.split import describe_split
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.evaluation.manifest import (
     KIND,
     known,
@@ -28,7 +29,7 @@ from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.read_ranks import read_own
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation(tabular.Tabular):
     """The ranks of every model on the same targets, and what follows from them.
 
@@ -38,19 +39,21 @@ class Evaluation(tabular.Tabular):
     metrics : names
     about : how it was measured: data, split, seed, design, models, version, …
     confidence_level : of the intervals
+    method : the estimator for samples
     """
 
     samples: Mapping[str, RankSample | ExactRanks]
     metrics: tuple[str, ...]
     about: Mapping[str, Any]
     confidence_level: float = 0.95
+    method: Named = "auto"
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
         """The full-catalogue metrics of every model; exact ranks give the exact values."""
         from fullrank.reporting import drawn_metrics
 
-        drawn = drawn_metrics(*self.samples.values(), metrics=self.metrics)
+        drawn = drawn_metrics(self.samples.values(), self.metrics)
         return MappingProxyType(
             {
                 name: estimate(
@@ -58,6 +61,8 @@ class Evaluation(tabular.Tabular):
                     metrics=self.metrics,
                     also=() if isinstance(sample, ExactRanks) else drawn,  # of the same fit
                     confidence_level=self.confidence_level,
+                    method="auto" if isinstance(sample, ExactRanks) else self.method,
+                    rng=self.about.get("seed", 0),
                 )
                 for name, sample in self.samples.items()
             }
@@ -72,6 +77,7 @@ class Evaluation(tabular.Tabular):
             self.samples,
             self.metrics,
             confidence_level=self.confidence_level,
+            method=self.method,
             rng=self.about.get("seed", 0),
         )
 
@@ -117,14 +123,23 @@ class Evaluation(tabular.Tabular):
             metrics=tuple(head["metrics"]),
             about=MappingProxyType(head),
             confidence_level=head["confidence_level"],
+            method=head.get("method", "auto"),
         )
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:
         """Write the report alone, one HTML file: of these estimates and this comparison."""
-        from fullrank.reporting import write_report
+        from fullrank.reporting import report
 
-        settings = {"comparison": self.comparison, "measured": self.measured(), **settings}
-        write_report(self.estimates, path, metrics=self.metrics, **settings)
+        report(self, path, **settings)
+
+    def for_report(self) -> dict[str, Any]:
+        """What `fullrank.report` shows of an evaluation."""
+        return {
+            "results": self.estimates,
+            "metrics": self.metrics,
+            "comparison": self.comparison,
+            "measured": self.measured(),
+        }
 
     def measured(self) -> dict[str, str]:
         """How it was measured, label by label."""

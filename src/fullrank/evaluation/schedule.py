@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from fullrank import __version__
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.fingerprints import fingerprint
 from fullrank._lib.progress import Steps
-from fullrank._lib.rng import RandomState
 from fullrank.data import Split
 from fullrank.data.named_rows import in_rows
 from fullrank.data.shards import Shard, ShardedTargets
@@ -22,6 +22,8 @@ from fullrank.designs import Design, Exact
 from fullrank.designs.draws import seed_key
 from fullrank.engines import Engine, Serial
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
+from fullrank.estimators.registry import method_of
 from fullrank.evaluation.anchors import Anchors, borrows, make_anchors
 from fullrank.evaluation.budget import affordable, chosen_users
 from fullrank.evaluation.model_sources import Entry, Keeper, make_entries
@@ -71,6 +73,7 @@ class Work:
     level: float
     steps: Steps
     name: str | None
+    method: Named
 
     def done(self, folder: RunFolder | None) -> Evaluation:
         """Rank with every model; with a folder, what is there already is not made again."""
@@ -108,6 +111,7 @@ class Work:
             metrics=self.metrics,
             about=MappingProxyType({**about, "borrowed": borrowed}),
             confidence_level=self.level,
+            method=self.method,
         )
 
     def _about(self, settled: Mapping[str, Any], seconds: float) -> dict[str, Any]:
@@ -296,6 +300,7 @@ def make_work(
         "keep_rows": settings["keep_rows"],
         "confidence_level": settings["level"],
         "models": [{"name": entry.name, **entry.about} for entry in entries],
+        **_method(settings["method"]),
     }
     return Work(
         entries=entries,
@@ -306,6 +311,12 @@ def make_work(
         seed=key,
         **settings,
     )
+
+
+def _method(method: Named) -> dict[str, str]:
+    """The estimator, where another than the usual one was asked for."""
+    usual = isinstance(method, str) and method.lower() == "auto"
+    return {} if usual else {"method": method_of(method)[0]}
 
 
 def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:

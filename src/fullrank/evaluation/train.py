@@ -100,6 +100,11 @@ def train_model(
     {'recall@10': 0.041}
     """
     fitted = make_model(model)
+    if not callable(getattr(fitted, "save", None)):
+        raise InputError(
+            f"`model` must be one that can be saved; {type(fitted).__name__} has no `save`. "
+            "A dataclass that derives from fullrank.models.Saved has."
+        )
     wanted = parse_all(metrics) if metrics else ()
     how = {
         "columns": columns, "encoding": encoding, "download": download, "progress": progress

@@ -4,12 +4,10 @@ Imports `_lib` to `estimators` in the order of the folders; reporting may import
 """
 
 from fullrank.inference.bounding.bounds import bounds
-from fullrank.inference.bounding.result import Bounds
+from fullrank.inference.bounding.result import Bounds, SeveralBounds
 from fullrank.inference.comparison.compare import compare
 from fullrank.inference.comparison.curves import dominance as dominance
 from fullrank.inference.comparison.result import Comparison, Difference
-from fullrank.inference.comparison.winner import winner
-from fullrank.inference.comparison.winner_result import Winner
 from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.estimation.estimate import estimate
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
@@ -17,12 +15,12 @@ from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.user_values import user_means as user_means
 from fullrank.inference.explanation.explain import explain
-from fullrank.inference.explanation.result import Explanation
+from fullrank.inference.explanation.result import Explanation, Explanations
 from fullrank.inference.planning.plan import plan
 from fullrank.inference.planning.result import Option, Plan
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.hypothesis_tests import paired_test
 from fullrank.inference.statistics.means import mean_interval
-from fullrank.inference.statistics.paired_tests import paired_test
+from fullrank.inference.statistics.normal import Interval
 from fullrank.inference.statistics.proportions import hoeffding, two_proportions, wald, wilson
 from fullrank.inference.statistics.sample_size import users_needed
 from fullrank.inference.statistics.two_samples import two_means
@@ -35,11 +33,12 @@ __all__ = [
     "Estimate",
     "Estimates",
     "Explanation",
+    "Explanations",
     "Interval",
     "Option",
     "Plan",
     "PseudoValues",
-    "Winner",
+    "SeveralBounds",
     "bounds",
     "compare",
     "dominance",
@@ -56,5 +55,4 @@ __all__ = [
     "users_needed",
     "wald",
     "wilson",
-    "winner",
 ]

@@ -14,7 +14,7 @@ from fullrank.losses.listwise import (
 )
 from fullrank.losses.pairwise import bpr
 from fullrank.losses.pointwise import ccl, debiased_ccl, debiased_mse, mse
-from fullrank.losses.registry import LOSSES, Loss, positive_share
+from fullrank.losses.registry import LOSSES, Loss, positive_share, register, unregister
 
 __all__ = [
     "LOSSES",
@@ -29,6 +29,8 @@ __all__ = [
     "mine_plus",
     "mse",
     "positive_share",
+    "register",
     "sampled_softmax",
     "softmax",
+    "unregister",
 ]

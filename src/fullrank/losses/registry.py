@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fullrank._lib import checks
+from fullrank._lib.names.registry import Registry
 from fullrank.errors import InputError
 from fullrank.losses.listwise import (
     debiased_info_nce,
@@ -69,23 +70,65 @@ class Loss:
         return setting(name, value, in_log=self.weight_in_log)
 
 
-LOSSES: Mapping[str, Loss] = {
-    "softmax": Loss(function=softmax, similarity="dot", catalogue=True),
-    "sampled-softmax": Loss(
-        function=sampled_softmax, similarity="dot", log_probability=True, weight_in_log=True
-    ),
-    "bpr": Loss(function=bpr, similarity="dot"),
-    "mse": Loss(function=mse, similarity="dot"),
-    "debiased-mse": Loss(function=debiased_mse, similarity="dot", extra_positives=True),
-    "ccl": Loss(function=ccl, similarity="cosine"),
-    "debiased-ccl": Loss(function=debiased_ccl, similarity="cosine", extra_positives=True),
-    "info-nce": Loss(function=info_nce, similarity="dot", weight_in_log=True),
-    "debiased-info-nce": Loss(
-        function=debiased_info_nce, similarity="dot", extra_positives=True, weight_in_log=True
-    ),
-    "mine": Loss(function=mine, similarity="dot"),
-    "mine-plus": Loss(function=mine_plus, similarity="cosine"),
-}
+LOSSES: Registry[Loss] = Registry(
+    "loss",
+    {
+        "softmax": Loss(function=softmax, similarity="dot", catalogue=True),
+        "sampled-softmax": Loss(
+            function=sampled_softmax, similarity="dot", log_probability=True, weight_in_log=True
+        ),
+        "bpr": Loss(function=bpr, similarity="dot"),
+        "mse": Loss(function=mse, similarity="dot"),
+        "debiased-mse": Loss(function=debiased_mse, similarity="dot", extra_positives=True),
+        "ccl": Loss(function=ccl, similarity="cosine"),
+        "debiased-ccl": Loss(function=debiased_ccl, similarity="cosine", extra_positives=True),
+        "info-nce": Loss(function=info_nce, similarity="dot", weight_in_log=True),
+        "debiased-info-nce": Loss(
+            function=debiased_info_nce, similarity="dot", extra_positives=True, weight_in_log=True
+        ),
+        "mine": Loss(function=mine, similarity="dot"),
+        "mine-plus": Loss(function=mine_plus, similarity="cosine"),
+    },
+)
+
+
+def register(
+    name: str,
+    function: Callable[..., Tensor],
+    *,
+    similarity: str = "dot",
+    catalogue: bool = False,
+    extra_positives: bool = False,
+    log_probability: bool = False,
+    weight_in_log: bool = False,
+) -> None:
+    """Add a loss of your own, from then on a name for `EmbeddingMF(loss=…)`.
+
+    Parameters
+    ----------
+    name : what it is called
+    function : called as `function(positive, others, [extra_positives], **settings)`; settings are
+        keyword-only
+    similarity, catalogue, extra_positives, log_probability, weight_in_log : as in `Loss`
+    """
+    if not callable(function):
+        raise InputError(f"`function` must be callable, not {checks.shown(function)}.")
+    LOSSES.register(
+        name,
+        Loss(
+            function=function,
+            similarity=checks.choice("similarity", similarity, ("dot", "cosine")),
+            catalogue=checks.flag("catalogue", catalogue),
+            extra_positives=checks.flag("extra_positives", extra_positives),
+            log_probability=checks.flag("log_probability", log_probability),
+            weight_in_log=checks.flag("weight_in_log", weight_in_log),
+        ),
+    )
+
+
+def unregister(name: str) -> None:
+    """Take out a loss that was registered."""
+    LOSSES.unregister(name)
 
 
 def positive_share(

@@ -7,16 +7,42 @@ Imports `_lib`; every folder to its right may import it.
 {'recall@10': 0.6666666666666666, 'ndcg@10': 0.47689218602446437}
 """
 
+from functools import partial
+from typing import Any
+
 from fullrank.metrics.averages import evaluate, offsets, user_values, weighted_mean
-from fullrank.metrics.metric import Metric, names, parse, parse_all
+from fullrank.metrics.kinds import Promises, names, register, unregister
+from fullrank.metrics.metric import (
+    DEFAULT,
+    ByMetric,
+    Metric,
+    named,
+    parse,
+    parse_all,
+    spelled,
+)
 
 __all__ = [
+    "DEFAULT",
+    "ByMetric",
     "Metric",
+    "Promises",
     "evaluate",
+    "named",
     "names",
     "offsets",
     "parse",
     "parse_all",
+    "register",
+    "spelled",
+    "unregister",
     "user_values",
     "weighted_mean",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A metric by the name of its kind: ``recall(10)`` is ``parse("recall@10")``."""
+    if name in names():
+        return partial(Metric, name)
+    raise AttributeError(f"module 'fullrank.metrics' has no attribute {name!r}")

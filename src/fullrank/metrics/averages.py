@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-from fullrank.metrics.metric import Metric, parse, parse_all
+from fullrank.metrics.metric import DEFAULT, Metric, parse, parse_all
 
 ONE_BASED = "Ranks are 1-based."
 
@@ -52,7 +52,7 @@ def _lost(first: Floats, second: Floats, product: Floats) -> Floats:
 
 def evaluate(
     ranks: ArrayLike,
-    metrics: str | Metric | Iterable[str | Metric],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
     n_items: int,
     user: ArrayLike | None = None,

@@ -12,9 +12,9 @@ one term, and the metric is a weight w(R). A metric without a cut-off has K = N.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,135 +22,93 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
+from fullrank.metrics.kinds import KINDS, Kind, Promises
 
-
-@dataclass(frozen=True)
-class _Kind:
-    """One family of metrics; the registry below lists them all."""
-
-    says: str
-    factor: Callable[[Floats, Floats], Floats]  # (|T|, K)
-    shape: Callable[[Floats, Floats, Floats, Floats], Floats]  # (R, o, N, |T|)
-    first_only: bool = False  # only the best-ranked target counts
-    aliases: tuple[str, ...] = ()
-
-
-def _one(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
-    return np.ones_like(rank)
-
-
-def _precision_at_target(
-    rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats
-) -> Floats:
-    return (offset + 1.0) / rank
-
-
-def _discount(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
-    return 1.0 / np.log2(rank + 1.0)
-
-
-def _share_below(rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
-    # equation 4 per target: the share of non-targets that stand below it. A catalogue of
-    # targets alone has no pair to get wrong, which counts as 1.
-    non_targets = n_items - n_targets
-    return 1.0 - (rank - 1.0 - offset) / np.maximum(non_targets, 1.0)
-
-
-def _ideal_gain(n_targets: Floats, k: Floats) -> Floats:
-    """Sum of 1/log2(i+1) over i = 1..min(|T|, K) (the denominator of equation 8)."""
-    depth = np.minimum(n_targets, k)
-    if depth.size == 0:
-        return depth
-    steps = np.arange(1.0, float(depth.max()) + 1.0)
-    return np.asarray(np.cumsum(1.0 / np.log2(steps + 1.0))[depth.astype(np.int64) - 1])
-
-
-_KINDS: dict[str, _Kind] = {
-    "recall": _Kind(
-        "targets in the top K, over all targets |T|",
-        factor=lambda n_targets, k: 1.0 / n_targets,
-        shape=_one,
-    ),
-    "capped_recall": _Kind(
-        "targets in the top K, over min(K, |T|)",
-        factor=lambda n_targets, k: 1.0 / np.minimum(n_targets, k),
-        shape=_one,
-    ),
-    "hit_rate": _Kind(
-        "1 if any target is in the top K",
-        factor=lambda n_targets, k: np.ones_like(k),
-        shape=_one,
-        first_only=True,
-        aliases=("hr", "hit", "hits", "hit_ratio"),
-    ),
-    "precision": _Kind(
-        "targets in the top K, over K",
-        factor=lambda n_targets, k: 1.0 / k,
-        shape=_one,
-        aliases=("prec",),
-    ),
-    "ndcg": _Kind(
-        "1/log2(R+1) over the targets in the top K, over its ideal value",
-        factor=lambda n_targets, k: 1.0 / _ideal_gain(n_targets, k),
-        shape=_discount,
-    ),
-    "ap": _Kind(
-        "precision at each target in the top K, over min(K, |T|)",
-        factor=lambda n_targets, k: 1.0 / np.minimum(n_targets, k),
-        shape=_precision_at_target,
-        aliases=("map", "average_precision"),
-    ),
-    "rr": _Kind(
-        "1/R of the best-ranked target, if it is in the top K",
-        factor=lambda n_targets, k: np.ones_like(k),
-        shape=lambda rank, offset, n_items, n_targets: 1.0 / rank,
-        first_only=True,
-        aliases=("mrr", "reciprocal_rank"),
-    ),
-    "auc": _Kind(
-        "share of non-targets below each target (0 for a target beyond K)",
-        factor=lambda n_targets, k: 1.0 / n_targets,
-        shape=_share_below,
-    ),
-}
-_NAMES = {alias: name for name, kind in _KINDS.items() for alias in (name, *kind.aliases)}
-
-
-def names() -> dict[str, str]:
-    """Every metric with what it measures; each is used with or without ``@K``."""
-    return {name: kind.says for name, kind in _KINDS.items()}
+Held = TypeVar("Held")
+# what is computed where nothing is asked for
+DEFAULT = ("recall@10", "ndcg@10")
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its name."""
+    """A metric such as ``ndcg@10``: made by `parse`, compared and hashed by its kind and cut-off.
+
+    Attributes
+    ----------
+    kind, k : what is computed; `k` is None without a cut-off
+    label : the spelling that was asked for, where it is another: ``MRR@10`` is shown as ``MRR@10``
+    """
 
     kind: str
     k: int | None = None
+    label: str | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        checks.choice("kind", self.kind, _KINDS)
+        promises = KINDS.find(self.kind, argument="kind").promises
+        object.__setattr__(self, "kind", KINDS.name_of(self.kind))
         if self.k is not None:
             object.__setattr__(self, "k", checks.integer("k", self.k, low=1))
+        elif promises.needs_cutoff:
+            raise InputError(f'`metric` must have a cut-off, as "{self.kind}@10".')
 
     def __str__(self) -> str:
-        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+        return self.name
 
     @property
     def name(self) -> str:
-        """The canonical text, which `parse` reads back."""
-        return str(self)
+        """The metric as it was asked for, which `parse` reads back."""
+        return self.canonical if self.label is None else self.label
+
+    @property
+    def canonical(self) -> str:
+        """The same text for every spelling of the metric."""
+        return self.kind if self.k is None else f"{self.kind}@{self.k}"
+
+    def _to_plain(self) -> str:
+        return self.name
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> Metric:
+        return parse(content)
+
+    @property
+    def word(self) -> str:
+        """The name without its cut-off."""
+        return self.name.partition("@")[0]
+
+    @property
+    def entry(self) -> Kind:
+        """The family that it belongs to."""
+        return KINDS[self.kind]
+
+    @property
+    def promises(self) -> Promises:
+        """What others may rely on."""
+        return self.entry.promises
 
     @property
     def first_only(self) -> bool:
         """Whether only the best-ranked target of a user counts."""
-        return _KINDS[self.kind].first_only
+        return self.entry.first_only
+
+    @property
+    def looks_at_catalogue(self) -> bool:
+        """Whether the metric of a user with one target depends on the number of the items."""
+        if self.promises.uses_catalogue:
+            return True
+        first, second = self.factor(1, [2, 3])
+        return self.k is None and bool(first != second)
 
     def factor(self, n_targets: ArrayLike, n_items: ArrayLike) -> Floats:
         """The weight of one target among |T|, free of its rank."""
+        if not self.promises.multi_target and (_floats(n_targets) > 1.0).any():
+            raise InputError(
+                f"`metrics` must be defined for multi-target users; {self.name} was "
+                "registered with multi_target=None."
+            )
         n_targets, n_items = np.broadcast_arrays(_floats(n_targets), _floats(n_items))
         cut = n_items if self.k is None else np.full_like(n_items, self.k)
-        return np.asarray(_KINDS[self.kind].factor(n_targets, cut))
+        return np.asarray(self.entry.factor(n_targets, cut))
 
     def shape(
         self,
@@ -164,7 +122,7 @@ class Metric:
         rank, n_items, n_targets, offset = np.broadcast_arrays(
             _floats(rank), _floats(n_items), _floats(n_targets), _floats(offset)
         )
-        return np.asarray(_KINDS[self.kind].shape(rank, offset, n_items, n_targets))
+        return np.asarray(self.entry.shape(rank, offset, n_items, n_targets))
 
     def gains(
         self,
@@ -213,16 +171,17 @@ def parse(metric: str | Metric) -> Metric:
     >>> from fullrank import metrics
     >>> metrics.parse("NDCG@10")
     Metric(kind='ndcg', k=10)
-    >>> str(metrics.parse("hr@5"))
-    'hit_rate@5'
+    >>> str(metrics.parse("hr@5")), metrics.parse("hr@5") == metrics.parse("hit_rate@5")
+    ('hr@5', True)
     """
     if isinstance(metric, Metric):
         return metric
-    found = re.fullmatch(r"\s*([A-Za-z_\- ]+?)\s*(?:@\s*(.+?))?\s*", str(metric))
-    kind = _NAMES.get(re.sub(r"[\- ]", "_", found[1].lower())) if found else None
+    found = re.fullmatch(r"\s*([^\W\d][\w\- ]*?)\s*(?:@\s*(.+?))?\s*", str(metric))
+    kind = KINDS.name_of(found[1]) if found else None
     if not isinstance(metric, str) or found is None or kind is None:
+        known = ", ".join(KINDS.closest(found[1] if found else metric))
         raise InputError(
-            f"`metric` must be one of {', '.join(_KINDS)}, with or without @K "
+            f"`metric` must be one of {known}, with or without @K "
             f'as in "ndcg@10", not {checks.shown(metric)}.'
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
@@ -231,7 +190,13 @@ def parse(metric: str | Metric) -> Metric:
         )
     if found[2] is not None and int(found[2]) == 0:
         raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")
-    return Metric(kind, None if found[2] is None else int(found[2]))
+    return _labelled(Metric(kind, None if found[2] is None else int(found[2])), found[1])
+
+
+def _labelled(metric: Metric, asked: str) -> Metric:
+    """The metric under the name that was asked for, if that is not its own."""
+    label = asked if metric.k is None else f"{asked}@{metric.k}"
+    return metric if label == metric.canonical else replace(metric, label=label)
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -253,3 +218,52 @@ def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
 
 def _floats(value: Any) -> Floats:
     return np.asarray(value, dtype=np.float64)
+
+
+class ByMetric(Mapping[str, Held]):
+    """A read-only mapping from metric names to values.
+
+    Examples
+    --------
+    >>> values = ByMetric({"MRR@10": 0.25})
+    >>> list(values), values["rr@10"], "recall@10" in values
+    (['MRR@10'], 0.25, False)
+    """
+
+    def __init__(self, values: Mapping[str, Held]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, metric: str | Metric) -> Held:
+        if isinstance(metric, str) and metric in self._values:
+            return self._values[metric]
+        found = spelled(metric, self._values)
+        if found is None:
+            raise KeyError(str(metric))
+        return self._values[found]
+
+    def __contains__(self, metric: Any) -> bool:
+        return metric in self._values or spelled(metric, self._values) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return repr(self._values)
+
+
+def spelled(metric: Any, names: Collection[str]) -> str | None:
+    """The spelling of a metric among some names; None where it is not among them."""
+    try:
+        wanted = parse(metric)
+    except InputError:
+        return None
+    return next((name for name in names if parse(name) == wanted), None)
+
+
+def named(metric: str | Metric, names: Collection[str]) -> str:
+    """The spelling of a metric among the names of a result, which must have it."""
+    found = spelled(parse(metric), names)
+    return checks.choice("metric", str(metric), names) if found is None else found

@@ -3,9 +3,7 @@
 Beside the flow: imports `losses` and `_lib` to `ranking`; evaluation, testing and cli import it.
 """
 
-from collections.abc import Mapping
-
-from fullrank.models.base import Model
+from fullrank.models.base import Model, Saved, learned
 from fullrank.models.grid_search import GridSearch, grid_search
 from fullrank.models.item_item.debiased_ease import DebiasedEASE
 from fullrank.models.item_item.dlae import DLAE
@@ -26,33 +24,36 @@ from fullrank.models.neural.lightgcn import LightGCN
 from fullrank.models.neural.multi_vae import MultiDAE, MultiVAE
 from fullrank.models.neural.neumf import NeuMF
 from fullrank.models.popularity import Popularity
+from fullrank.models.registry import MODELS, register, unregister
 from fullrank.models.saving import load
 from fullrank.models.training.history import History
 
-MODELS: Mapping[str, type[Model]] = {
-    "popularity": Popularity,
-    "item-knn": ItemKNN,
-    "pure-svd": PureSVD,
-    "mf": MF,
-    "lrr": LRR,
-    "slim": SLIM,
-    "ease": EASE,
-    "debiased-ease": DebiasedEASE,
-    "dlae": DLAE,
-    "edlae": EDLAE,
-    "low-rank-edlae": LowRankEDLAE,
-    "ials": IALS,
-    "debiased-ials": DebiasedIALS,
-    "lambda-search": LambdaSearch,
-    "head-tail": HeadTail,
-    "sparsified": Sparsified,
-    "embedding-mf": EmbeddingMF,
-    "lightgcn": LightGCN,
-    "neumf": NeuMF,
-    "multi-vae": MultiVAE,
-    "multi-dae": MultiDAE,
-    "cdae": CDAE,
-}
+MODELS.bring(
+    {
+        "popularity": Popularity,
+        "item-knn": ItemKNN,
+        "pure-svd": PureSVD,
+        "mf": MF,
+        "lrr": LRR,
+        "slim": SLIM,
+        "ease": EASE,
+        "debiased-ease": DebiasedEASE,
+        "dlae": DLAE,
+        "edlae": EDLAE,
+        "low-rank-edlae": LowRankEDLAE,
+        "ials": IALS,
+        "debiased-ials": DebiasedIALS,
+        "lambda-search": LambdaSearch,
+        "head-tail": HeadTail,
+        "sparsified": Sparsified,
+        "embedding-mf": EmbeddingMF,
+        "lightgcn": LightGCN,
+        "neumf": NeuMF,
+        "multi-vae": MultiVAE,
+        "multi-dae": MultiDAE,
+        "cdae": CDAE,
+    }
+)
 
 __all__ = [
     "CDAE",
@@ -80,7 +81,11 @@ __all__ = [
     "NeuMF",
     "Popularity",
     "PureSVD",
+    "Saved",
     "Sparsified",
     "grid_search",
+    "learned",
     "load",
+    "register",
+    "unregister",
 ]

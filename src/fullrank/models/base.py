@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,15 @@ class Saved:
     """
 
     interactions_: Interactions
+    personal: ClassVar[bool] = True  # False where all users get the same scores
+    pair_bytes: ClassVar[float] = 0.0  # that `fit` takes for each pair of items
 
     def fit(self, interactions: Interactions) -> Self:
         raise NotImplementedError
+
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return self.pair_bytes * interactions.n_items**2
 
     def scorer(self) -> Any:
         raise NotImplementedError
@@ -80,12 +86,18 @@ class ItemItemModel(Saved):
     """A model that scores a history by weights between items, whoever's history it is."""
 
     weights_: Any
+    pair_bytes: ClassVar[float] = 8.0
 
     def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
         """Histories × weights, of the users learned from or of others."""
         from fullrank.scorers import ItemItemScorer
 
         return ItemItemScorer(history_for(self, history), self.weights_)
+
+
+def factor_bytes(n_factors: int, interactions: Interactions) -> float:
+    """Bytes for the factors of all users and items while they are learned."""
+    return 12.0 * n_factors * (interactions.n_users + interactions.n_items)
 
 
 def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,11 @@ class Popularity(Saved):
 
     item_counts_: NDArray[np.float32] = field(init=False, repr=False, metadata=learned("items"))
     interactions_: Interactions = field(init=False, repr=False)
+    personal: ClassVar[bool] = False
+
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return 8.0 * (interactions.n_users + interactions.n_items)
 
     def fit(self, interactions: Interactions) -> Self:
         """Count the users of each item."""

@@ -16,6 +16,7 @@ from fullrank._lib.checks import because, printable
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError, WriteError
 from fullrank.models.base import Saved, fitted
+from fullrank.models.registry import MODELS, name_of
 from fullrank.tables.packed_ids import pack_ids, unpack_ids
 
 FORMAT = 1
@@ -80,8 +81,6 @@ def load(path: files.PathLike) -> Any:
     ...     models.load(path).scorer()
     FactorScorer(1000 users × 200 items, d=1, float32, dot, with ids)
     """
-    from fullrank.models import MODELS
-
     source = files.existing(path)
     head, arrays = _read(source)
     if head["model"] not in MODELS:
@@ -176,15 +175,11 @@ def settings(model: Saved) -> dict[str, Any]:
 
 
 def _name(model: Saved) -> str:
-    from fullrank.models import MODELS
-
-    for name, kind in MODELS.items():
-        if kind is type(model):
-            return name
-    raise InputError(
-        f"`model` must be one of {', '.join(kind.__name__ for kind in MODELS.values())} to be "
-        f"saved, not {type(model).__name__}."
-    )
+    name = name_of(type(model))
+    if name is None:
+        kinds = ", ".join(getattr(kind, "__name__", name) for name, kind in MODELS.items())
+        raise InputError(f"`model` must be one of {kinds} to be saved, not {type(model).__name__}.")
+    return name
 
 
 # ---- arrays ----

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from fullrank._lib import threads
 from fullrank._lib.device import current, no_device, open_device
+from fullrank.ranking.capabilities import offer
 from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
-from fullrank.scorers.factors import FactorScorer
-from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.scorer import is_thread_safe, nan_error, shaped
-from fullrank.scorers.torch_module import TorchScorer
+from fullrank.scorers.callables import shaped
+from fullrank.scorers.scorer import is_thread_safe, nan_error
+
+Found = tuple[Counts, int | None]
 
 _CELLS = 1 << 21  # scores of a foreign scorer held at once by a thread
 
@@ -25,34 +29,59 @@ def count(job: Job) -> tuple[Counts, int | None]:
         return _count_here(job), None
     torch, device = open_device(job.device)
     with current(torch, device):
-        if isinstance(job.scorer, FactorScorer):
-            from fullrank.ranking.cuda.exact.factors import count_factors
+        has, offered = offer(job.scorer)
+        if has not in _THERE:
+            raise no_device(job.scorer)
+        return _THERE[has](job, offered, torch, device)
 
-            # where the filter's bounds do not hold, the processor's way holds for all numbers
-            return count_factors(job, job.scorer, torch, device) or (_count_here(job), None)
-        if isinstance(job.scorer, ItemItemScorer):
-            from fullrank.ranking.cuda.item_item import count_item_item
 
-            return count_item_item(job, job.scorer, torch, device), None
-        if isinstance(job.scorer, TorchScorer):
-            from fullrank.ranking.cuda.modules import count_module
+def _factors_there(job: Job, factors: Any, torch: Any, device: Any) -> Found:
+    from fullrank.ranking.cuda.exact.factors import count_factors
 
-            return count_module(job, job.scorer, torch, device), None
-    raise no_device(job.scorer)
+    # where the filter's bounds do not hold, the processor's way holds for all numbers
+    return count_factors(job, factors, torch, device) or (_count_here(job), None)
+
+
+def _item_item_there(job: Job, item_item: Any, torch: Any, device: Any) -> Found:
+    from fullrank.ranking.cuda.item_item import count_item_item
+
+    return count_item_item(job, item_item, torch, device), None
+
+
+def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
+    from fullrank.ranking.cuda.modules import count_module
+
+    return count_module(job, module, torch, device), None
+
+
+def _factors_here(job: Job, factors: Any) -> Counts:
+    from fullrank.ranking.cpu.exact_factors import count_factors
+
+    counts = count_factors(job, factors)
+    return count_any(job) if counts is None else counts
+
+
+def _item_item_here(job: Job, item_item: Any) -> Counts:
+    from fullrank.ranking.cpu.exact_item_item import count_item_item
+
+    return count_any(job) if item_item.is_sparse else count_item_item(job, item_item)
+
+
+# from what a scorer offers to the count on a GPU and on the processor
+_THERE: dict[str, Callable[[Job, Any, Any, Any], Found]] = {
+    "factors": _factors_there,
+    "item_item": _item_item_there,
+    "torch_pairs": _module_there,
+}
+_HERE: dict[str, Callable[[Job, Any], Counts]] = {
+    "factors": _factors_here,
+    "item_item": _item_item_here,
+}
 
 
 def _count_here(job: Job) -> Counts:
-    if isinstance(job.scorer, FactorScorer):
-        from fullrank.ranking.cpu.exact_factors import count_factors
-
-        counts = count_factors(job, job.scorer)
-        if counts is not None:
-            return counts
-    if isinstance(job.scorer, ItemItemScorer) and not job.scorer.is_sparse:
-        from fullrank.ranking.cpu.exact_item_item import count_item_item
-
-        return count_item_item(job, job.scorer)
-    return count_any(job)
+    has, offered = offer(job.scorer)
+    return _HERE[has](job, offered) if has in _HERE else count_any(job)
 
 
 def count_any(job: Job) -> Counts:

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState
 from fullrank.data.targets import Targets, n_candidates
 from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState
 from fullrank._lib.types import Ints
 from fullrank.data.targets import n_candidates
 from fullrank.designs.design import Design
@@ -142,6 +142,7 @@ def _ties(ties: str | None, design: Design | None) -> str:
 
 def _drawn(setting: Setting, design: Design, *, rng: RandomState, run: Run) -> RankSample:
     """Ranks among items that are drawn now."""
+    gpu = on_gpu(run.device)
     fixed = design.drawable(setting.n_items)
     rounds, key, t = fixed.rounds(setting.n_items), seed_key(rng), setting.targets
     pools = make_pools(
@@ -150,7 +151,7 @@ def _drawn(setting: Setting, design: Design, *, rng: RandomState, run: Run) -> R
     )  # fmt: skip
     rounds.check_pools(pools.sizes, t.users)
     seen = fixed.pool == "all"
-    if on_gpu(run.device):
+    if gpu:
         ranking = _gpu_ranking(setting, seen=seen, key=key, run=run)
         rank, size, marks = ranking.run_rounds(t, pools, rounds)
     else:

@@ -3,8 +3,8 @@
 Imports `_lib` to `inference` in the order of the folders; evaluation and cli may import it.
 """
 
-from fullrank.reporting.build import build_report, drawn_metrics, write_report
+from fullrank.reporting.build import drawn_metrics, report
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.result import Report
 
-__all__ = ["Figure", "Report", "build_report", "drawn_metrics", "write_report"]
+__all__ = ["Figure", "Report", "drawn_metrics", "report"]

@@ -6,21 +6,19 @@ import platform
 import time
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from fullrank import __version__
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState
 from fullrank._lib.files import PathLike
-from fullrank._lib.rng import RandomState
 from fullrank.errors import InputError
-from fullrank.inference import Bounds, Comparison, Estimate, compare
+from fullrank.inference import Bounds, Comparison, Estimate, Estimates, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
-from fullrank.inference.estimation.training_items import training_notes
-from fullrank.metrics import Metric, parse_all
+from fullrank.metrics import DEFAULT, Metric, parse_all, spelled
 from fullrank.reporting.conclusions import summary
 from fullrank.reporting.escaping import clean, short
 from fullrank.reporting.figures.comparison_figures import comparison_figures
@@ -41,37 +39,39 @@ from fullrank.samples import ExactRanks, RankSample
 Result = RankSample | ExactRanks | Estimate
 
 _LONGEST = 80  # characters of a name
-METRICS = ("recall@10", "ndcg@10", "ap@10")
 _WHISKERS = 9  # cut-offs at which bounds are shown, at most, beside those asked for
 
 
-def build_report(
-    results: Mapping[str, Result],
+def report(
+    results: Any,
+    path: PathLike | None = None,
     *,
+    title: str | None = None,
     exact: Mapping[str, ExactRanks | RankSample] | None = None,
+    metrics: str | Metric | Iterable[str | Metric] | None = None,
     comparison: Comparison | None = None,
     bounds: bool | Mapping[str, Bounds] = True,
-    metrics: str | Metric | Iterable[str | Metric] | None = None,
-    title: str | None = None,
     measured: Mapping[str, Any] | None = None,
     method: str = "auto",
     confidence_level: float | None = None,
     rng: RandomState = None,
 ) -> Report:
-    """Everything that results say about one model or several, ready to be written as a page.
+    """Everything that results say about one model or several, as a page if there is a path.
 
     What is given is shown as it is; what is missing is computed, each sample estimated once.
 
     Parameters
     ----------
-    results : name to Estimate, RankSample or ExactRanks, one model or more
+    results : an Evaluation; Estimates, or a mapping from names to Estimate, RankSample or
+        ExactRanks; or one of these alone
+    path : the ``.html`` file to write, whole or not at all; None for none
+    title : of the page
     exact : name to the exact ranks of the same users, where they are known beside a sample:
         ExactRanks, or a RankSample that holds every item
+    metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
+        Default: those of the estimates or the comparison, else recall@10 and ndcg@10
     comparison : of the same models at the same metrics; made from the samples if it is left out
     bounds : name to Bounds; or whether to compute them, which takes no assumption
-    metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
-        Default: those of the estimates or the comparison, else recall@10, ndcg@10 and ap@10
-    title : of the page
     measured : label to text, shown under "How it was measured": the data, the seed, the time
     method : the estimator for samples, as in `fullrank.estimate`
     confidence_level : of the intervals and bounds; default: that of the results, else 0.95
@@ -80,7 +80,7 @@ def build_report(
     Returns
     -------
     Report
-        `write_html` writes the page, `plot` draws one of its figures.
+        `write` writes the page, `plot` draws one of its figures.
 
     Notes
     -----
@@ -97,13 +97,22 @@ def build_report(
     ...     )
     ...     for name, step in (("old", 7), ("new", 2))
     ... }
-    >>> report = build_report(samples, metrics="recall@100", rng=0)
-    >>> list(report.figures)
+    >>> page = report(samples, metrics="recall@100", rng=0)
+    >>> list(page.figures)
     ['recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
-    >>> report.summary[0]
+    >>> page.summary[0]
     'Two models were measured on 800 users: each held-out item was ranked among 100 of 2,000 items, drawn at random.'
     """  # noqa: E501 (the last line of the example is one sentence)
     started = time.perf_counter()
+    if hasattr(results, "for_report"):
+        told_by = results.for_report()
+        results, metrics = told_by["results"], told_by["metrics"] if metrics is None else metrics
+        comparison = told_by["comparison"] if comparison is None else comparison
+        measured = told_by["measured"] if measured is None else measured
+    elif isinstance(results, Estimates):
+        results = results.models
+    elif isinstance(results, RankSample | ExactRanks | Estimate):
+        results = {"model": results}
     known = _check(results, exact)
     made: list[Estimate | Comparison]
     made = [one for one in results.values() if isinstance(one, Estimate)]
@@ -144,7 +153,7 @@ def build_report(
     told = {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
     how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),
-        **_assumed(samples.values(), method),
+        **_assumed(models),
         **_intervals(models),
         "fullrank": __version__,
         "Python": platform.python_version(),
@@ -152,35 +161,25 @@ def build_report(
         "report made on": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "time to make it": f"{time.perf_counter() - started:.1f} s",
     }
-    return Report(
+    found = Report(
         title=clean(_default_title(models) if title is None else str(title)),
         summary=summary(models, comparison, wanted[0].name, level),
         models=models,
         metrics=tuple(metric.name for metric in wanted),
         confidence_level=level,
         comparison=comparison,
-        figures=MappingProxyType({one.name: one for one in figures if one is not None}),
+        figures={one.name: one for one in figures if one is not None},
         notes=tuple(map(clean, notes)),
-        measured=MappingProxyType(told | {k: v for k, v in how.items() if k not in told}),
+        measured=told | {k: v for k, v in how.items() if k not in told},
     )
-
-
-def write_report(results: Mapping[str, Result], path: PathLike, **settings: Any) -> Report:
-    """Build a report and write it as one HTML file; `settings` are those of `build_report`.
-
-    Examples
-    --------
-    >>> from fullrank.samples import simulate
-    >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
-    >>> report = write_report({"model": sample}, "report.html")  # doctest: +SKIP
-    """
-    report = build_report(results, **settings)
-    report.write_html(path)
-    return report
+    if path is not None:
+        found.write(path)
+    return found
 
 
 def drawn_metrics(
-    *samples: RankSample | ExactRanks, metrics: str | Metric | Iterable[str | Metric]
+    ranks: Iterable[RankSample | ExactRanks],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
 ) -> tuple[Metric, ...]:
     """The recalls that a report of samples draws: `also` of estimates that are made for one.
 
@@ -188,11 +187,12 @@ def drawn_metrics(
     --------
     >>> from fullrank.samples import simulate
     >>> sample = simulate([3, 8, 20, 50] * 50, n_items=100, design="sampled:20", rng=0)
-    >>> [metric.name for metric in drawn_metrics(sample, metrics="recall@10")][:3]
+    >>> [metric.name for metric in drawn_metrics([sample], "recall@10")][:3]
     ['recall@1', 'recall@2', 'recall@3']
     """
-    cuts = _whisker_cuts(samples, parse_all(metrics))
-    drawn = {k for one in samples for some in drawn_cuts(one, cuts) for k in some}
+    given = tuple(ranks)
+    cuts = _whisker_cuts(given, parse_all(metrics))
+    drawn = {k for one in given for some in drawn_cuts(one, cuts) for k in some}
     return recalls_at(sorted(drawn))
 
 
@@ -203,14 +203,18 @@ def _ranks(given: Result) -> RankSample | ExactRanks:
 def _metrics(made: Iterable[Estimate | Comparison], asked: Any) -> tuple[Metric, ...]:
     """The metrics asked for, or those of what was given, which must have them all."""
     there = [one.values if isinstance(one, Estimate) else one.metrics for one in made]
-    common = [name for name in (there[0] if there else ()) if all(name in one for one in there)]
+    common = [
+        name
+        for name in (there[0] if there else ())
+        if all(spelled(name, tuple(one)) is not None for one in there)
+    ]
     if asked is None:
         if there and not common:
             raise InputError("`results` must have a metric in common; they have none.")
-        return unique(parse_all(common or METRICS))
+        return unique(parse_all(common or DEFAULT))
     wanted = unique(parse_all(asked))
     for metric in wanted:
-        if there and metric.name not in common:
+        if there and spelled(metric, common) is None:
             raise InputError(
                 f"`metrics` must be among those of `results`, {', '.join(common)}, not {metric}."
             )
@@ -242,15 +246,17 @@ def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
 
 def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
     """Whom the intervals are about and how they were made, where it is not the usual."""
-    kinds = {(one.estimate.target, one.estimate.procedure): None for one in models
+    kinds = {(one.estimate.interval_for, one.estimate.uncertainty): None for one in models
              if one.estimate is not None}  # fmt: skip
     if set(kinds) <= {("population", "influence")}:
         return {}
     return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
 
 
-def _assumed(samples: Iterable[Any], method: str) -> dict[str, str]:
-    notes = training_notes(samples, method)
+def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
+    """What the estimates take for granted, each once."""
+    found = [one.estimate.diagnosis.assumed for one in models if one.estimate is not None]
+    notes = dict.fromkeys(note for some in found for note in some)
     return {"assumed": " ".join(notes)} if notes else {}
 
 

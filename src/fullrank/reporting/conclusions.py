@@ -9,7 +9,8 @@ import numpy as np
 
 from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
-from fullrank.metrics import Metric, parse
+from fullrank.metrics import Metric, parse, spelled
+from fullrank.metrics import named as named_in
 from fullrank.reporting.escaping import among, number, percent
 from fullrank.reporting.figures.comparison_figures import first_of
 from fullrank.reporting.measurement import Measurement
@@ -39,7 +40,7 @@ def leading(
     models: Sequence[Measurement], comparison: Comparison | None, metric: str
 ) -> int | None:
     """The row of the model that may be named the best at a metric: bold, and in the summary."""
-    if comparison is None or metric not in comparison.metrics:
+    if comparison is None or spelled(metric, comparison.metrics) is None:
         return None
     name = comparison.leader(metric).named
     named = None if name is None else comparison.models.index(name)
@@ -117,7 +118,7 @@ def _winner(
             f"Over the full catalogue, {name} has the highest {metric}, {shown}; its lead "
             "cannot be tested."
         )
-    column = comparison.metrics.index(metric)
+    column = comparison.metrics.index(named_in(metric, comparison.metrics))
     if named is None:
         # the names as they are printed here
         label = dict(zip(comparison.models, (model.name for model in models), strict=True))
@@ -158,10 +159,10 @@ def _unseen(
     allowed = ""
     if value.least is not None and value.most is not None:
         allowed = f"the sample alone allows {value.least:.3f} to {value.most:.3f}."
-    if metric not in model.estimate.diagnosis.blind:
+    if spelled(metric, model.estimate.diagnosis.blind) is None:
         tail = f" Without any assumption, {allowed}" if allowed else ""
         return [*found, f"{_seen(model.resolution, parse(metric))}{tail}"]
-    share = f"{100 * model.estimate.blind_share:.0f} %"
+    share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
     tail = f": {allowed}" if allowed else "."
     found.append(
         f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,9 +11,9 @@ import numpy as np
 from fullrank.designs import RankGrid
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.inference import Bounds, Estimate, Interval, bounds, estimate
-from fullrank.inference.bounding.bounds import unmet
+from fullrank.inference.bounding.bounds import unbounded, unmet
 from fullrank.inference.estimation.exact import exact_values
-from fullrank.metrics import Metric
+from fullrank.metrics import ByMetric, Metric, parse
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 Metrics = tuple[Metric, ...]
@@ -84,6 +83,9 @@ class Measurement:
     bounds: Bounds | None
     notes: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "values", ByMetric(self.values))
+
     @property
     def sampled(self) -> bool:
         """Whether there was anything to estimate."""
@@ -97,7 +99,8 @@ class Measurement:
     @property
     def resolution(self) -> float:
         """How many ranks rank 1 of the sample covers; 1 for exact ranks."""
-        return self.estimate.resolution if self.sampled and self.estimate is not None else 1.0
+        found = self.estimate
+        return found.diagnosis.resolution if self.sampled and found is not None else 1.0
 
 
 def n_items(given: RankSample | ExactRanks) -> int:
@@ -131,27 +134,24 @@ def measure(
     allowed: Bounds | None = None
     notes: tuple[str, ...] = ()
     found = given if isinstance(given, Estimate) else estimate(
-        ranks, metrics=metrics, also=recalls, method=method, confidence_level=confidence_level
+        ranks, metrics, also=recalls, method=method, confidence_level=confidence_level
     )  # fmt: skip
     limits = limits if found.bounds is None else found.bounds
     if isinstance(ranks, RankSample) and not ranks.exhausted:
-        # the grid of the metrics asked for: one made for K near N would keep every rank
-        grid = RankGrid.for_metrics(int(ranks.pool.max()), metrics)
-        asked = unique((*metrics, *recalls_at(few)))
-        allowed, notes = _bounds(ranks, asked, grid, confidence_level, limits)
+        allowed, notes = _bounds(ranks, metrics, recalls_at(few), confidence_level, limits)
         known = _known(exact, (*metrics, *recalls))
     else:
         whole = ranks if isinstance(ranks, ExactRanks) else ExactRanks.of_sample(ranks)
         curve_values = exact_values(whole, recalls, confidence_level)
-        found = replace(found, also=MappingProxyType({**curve_values, **found.also}))
+        found = replace(found, also={**curve_values, **found.also})
         known = _known(found, (*metrics, *recalls))
-    values = _values(found, allowed, known, recalls)
+    values = ByMetric(_values(found, allowed, known, recalls))
     mapped, mapping = _mapped(ranks)
     return Measurement(
         name=name,
         given=ranks,
         exact=exact,
-        values={metric.name: values[metric.name] for metric in metrics},
+        values={metric.name: values[metric] for metric in metrics},
         curve=_at(values, curve),
         whiskers=tuple(pair for pair in _at(values, few) if pair[1].least is not None),
         mapped=mapped,
@@ -162,10 +162,10 @@ def measure(
     )
 
 
-def _at(values: Mapping[str, Value], cuts: tuple[int, ...]) -> tuple[tuple[int, Value], ...]:
+def _at(values: ByMetric[Value], cuts: tuple[int, ...]) -> tuple[tuple[int, Value], ...]:
     """Recall at the cut-offs where it is known."""
-    named = ((k, Metric("recall", k).name) for k in cuts)
-    return tuple((k, values[name]) for k, name in named if name in values)
+    recalls = ((k, Metric("recall", k)) for k in cuts)
+    return tuple((k, values[metric]) for k, metric in recalls if metric.name in values)
 
 
 def recalls_at(cuts: Iterable[int]) -> Metrics:
@@ -202,13 +202,13 @@ def distribution_of(ranks: ExactRanks | RankSample | None) -> RankDistribution |
 
 def unique(metrics: Iterable[Metric]) -> Metrics:
     """Each metric once."""
-    return tuple({metric.name: metric for metric in metrics}.values())
+    return tuple(dict.fromkeys(metrics))
 
 
 def _bounds(
     sample: RankSample,
     metrics: Metrics,
-    grid: RankGrid,
+    recalls: Metrics,
     confidence_level: float,
     given: Bounds | bool,
 ) -> tuple[Bounds | None, tuple[str, ...]]:
@@ -219,19 +219,26 @@ def _bounds(
         need = unmet(sample)
         if need is not None:
             return None, (f"No bounds: they need {need.what}.",)
-        given = bounds(sample, metrics, grid=grid, confidence_level=max(confidence_level, 0.5))
+        odd = unbounded(metrics, sample)
+        if odd is not None:
+            return None, (f"No bounds: metrics must {odd}",)
+        # the grid of the metrics asked for: one made for K near N would keep every rank
+        grid = RankGrid.for_metrics(int(sample.pool.max()), metrics)
+        asked, level = unique((*metrics, *recalls)), max(confidence_level, 0.5)
+        given = bounds(sample, asked, grid=grid, confidence_level=level)
     return (given, ()) if given.contradicted is None else (None, (_CONTRADICTED,))
 
 
 def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
     """Exact values where there are exact ranks."""
     if exact is None:
-        return {}
+        return ByMetric({})
     if isinstance(exact, Estimate):
-        return {**exact.values, **{name: value for name, (value, _) in exact.also.items()}}
+        beside = {name: value for name, (value, _) in exact.also.items()}
+        return ByMetric({**beside, **exact.values})
     if isinstance(exact, ExactRanks):
-        return exact.metrics(metrics)
-    found: Estimate = estimate(exact, metrics=metrics, confidence_level=None)
+        return ByMetric(exact.metrics(metrics))
+    found: Estimate = estimate(exact, metrics, confidence_level=None)
     return found.values
 
 
@@ -239,35 +246,40 @@ def _values(
     found: Estimate, limits: Bounds | None, known: Mapping[str, float], recalls: Metrics
 ) -> dict[str, Value]:
     """Of the metrics asked for, and of recalls as far as the same fit tells them."""
-    none: dict[str, float] = {}
-    naive = none if found.naive is None or found.sample.exhausted else found.naive
-    within = {} if limits is None else limits.intervals
     told = {
-        name: (value, found.confidence_interval[name], found.standard_error[name])
+        parse(name): (value, found.confidence_interval[name], found.standard_error[name])
         for name, value in found.values.items()
     }
-    if naive and isinstance(found.sample, RankSample):
-        naive = {**naive, **{one.name: found.sample.naive(one) for one in recalls}}
-    for metric in recalls:
+    for metric in (one for one in recalls if one not in told):
         if metric.name in found.also:
-            told.setdefault(metric.name, (*found.also[metric.name], np.nan))
+            told[metric] = (*found.also[metric.name], np.nan)
         elif found.distribution is not None:  # of the fit, but nobody asked for its interval
-            told.setdefault(metric.name, (found.distribution.metric(metric), _NONE, np.nan))
+            told[metric] = (found.distribution.metric(metric), _NONE, np.nan)
+    naive = _naive(found, recalls)
+    within = ByMetric({} if limits is None else limits.intervals)
     return {
-        name: Value(
-            metric=name,
+        metric.name: Value(
+            metric=metric.name,
             estimate=value,
             low=ends.low,
             high=ends.high,
             standard_error=error,
-            naive=naive.get(name),
-            exact=known.get(name),
-            least=within[name].low if name in within else None,
-            most=within[name].high if name in within else None,
-            warnings=found.diagnosis.warnings.get(name, ()),
+            naive=naive.get(metric),
+            exact=known.get(metric.name),
+            least=within[metric].low if metric.name in within else None,
+            most=within[metric].high if metric.name in within else None,
+            warnings=found.diagnosis.warnings.get(metric.name, ()),
         )
-        for name, (value, ends, error) in told.items()
+        for metric, (value, ends, error) in told.items()
     }
+
+
+def _naive(found: Estimate, recalls: Metrics) -> dict[Metric, float]:
+    """The sampled metrics as they are, where there are any."""
+    if found.naive is None or found.sample.exhausted or not isinstance(found.sample, RankSample):
+        return {}
+    of_recalls = {metric: found.sample.naive(metric) for metric in recalls}
+    return of_recalls | {parse(name): value for name, value in found.naive.items()}
 
 
 def _mapped(given: Any) -> tuple[tuple[tuple[float, float], ...], str]:

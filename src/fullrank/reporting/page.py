@@ -119,7 +119,7 @@ def _compared(report: Report) -> Any:
 
 def _people(report: Report) -> str:
     """Whom the intervals are about."""
-    asked = {one.estimate.target: None for one in report.models if one.estimate is not None}
+    asked = {one.estimate.interval_for: None for one in report.models if one.estimate is not None}
     return " or ".join(PEOPLE[target] for target in asked or ("population",))
 
 

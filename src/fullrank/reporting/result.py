@@ -19,7 +19,7 @@ from fullrank.reporting.measurement import Measurement, Value
 FORMATS = ("png", "svg", "pdf")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Report(tabular.Tabular):
     """What was found about one model or several.
 
@@ -50,17 +50,24 @@ class Report(tabular.Tabular):
 
         return render(self)
 
-    def write_html(self, path: PathLike) -> None:
-        """Write the page, whole or not at all."""
+    def write(self, path: PathLike) -> None:
+        """Write the page to ``.html``, or the numbers to ``.json`` or ``.parquet`` for `read`.
+
+        The file is written whole or not at all.
+        """
+        if Path(path).suffix.lower() in (".json", ".parquet"):
+            super().write(path)
+            return
         with replacing(path) as temporary:
             temporary.write_text(self.to_html(), encoding="utf-8")
 
-    def plot(self, figure: str, ax: Any = None) -> Any:
-        """Draw one of the figures with matplotlib. Returns the axes."""
+    def plot(self, ax: Any = None, *, figure: str | None = None) -> Any:
+        """Draw one of the figures, by default the first, with matplotlib. Returns the axes."""
         from fullrank.reporting.figures.draw_matplotlib import draw
 
-        checks.choice("figure", figure, tuple(self.figures))
-        return draw(self.figures[figure], ax)
+        name = next(iter(self.figures)) if figure is None else figure
+        checks.choice("figure", name, tuple(self.figures))
+        return draw(self.figures[name], ax)
 
     def save_figures(self, folder: PathLike, format: str = "png") -> tuple[Path, ...]:
         """Write every figure to a file of its own; returns their paths."""
@@ -72,7 +79,7 @@ class Report(tabular.Tabular):
         target.mkdir(parents=True, exist_ok=True)
         paths = []
         for name in self.figures:
-            axes = self.plot(name)
+            axes = self.plot(figure=name)
             path = target / f"{name}.{format}"
             with replacing(path) as temporary:
                 axes.figure.savefig(temporary, format=format, dpi=150, bbox_inches="tight")

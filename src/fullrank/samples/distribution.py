@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, extras
+from fullrank._lib import checks, tabular
 from fullrank._lib.types import Floats
 from fullrank.designs.grid import RankGrid
 from fullrank.errors import InputError
-from fullrank.metrics import Metric, parse, parse_all
+from fullrank.metrics import DEFAULT, Metric, parse, parse_all
 
 _Number = TypeVar("_Number", np.float64, np.int64)
 FORMAT = 1
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RankDistribution:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RankDistribution(tabular.Tabular):
     """P(R) for R = 1..N on a rank grid, constant inside each bin.
 
     Parameters
@@ -134,10 +135,9 @@ class RankDistribution:
         """The metric of users with one target each, whose ranks have this distribution."""
         return float(self.mass @ self.grid.averages(parse(metric)))
 
-    def metrics(self, *metrics: str | Metric | Iterable[str | Metric]) -> dict[str, float]:
+    def metrics(self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT) -> dict[str, float]:
         """Several metrics by name."""
-        parsed = [one for group in metrics for one in parse_all(group)]
-        return {metric.name: self.metric(metric) for metric in parsed}
+        return {metric.name: self.metric(metric) for metric in parse_all(metrics)}
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -168,17 +168,33 @@ class RankDistribution:
             grid=grid, mass=content["mass"], method=str(content["method"]), slope_error=error
         )
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table with one row for each bin: first and last rank, mass."""
-        import pyarrow as pa
+    def _to_plain(self) -> dict[str, Any]:
+        return self.to_dict()
 
-        edges = self.grid.edges
-        return pa.table({"first_rank": edges[:-1] + 1, "last_rank": edges[1:], "mass": self.mass})
+    @classmethod
+    def _from_plain(cls, content: Any) -> RankDistribution:
+        return cls.from_dict(content)
+
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        """One row for each bin: first and last rank, mass."""
+        edges = self.grid.edges.tolist()
+        return [
+            {"first_rank": low + 1, "last_rank": high, "mass": mass}
+            for (low, high), mass in zip(pairwise(edges), self.mass.tolist(), strict=True)
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """The share of targets in the top K, for K = 1, 2, 5, 10 and so on."""
+        steps = [d * 10**e for e in range(19) for d in (1, 2, 5) if d * 10**e <= self.n_items]
+        rows = [[f"{k:,}", f"{share:.4f}"] for k, share in zip(steps, self.cdf(steps), strict=True)]
+        return ["K", "share of targets at rank K or better"], rows
 
     def plot(self, ax: Any = None, *, label: str | None = None) -> Any:
         """Draw P(R <= K) against K on a log axis: the recall curve. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         ax.step(self.grid.edges[1:], self._running[1:], where="post", label=label or self.method)
         ax.set(xscale="log", xlabel="rank K", ylabel="share of targets at rank K or better")
         ax.set_xlim(1, self.n_items)
@@ -191,9 +207,6 @@ class RankDistribution:
             f"ranks 1..{self.n_items:,} ({self.method}{sign}): "
             f"quartiles {low:,}, {middle:,}, {high:,}"
         )
-
-    def __repr__(self) -> str:
-        return f"<RankDistribution: {self}>"
 
 
 def _flat(name: str, asked: ArrayLike) -> NDArray[Any]:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks, extras
+from fullrank._lib import checks, tabular
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class SamplingEfficiency:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class SamplingEfficiency(tabular.Tabular):
     """What each level of an adaptive sample costs for each target that it settles.
 
     Attributes
@@ -42,11 +42,27 @@ class SamplingEfficiency:
         ]
         return "\n".join(lines)
 
+    def _title(self) -> str:
+        return "what each level of an adaptive sample costs"
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = (self.level, self.n_reached, self.n_settled, self.cost)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [
+            dict(zip(("level", "reached", "settled", "cost"), row, strict=True)) for row in rows
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [f"{one['level']:,}", f"{one['level'] / self.n_items:.1%}", f"{one['reached']:,}",
+             f"{one['settled']:,}", f"{one['cost']:.1f}"]
+            for one in self._records()
+        ]  # fmt: skip
+        return ["level", "share of items", "reached", "settled", "cost"], rows
+
     def plot(self, ax: Any = None) -> Any:
         """Cost against the share of items, as Figure 2 of the paper; returns the axes."""
-        if ax is None:
-            pyplot = extras.load("matplotlib.pyplot", extra="plot", purpose="Plotting")
-            _, ax = pyplot.subplots()
+        ax = tabular.axes(ax)
         ax.plot(self.level / self.n_items, self.cost, marker="o")
         ax.set_xlabel("sample size / number of items")
         ax.set_ylabel("items drawn for each target settled")

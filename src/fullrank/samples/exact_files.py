@@ -8,7 +8,7 @@ from fullrank._lib import checks
 from fullrank.errors import InputError
 from fullrank.samples.exact_ranks import POLICIES, ExactRanks
 
-FORMAT = 3
+FORMAT = 2  # of 1, users were row numbers in run folders
 KIND = "ExactRanks"
 _COUNTS = ("above", "equal", "candidates", "n_targets", "offset")
 

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
-from fullrank.metrics import Metric, parse_all, weighted_mean
+from fullrank.metrics import DEFAULT, Metric, parse_all, weighted_mean
 from fullrank.samples.sample import RankSample, Rows, check_targets
 
 POLICIES = ("mean", "best", "worst", "random")
@@ -41,7 +41,7 @@ _SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ExactRanks:
+class ExactRanks(tabular.Tabular):
     """Exact ranks, one for each target in the order given.
 
     `rank` makes them, and `+` joins those of different users. Every rank, tie policy and metric is
@@ -154,15 +154,14 @@ class ExactRanks:
         """Whether some user has more than one target."""
         return bool((self.n_targets > 1).any())
 
-    def metrics(self, *metrics: str | Metric | Iterable[str | Metric]) -> dict[str, float]:
-        """Weighted means over users, such as `result.metrics("recall@10", "ndcg@10")`.
+    def metrics(self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT) -> dict[str, float]:
+        """Weighted means over users, such as `result.metrics("recall@10, ndcg@10")`.
 
         Sums are rounded once, so that the order of the targets changes no bit.
         """
-        wanted = [metric for given in metrics for metric in parse_all(given)]
         return {
             metric.name: weighted_mean(self.gains(metric), self.weight, self.n_targets)
-            for metric in wanted
+            for metric in parse_all(metrics)
         }
 
     def gains(self, metric: str | Metric) -> Floats:
@@ -358,19 +357,16 @@ class ExactRanks:
         sample_files.write(self, path)
 
     def to_dict(self) -> dict[str, Any]:
-        """One list for each column, and the settings."""
-        columns = {name: array.tolist() for name, array in self.columns().items()}
-        return columns | self.settings()
+        """The settings and one list for each column, with a format version."""
+        from fullrank.samples import sample_files
+
+        return sample_files.to_plain(self)
 
     def to_arrow(self) -> Any:
         """A pyarrow table with one row for each target, the settings in its metadata."""
         from fullrank.samples import sample_files
 
         return sample_files.to_arrow(self)
-
-    def to_frame(self) -> Any:
-        """Return the ranks as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
 
     def settings(self) -> dict[str, Any]:
         """What the counts do not tell."""
@@ -387,8 +383,39 @@ class ExactRanks:
         every = {name: getattr(self, name) for name in _COLUMNS}
         return {name: column for name, column in every.items() if column is not None}
 
+    def _to_plain(self) -> dict[str, Any]:
+        """As counts, which is all that a result needs of its ranks."""
+        from fullrank.samples import sample_files
+
+        return sample_files.to_plain(self.without_rows())
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> ExactRanks:
+        from fullrank.samples import sample_files
+
+        return sample_files.from_plain(cls, content)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the share of targets at rank K or better: the recall curve. Returns the axes."""
+        ax, order = tabular.axes(ax), np.argsort(self.ranks, kind="stable")
+        share = np.cumsum(self.weight[order]) / self.weight.sum()
+        ax.step(self.ranks[order], share, where="post")
+        ax.set(xscale="log", xlabel="rank K", ylabel="share of targets at rank K or better")
+        return ax
+
+    def _title(self) -> str:
+        return self.about()
+
+    def _records(self) -> list[dict[str, Any]]:
+        return list(self.to_arrow().to_pylist())
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        values = {"median rank": f"{_median(self.ranks, self.count):,.1f}"}
+        values |= {name: f"{value:.4f}" for name, value in self.metrics(_SHOWN).items()}
+        return ["metric", "value"], [[name, value] for name, value in values.items()]
+
     def __repr__(self) -> str:
-        return f"<ExactRanks: {self.about()}>"
+        return f"<ExactRanks: {self.about()}>"  # its metrics would take a while for many users
 
     def about(self) -> str:
         """What was ranked among what, in a line."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, extras, memory
+from fullrank._lib import checks, memory, tabular
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import Design
 from fullrank.designs.expected import expected_metric
@@ -20,8 +20,8 @@ _SIZES = 120  # sample sizes looked at, unless they are given
 _TIE = 1e-12  # differences below this count as none
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Consistency:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Consistency(tabular.Tabular):
     """Expected sampled values of a metric for two rank lists, size by size.
 
     Attributes
@@ -59,13 +59,26 @@ class Consistency:
             says = f"ordered alike from n = {self.from_size:,} on, not at every n before"
         return f"{self.metric}: exact {first:.4g} {sign} {second:.4g}; sampled: {says}"
 
-    def __repr__(self) -> str:
-        return f"<Consistency: {self}>"
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = (self.sample_sizes, *self.expected, self.agrees)
+        names = ("sample_size", "first", "second", "agrees")
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        return [dict(zip(names, row, strict=True)) for row in rows]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [
+            [f"{one['sample_size']:,}", f"{one['first']:.4f}", f"{one['second']:.4f}",
+             "yes" if one["agrees"] else "no"]
+            for one in self._records()
+        ]  # fmt: skip
+        return ["candidates", "first", "second", "as exact"], rows
 
     def plot(self, ax: Any = None, *, labels: tuple[str, str] = ("first", "second")) -> Any:
         """Draw both expected sampled values against the sample size. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         for values, label in zip(self.expected, labels, strict=True):
             ax.plot(self.sample_sizes, values, label=label)
         ax.set(xscale="log", xlabel="candidates n", ylabel=f"expected sampled {self.metric}")

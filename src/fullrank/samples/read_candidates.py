@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.files import PathLike, existing
-from fullrank._lib.rng import RandomState, generator
 from fullrank._lib.types import Ints
 from fullrank.designs import Design, infer_design
 from fullrank.designs.inferred import INFER
@@ -99,12 +99,14 @@ def read_candidates(
     found, notes = infer_design(rank, drawn, pool, design=design)
     if excluded is None and truth is not None and lists_unseen(existing(truth)):
         excluded, notes = True, (*notes, _UNSEEN)
+    if excluded is not None:
+        found = found.with_(excluded=excluded)
     samples = {
         model: RankSample.from_ranks(
             one.rank,
             sample_size=size[model],
             n_items=items,
-            design=found.with_(ties=ties, excluded=excluded),
+            design=found.with_(ties=ties),
             user=one.user,
             item=one.item,
             n_targets=one.targets,

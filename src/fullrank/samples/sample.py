@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, extras
+from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Floats, Ints
 from fullrank.designs.design import ONE_BASED, Design
@@ -18,6 +18,8 @@ from fullrank.designs.outcomes import Strata
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 from fullrank.samples.distribution import RankDistribution
+
+_SIZES = 20  # rows of the table, at most
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,8 +79,8 @@ class Rows:
         return taken if self.strata is None else replace(taken, strata=self.strata.take(keep))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RankSample:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RankSample(tabular.Tabular):
     """Counts of the outcomes (r, n), the design that drew them and, if available, the rows.
 
     Made by `from_ranks`, `from_counts` or `read`. Two samples of the same design and
@@ -413,17 +415,50 @@ class RankSample:
 
         return sample_files.to_arrow(self)
 
-    def to_frame(self) -> Any:
-        """Return the rows, or the counts, as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+    def to_dict(self) -> dict[str, Any]:
+        """The design and one list for each column, with a format version."""
+        from fullrank.samples import sample_files
+
+        return sample_files.to_plain(self)
+
+    def _to_plain(self) -> dict[str, Any]:
+        """As counts where these tell everything, which is all that a result needs of its sample."""
+        from fullrank.samples import sample_files
+
+        bare = self.several and self.n_items is None
+        return sample_files.to_plain(self if bare else self.without_rows())
+
+    @classmethod
+    def _from_plain(cls, content: Any) -> RankSample:
+        from fullrank.samples import sample_files
+
+        return sample_files.from_plain(cls, content)
+
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        return list(self.to_arrow().to_pylist())
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        """For each sample size its targets, and how many of them came out first."""
+        sizes = np.unique(self.sample_size)
+        if sizes.size > _SIZES:
+            parts = {f"{sizes[0]:,} to {sizes[-1]:,}": np.ones(self.rank.size, bool)}
+        else:
+            parts = {f"{size:,}": self.sample_size == size for size in sizes.tolist()}
+        rows = []
+        for size, here in parts.items():
+            count, first = self.count[here].sum(), self.count[here & (self.rank == 1)].sum()
+            rows.append([size, f"{count:,}", f"{first:,}"])
+        return ["candidates", "targets", "at rank 1"], rows
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the share of targets at rank r or better among their candidates. Returns the axes.
 
         One line for each sample size: of an adaptive design, of the targets that stopped there.
         """
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         for size in np.unique(self.sample_size).tolist():
             here = self.sample_size == size
             shares = np.bincount(self.rank[here], self.weight[here], size + 1)[1:]

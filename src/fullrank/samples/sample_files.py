@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
 from fullrank.tables.table import kind
 
-FORMAT = 3  # of 1, users were row numbers in run folders
+FORMAT = 3  # of 1, users were row numbers in run folders; of 2, designs had no name
 KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
@@ -53,8 +53,24 @@ def from_columns(head: dict[str, Any], table: Any) -> RankSample | ExactRanks:
 
 def to_json(sample: RankSample | ExactRanks) -> str:
     """The sample as JSON text."""
+    return json.dumps(to_plain(sample))
+
+
+def to_plain(sample: RankSample | ExactRanks) -> dict[str, Any]:
+    """The sample as an object of JSON."""
     head, columns = _packed(sample)
-    return json.dumps({**head, "columns": {name: v.tolist() for name, v in columns.items()}})
+    return {**head, "columns": {name: values.tolist() for name, values in columns.items()}}
+
+
+Held = TypeVar("Held", RankSample, ExactRanks)
+
+
+def from_plain(kind: type[Held], content: Any) -> Held:
+    """The sample, or the exact ranks, that `to_plain` made plain."""
+    found = from_json(json.dumps(content))
+    if not isinstance(found, kind):
+        raise InputError(f"`content` must be a {kind.__name__}, not {type(found).__name__}.")
+    return found
 
 
 def from_json(text: str) -> RankSample | ExactRanks:
@@ -163,10 +179,12 @@ def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
             f"`path` must hold a RankSample or ExactRanks, a list of records with a field rank, or "
             f"an object of columns; {path} holds something else."
         )
-    if content.get("format") != FORMAT:
+    ours = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
+    if content.get("format") != ours:
+        older = content.get("format") in range(1, ours)
         raise InputError(
-            f"`path` must be of format {FORMAT}, not {content.get('format')!r}: "
-            f"{'an older' if content.get('format') in (1, 2) else 'a newer'} fullrank wrote it."
+            f"`path` must be of format {ours}, not {content.get('format')!r}: "
+            f"{'an older' if older else 'a newer'} fullrank wrote it."
         )
     if content["kind"] == exact_files.KIND:
         return content

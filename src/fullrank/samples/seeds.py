@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -14,7 +14,7 @@ from fullrank.samples.sample import RankSample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Seeds(Mapping[str, RankSample]):
+class Seeds:
     """Seed to RankSample: one model that was trained, or whose candidates were drawn, repeatedly.
 
     `estimate` and `compare` average the metric over the seeds of each user before they average over
@@ -24,8 +24,8 @@ class Seeds(Mapping[str, RankSample]):
 
     Parameters
     ----------
-    samples : seed to RankSample, each with its rows and with users that are named. Users who are
-        not in all of them, with the same items, are left out; `notes` says how many.
+    samples : mapping from seeds to RankSample, each with its rows and with users that are named.
+        Users who are not in all of them, with the same items, are left out; `notes` says how many.
 
     Examples
     --------
@@ -45,12 +45,6 @@ class Seeds(Mapping[str, RankSample]):
         object.__setattr__(self, "samples", MappingProxyType(kept))
         object.__setattr__(self, "notes", (*self.notes, *notes))
 
-    def __getitem__(self, seed: str) -> RankSample:
-        return self.samples[seed]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.samples)
-
     def __len__(self) -> int:
         return len(self.samples)
 
@@ -60,7 +54,7 @@ class Seeds(Mapping[str, RankSample]):
         return next(iter(self.samples.values()))
 
     def __str__(self) -> str:
-        return f"{len(self)} seeds ({', '.join(self)}) of {self.first}"
+        return f"{len(self)} seeds ({', '.join(self.samples)}) of {self.first}"
 
     def __repr__(self) -> str:
         return f"<Seeds: {self}>"

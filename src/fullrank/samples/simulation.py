@@ -5,7 +5,6 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
-from fullrank._lib import rng as _rng
 from fullrank.designs.design import Design
 from fullrank.errors import InputError
 from fullrank.samples.sample import RankSample
@@ -17,7 +16,7 @@ def simulate(
     n_items: int,
     design: str | Design,
     user: ArrayLike | None = None,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> RankSample:
     """The sampled ranks of targets with known true ranks, one target for each user.
 
@@ -48,7 +47,7 @@ def simulate(
             f"`design` must draw at most `n_items` = {n_items} candidates without replacement, "
             f"not {rounds.sizes[-1]}."
         )
-    above, size = rounds.simulated(ranks, n_items, _rng.generator(rng))
+    above, size = rounds.simulated(ranks, n_items, checks.generator(rng))
     return RankSample.from_ranks(
         above + 1, n_items=n_items, sample_size=size + 1, design=drawn, user=user
     )

@@ -4,14 +4,17 @@ Imports `_lib` to `samples` in the order of the folders; every folder to its rig
 """
 
 from fullrank.scorers.alignment import MissingIdsError, aligned
+from fullrank.scorers.callables import CallableScorer
 from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.scorer import CallableScorer, ScoreArray, Scorer, as_scorer
+from fullrank.scorers.registry import SCORERS, register, unregister
+from fullrank.scorers.scorer import ScoreArray, Scorer, as_scorer
 from fullrank.scorers.torch_module import TorchScorer
 from fullrank.scorers.user_files import UserFactors, UserFile, write_users
 
 __all__ = [
+    "SCORERS",
     "CallableScorer",
     "FactorFiles",
     "FactorScorer",
@@ -24,5 +27,7 @@ __all__ = [
     "UserFile",
     "aligned",
     "as_scorer",
+    "register",
+    "unregister",
     "write_users",
 ]

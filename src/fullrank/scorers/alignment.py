@@ -12,11 +12,9 @@ from numpy.typing import ArrayLike
 
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
-from fullrank.scorers.factors import FactorScorer
-from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.offers import offers
 from fullrank.scorers.reordered import Reordered
 from fullrank.scorers.scorer import Scorer, scorer_ids
-from fullrank.scorers.torch_module import TorchScorer
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
 
@@ -98,7 +96,7 @@ class Order(NamedTuple):
 
 
 def _reordered(scorer: Any, user_rows: Ints | None, item_rows: Ints | None) -> Any:
-    if isinstance(scorer, FactorScorer | ItemItemScorer | TorchScorer):
+    if offers(scorer, "reordered"):
         return scorer.reordered(user_rows, item_rows)
     return Reordered(scorer, user_rows, item_rows)
 

@@ -112,6 +112,10 @@ class FactorScorer(CarriesIds):
             out += self.user_bias[users, None]
         return out
 
+    def factors(self) -> FactorScorer:
+        """What certified ranking needs: this very scorer."""
+        return self
+
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> FactorScorer:
         """The scorer with these rows in this order; None where they stay as they are."""
         other = self.with_ids(None, None)
@@ -132,7 +136,7 @@ class FactorScorer(CarriesIds):
 
 
 def _matrix(name: str, value: ArrayLike) -> Array:
-    array = checks.as_array(name, value)
+    array = checks.as_array(name, checks.weight_of(value))
     if array.ndim != 2 or array.dtype.kind not in "iuf" or 0 in array.shape:
         raise InputError(
             f"`{name}` must be a two-dimensional array of numbers, one row for each "
@@ -159,9 +163,16 @@ def _finite(name: str, vectors: Array) -> None:
 def _bias(name: str, value: ArrayLike | None, size: int) -> NDArray[np.float64] | None:
     if value is None:
         return None
-    bias = np.ascontiguousarray(checks.vector(name, value, size=size), np.float64)
+    bias = np.ascontiguousarray(checks.vector(name, _flat(value), size=size), np.float64)
     checks.reject(name, bias, np.isnan(bias), "be numbers")
     return bias
+
+
+def _flat(value: Any) -> Any:
+    """A bias as a vector: embeddings hold theirs in a column."""
+    value = checks.untorched("bias", checks.weight_of(value))
+    column = getattr(value, "ndim", 1) == 2 and value.shape[1] == 1
+    return value.reshape(-1) if column else value
 
 
 def _normalised(vectors: Array, dtype: np.dtype[Any]) -> Array:

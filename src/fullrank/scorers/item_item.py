@@ -100,6 +100,10 @@ class ItemItemScorer(CarriesIds):
             return out
         return out[:, items] if items.ndim == 1 else np.take_along_axis(out, items, axis=1)
 
+    def item_item(self) -> ItemItemScorer:
+        """What certified ranking needs: this very scorer."""
+        return self
+
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> ItemItemScorer:
         """The scorer with these rows in this order; None where they stay as they are.
 
@@ -144,7 +148,7 @@ def _csr(name: str, value: Any) -> Any:
     if _is_interactions(value):
         return value.matrix(dtype=np.float32, binary=True)
     try:
-        matrix = sparse.csr_array(value)
+        matrix = sparse.csr_array(checks.untorched(name, value))
     except (TypeError, ValueError):
         raise InputError(
             f"`{name}` must be a sparse matrix or an array, not {type(value).__name__}."

@@ -7,9 +7,7 @@ score arrays, PyTorch modules and any function are wrapped by `as_scorer`.
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from collections.abc import Callable
 from tokenize import TokenError
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,9 +18,11 @@ from fullrank._lib import checks
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.callables import CallableScorer, shaped
 from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.offers import scorer_of
 from fullrank.scorers.reordered import Reordered
 
 __all__ = [
@@ -41,7 +41,19 @@ _NOT_NPY = (ValueError, TypeError, OSError, EOFError, OverflowError, SyntaxError
 
 @runtime_checkable
 class Scorer(Protocol):
-    """What ranking needs of a model.
+    """What ranking needs of a model: its sizes, and one method that says what it can do.
+
+    - `factors()` returns (user_factors, item_factors), or a mapping from the arguments of
+      `FactorScorer`: ranks are certified, also on a GPU.
+    - `item_item()` returns (history, item_item), or a mapping from the arguments of
+      `ItemItemScorer`: likewise.
+    - `scores(user_rows, item_rows=None)` returns a row for each user: scored block by block.
+    - `block(user_rows)` returns a row for each user with all items: likewise.
+    - `pairs(user_rows, item_rows)` returns a score for each pair: scored pair by pair.
+
+    The first of them that a class has is used; a class needs no base and no more than one of them
+    (`as_scorer` makes the `scores` of this protocol). `factors()` and `item_item()` promise that
+    the scores are their products.
 
     `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or
@@ -86,7 +98,7 @@ class ScoreArray(CarriesIds):
         if np.ma.is_masked(array):
             raise InputError("`array` must have no masked entries.")
         try:
-            scores = np.asanyarray(array)
+            scores = np.asanyarray(checks.untorched("array", array))
         except ValueError:
             raise InputError("`array` must have one score for each user and item.") from None
         if scores.ndim != 2 or scores.dtype.kind not in "biuf" or 0 in scores.shape:
@@ -117,72 +129,6 @@ class ScoreArray(CarriesIds):
     def __repr__(self) -> str:
         sizes = f"{self.n_users} users × {self.n_items} items"
         return f"ScoreArray({sizes}, {self.array.dtype}{self._ids_shown()})"
-
-
-class CallableScorer(CarriesIds):
-    """A function `f(user_rows, item_rows=None)` that returns scores.
-
-    Parameters
-    ----------
-    function : callable
-        Called with a 1-D array of user rows and None, a 1-D or a 2-D array of item rows (see
-        `Scorer`). A function of the users alone scores all items, and the wanted ones are
-        taken out of its answer.
-    n_items : int; as many as `item_ids` where it is not given
-    n_users : int, optional
-    user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`. The function is given rows all the same.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fullrank.scorers import CallableScorer
-    >>> popularity = np.array([5.0, 1.0, 3.0])
-    >>> scorer = CallableScorer(lambda users: np.tile(popularity, (len(users), 1)), n_items=3)
-    >>> scorer.scores([0, 1], [2])
-    array([[3.],
-           [3.]])
-    """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        n_items: int | None = None,
-        n_users: int | None = None,
-        user_ids: ArrayLike | None = None,
-        item_ids: ArrayLike | None = None,
-    ) -> None:
-        if not callable(function):
-            raise InputError(
-                "`function` must be callable as f(user_rows, item_rows=None), not "
-                f"{type(function).__name__}."
-            )
-        self.function = function
-        self.user_ids = ids_argument("user_ids", user_ids, n_users)
-        self.item_ids = ids_argument("item_ids", item_ids, n_items)
-        n_users = n_users if self.user_ids is None else self.user_ids.size
-        n_items = n_items if self.item_ids is None else self.item_ids.size
-        if n_items is None:
-            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
-        self.n_items = checks.integer("n_items", n_items, low=1)
-        self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
-        self._takes_items = _takes_items(function)
-
-    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
-        users = user_argument(user_rows, self.n_users)
-        items = item_argument(item_rows, self.n_items, users.size)
-        if self._takes_items:
-            return shaped(self.function(users, items), users, items, self.n_items)
-        scores = shaped(self.function(users), users, None, self.n_items)
-        if items is None:
-            return scores
-        return scores[:, items] if items.ndim == 1 else np.take_along_axis(scores, items, axis=1)
-
-    def __repr__(self) -> str:
-        name = getattr(self.function, "__name__", type(self.function).__name__)
-        return f"CallableScorer({name}, {self.n_items} items{self._ids_shown()})"
 
 
 def as_scorer(
@@ -281,13 +227,18 @@ def nan_error(user_row: int, item_row: int) -> InputError:
 
 
 def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
+    if isinstance(obj, CarriesIds) and isinstance(obj, Scorer):
+        return obj
+    offered = scorer_of(obj)
+    if offered is not None:
+        return offered  # type: ignore[no-any-return]
     if isinstance(obj, Scorer):
         return obj
     if callable(getattr(obj, "scorer", None)):
         return as_scorer(obj.scorer())
     if isinstance(obj, str) or hasattr(obj, "__fspath__"):
         return ScoreArray(_memory_map(obj))
-    if isinstance(obj, np.ndarray | list | tuple):
+    if isinstance(obj, np.ndarray | list | tuple) or checks.is_tensor(obj):
         return ScoreArray(obj)
     if callable(obj):
         return CallableScorer(obj, n_items=n_items, n_users=n_users)
@@ -316,28 +267,3 @@ def _is_module(obj: Any) -> bool:
     return any(
         c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
     )
-
-
-def _takes_items(function: Callable[..., Any]) -> bool:
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        return True
-    positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return len(positional) > 1 or any(p.kind is p.VAR_POSITIONAL for p in parameters)
-
-
-def shaped(scores: Any, users: Array, items: Array | None, n_items: int) -> Array:
-    """Float scores of the requested shape."""
-    array = np.asarray(scores)
-    width = n_items if items is None else items.shape[-1]
-    if array.shape != (users.size, width) or array.dtype.kind not in "biuf":
-        raise InputError(
-            f"`scorer` must return numbers of shape ({users.size}, {width}) for {users.size} "
-            f"users and {width} items, not {array.dtype} of shape {array.shape}."
-        )
-    if array.dtype in (np.float32, np.float64):
-        return array
-    if array.dtype == np.float16:
-        return array.astype(np.float32)
-    return array.astype(np.float64)

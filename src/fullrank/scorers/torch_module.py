@@ -33,10 +33,9 @@ def torch_scorer(
     if offered is None:
         return TorchScorer(module, n_items=n_items, n_users=n_users)
     return FactorScorer(
-        offered[0],
-        offered[1],
-        item_bias=_array(getattr(module, "item_bias", None)),
-        user_bias=_array(getattr(module, "user_bias", None)),
+        *offered,
+        item_bias=getattr(module, "item_bias", None),
+        user_bias=getattr(module, "user_bias", None),
     )
 
 
@@ -110,6 +109,10 @@ class TorchScorer(CarriesIds):
                 )
             out[pairs] = answer.detach().reshape(-1).float().cpu().numpy()
 
+    def torch_pairs(self) -> TorchScorer:
+        """What ranking on a GPU needs: this very scorer."""
+        return self
+
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> TorchScorer:
         """The scorer with these rows in this order; None where they stay as they are."""
         return ReorderedModule(self, user_rows, item_rows)
@@ -175,23 +178,9 @@ def scoring(torch: Any, module: Any) -> Iterator[None]:
             part.training = training
 
 
-def _factors(module: Any) -> tuple[NDArray[Any], NDArray[Any]] | None:
+def _factors(module: Any) -> tuple[Any, Any] | None:
     if callable(getattr(module, "factors", None)):
         users, items = module.factors()
     else:
         users, items = (getattr(module, f"{side}_factors", None) for side in ("user", "item"))
-    if users is None or items is None:
-        return None
-    return _array(users), _array(items)
-
-
-def _array(value: Any) -> Any:
-    """A numpy array from a tensor, a parameter or an embedding (whose weight counts)."""
-    if value is None:
-        return None
-    value = getattr(value, "weight", value)
-    value = value.detach().cpu()
-    if str(value.dtype) == "torch.bfloat16":  # numpy has no bfloat16; float32 holds it exactly
-        value = value.float()
-    array = value.numpy()
-    return array.reshape(-1) if array.ndim == 2 and array.shape[1] == 1 else array
+    return None if users is None or items is None else (users, items)

@@ -6,6 +6,7 @@ import numpy as np
 
 from fullrank.designs import Design, RankGrid
 from fullrank.samples import RankSample, simulate
+from fullrank.testing.expect import expect
 
 N_ITEMS = 60
 _USERS = 40_000
@@ -21,10 +22,10 @@ def check_design(design: Design) -> None:
     >>> check_design(Adaptive(5, limit=40, refine_rank=2))
     """
     fixed = design.drawable(N_ITEMS)
-    _expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must be the design")
-    _expect(Design.from_dict(fixed.to_dict()) == fixed, "`from_dict(to_dict())` must be the design")
-    _expect(fixed.joined(fixed) == fixed, "two samples of a design must go together")
-    _expect(bool(fixed.describe()), "`describe` must say something")
+    expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must be the design")
+    expect(Design.from_dict(fixed.to_dict()) == fixed, "`from_dict(to_dict())` must be the design")
+    expect(fixed.joined(fixed) == fixed, "two samples of a design must go together")
+    expect(bool(fixed.describe()), "`describe` must say something")
     _probabilities(fixed)
     _simulated(fixed)
 
@@ -34,15 +35,15 @@ def _probabilities(design: Design) -> None:
     rank, size = design.possible(N_ITEMS)
     true = np.arange(1, N_ITEMS + 1)
     table = design.probabilities_at(true, rank, size, n_items=N_ITEMS)
-    _expect(np.allclose(table.sum(axis=1), 1.0), "probabilities must sum to 1 for every true rank")
-    _expect(bool((table >= 0.0).all()), "no probability may be negative")
+    expect(np.allclose(table.sum(axis=1), 1.0), "probabilities must sum to 1 for every true rank")
+    expect(bool((table >= 0.0).all()), "no probability may be negative")
     grid = RankGrid(np.arange(N_ITEMS + 1))
     binned = design.probabilities(rank, size, n_items=N_ITEMS, grid=grid)
-    _expect(np.allclose(binned, table), "`probabilities` must agree with `probabilities_at`")
+    expect(np.allclose(binned, table), "`probabilities` must agree with `probabilities_at`")
     likelihood = design.likelihood(rank, size, n_items=N_ITEMS, grid=grid)
     share = np.divide(table, likelihood, out=np.zeros_like(table), where=likelihood > 1e-9)
     largest, smallest = share.max(axis=0), np.where(share > 0.0, share, np.inf).min(axis=0)
-    _expect(
+    expect(
         bool((largest <= smallest * (1.0 + 1e-6)).all()),
         "`likelihood` must be `probabilities` up to a factor free of the true rank",
     )
@@ -56,14 +57,9 @@ def _simulated(design: Design) -> None:
         chance = design.probabilities_at([true], sample.rank, sample.sample_size, n_items=N_ITEMS)
         share = sample.count / _USERS
         error = np.sqrt(chance[0] * (1.0 - chance[0]) / _USERS) + 1.0 / _USERS
-        _expect(
+        expect(
             bool((np.abs(share - chance[0]) <= _FAR * error).all()),
             f"simulated outcomes of true rank {true} must have their probabilities",
         )
         design.check(sample.rank, sample.sample_size, sample.pool)
-        _expect(isinstance(sample + sample, RankSample), "samples of one design must add")
-
-
-def _expect(true: bool, promise: str) -> None:
-    if not true:
-        raise AssertionError(f"{promise}.")
+        expect(isinstance(sample + sample, RankSample), "samples of one design must add")

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from fullrank.designs import RankGrid
+from fullrank.estimators.registry import method_of
 from fullrank.samples import RankDistribution, RankSample, simulate
+from fullrank.testing.expect import expect
 
 
 def check_estimator(
-    fit: Callable[[RankSample], RankDistribution], *, adaptive: bool = True
+    fit: str | Callable[..., Any], *, adaptive: bool = True, recovers: bool = False
 ) -> None:
     """Run an estimator through the contract: who the users are must not matter, nor their order.
 
     Parameters
     ----------
-    fit : callable
-        Estimates P(R) from a sample with one target for each user.
+    fit : name of a registered estimator, or a function
+        Estimates P(R) from a sample with one target for each user: of the sample alone, or of the
+        sample and a grid, as `fullrank.estimators.register` takes it.
     adaptive : bool
         Whether it can be asked of adaptive samples.
+    recovers : bool
+        Whether a sample of every item must give back the exact distribution.
 
     Raises
     ------
@@ -31,24 +40,39 @@ def check_estimator(
     >>> from fullrank.estimators import mle
     >>> check_estimator(mle)
     """
+    fit = _of_samples(fit)
     true = np.minimum(np.random.default_rng(0).geometric(0.03, 200), 150)
     _check(fit, simulate(true, n_items=150, design="sampled:20,replacement=true", rng=1))
     if adaptive:
         _check(fit, simulate(true, n_items=150, design="adaptive:levels=10/20/40", rng=1))
+    if recovers:
+        exact = RankDistribution.from_ranks(true, n_items=150)
+        found = fit(simulate(true, n_items=150, design="sampled:150", rng=1))
+        same = np.allclose(found.metric("recall@10"), exact.metric("recall@10"), atol=1e-6)
+        expect(bool(same), "recovers: a sample of every item must give the exact distribution")
+
+
+def _of_samples(fit: str | Callable[..., Any]) -> Callable[[RankSample], RankDistribution]:
+    """The fit as a function of samples alone."""
+    if not isinstance(fit, str):
+        grid = inspect.signature(fit).parameters.get("grid")
+        if grid is None or grid.default is not grid.empty:
+            return fit
+    return partial(method_of(fit)[1].fit, grid=RankGrid.default(150))
 
 
 def _check(fit: Callable[[RankSample], RankDistribution], sample: RankSample) -> None:
     found = fit(sample)
-    _expect(isinstance(found, RankDistribution), "an estimator must return a RankDistribution")
-    _expect(bool(np.isfinite(found.mass).all()), "every probability must be finite")
-    _expect(abs(float(found.mass.sum()) - 1.0) < 1e-9, "the probabilities must sum to 1")
-    _expect(_same(found, fit(sample)), "the same sample must give the same estimate")
-    _expect(_same(found, fit(_rows(sample, slice(None, None, -1)))), "order must not matter")
+    expect(isinstance(found, RankDistribution), "an estimator must return a RankDistribution")
+    expect(bool(np.isfinite(found.mass).all()), "every probability must be finite")
+    expect(abs(float(found.mass.sum()) - 1.0) < 1e-9, "the probabilities must sum to 1")
+    expect(_same(found, fit(sample)), "the same sample must give the same estimate")
+    expect(_same(found, fit(_rows(sample, slice(None, None, -1)))), "order must not matter")
     half = _rows(sample, slice(0, 90)) + _rows(sample, slice(90, None))
-    _expect(_same(found, fit(half)), "two shards must give what the whole gives")
-    _expect(_same(found, fit(sample.without_rows())), "counts alone must be enough")
+    expect(_same(found, fit(half)), "two shards must give what the whole gives")
+    expect(_same(found, fit(sample.without_rows())), "counts alone must be enough")
     heavy = _rows(sample, slice(None), weight=7.0)
-    _expect(_same(found, fit(heavy)), "a common factor of the weights must not matter")
+    expect(_same(found, fit(heavy)), "a common factor of the weights must not matter")
 
 
 def _rows(sample: RankSample, which: slice, weight: float = 1.0) -> RankSample:
@@ -65,8 +89,3 @@ def _rows(sample: RankSample, which: slice, weight: float = 1.0) -> RankSample:
 
 def _same(first: RankDistribution, second: RankDistribution) -> bool:
     return bool(np.allclose(first.mass, second.mass, rtol=1e-6, atol=1e-9))
-
-
-def _expect(true: bool, promise: str) -> None:
-    if not true:
-        raise AssertionError(f"{promise}.")

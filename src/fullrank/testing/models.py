@@ -13,7 +13,10 @@ import numpy as np
 
 from fullrank.data import Interactions, simulate
 from fullrank.errors import NotFittedError
-from fullrank.models import MODELS, Model, load
+from fullrank.models import Model, Saved, load
+from fullrank.models.registry import name_of
+from fullrank.scorers import as_scorer
+from fullrank.testing.expect import expect
 
 
 def check_model(make: Callable[[], Model]) -> None:
@@ -42,15 +45,17 @@ def check_model(make: Callable[[], Model]) -> None:
     _check_unfitted(make())
     before = pickle.dumps(train)
     model = make()
-    _expect(model.fit(train) is model, "`fit` must return the model itself")
-    _expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
+    expect(model.fit(train) is model, "`fit` must return the model itself")
+    expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
     scores = _check_scores(model, train)
-    again = np.asarray(make().fit(train).scorer().scores(np.arange(train.n_users)))
-    _expect(np.array_equal(scores, again), "the same settings must learn the same scores")
-    _expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+    again = np.asarray(as_scorer(make().fit(train)).scores(np.arange(train.n_users)))
+    expect(np.array_equal(scores, again), "the same settings must learn the same scores")
+    expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+    if hasattr(model, "memory"):
+        expect(float(model.memory(train)) >= 0.0, "`memory` must say how many bytes `fit` takes")
     if "history" in inspect.signature(model.scorer).parameters:
         _check_history(model, train, scores)
-    if type(model) in MODELS.values():
+    if isinstance(model, Saved) and name_of(type(model)) is not None:
         _check_file(model, train)
 
 
@@ -70,16 +75,16 @@ def _check_unfitted(model: Model) -> None:
 
 
 def _check_scores(model: Model, train: Interactions) -> np.ndarray:
-    scorer = model.scorer()
-    _expect(scorer.n_items == train.n_items, "the scorer must have all items of the training data")
+    scorer = as_scorer(model.scorer())
+    expect(scorer.n_items == train.n_items, "the scorer must have all items of the training data")
     _check_ids(model, scorer, train)
     users = np.arange(train.n_users)
     scores = np.asarray(scorer.scores(users))
     shape = (train.n_users, train.n_items)
-    _expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
-    _expect(bool(np.isfinite(scores).all()), "scores must be finite")
+    expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
+    expect(bool(np.isfinite(scores).all()), "scores must be finite")
     some = np.array([40, 3, 49])
-    _expect(
+    expect(
         np.allclose(scorer.scores(users[:7], some), scores[:7, some], rtol=1e-5, atol=1e-6),
         "scores of some items must be those among all items",
     )
@@ -87,11 +92,11 @@ def _check_scores(model: Model, train: Interactions) -> np.ndarray:
 
 
 def _check_ids(model: Any, scorer: Any, data: Interactions) -> None:
-    needed = type(model) in MODELS.values()
+    needed = isinstance(model, Saved)
     for side in ("user_ids", "item_ids"):
         carried, own = getattr(scorer, side, None), getattr(data, side)
         right = not needed if carried is None else np.array_equal(carried, own)
-        _expect(right, f"the scorer must carry the {side} of the interactions that it scores")
+        expect(right, f"the scorer must carry the {side} of the interactions that it scores")
 
 
 def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
@@ -102,11 +107,11 @@ def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     history = Interactions.from_arrays(
         *np.array(rows).T, user_ids=np.arange(chosen.size), item_ids=train.item_ids
     )
-    scorer = model.scorer(history)
+    scorer = as_scorer(model.scorer(history))
     _check_ids(model, scorer, history)
     found = np.asarray(scorer.scores(np.arange(chosen.size)))
     tolerance = 1e-5 * float(np.abs(scores).max())
-    _expect(
+    expect(
         np.allclose(found, scores[chosen], rtol=1e-4, atol=tolerance),
         "`scorer(history)` must score new users by their items alone",
     )
@@ -118,16 +123,11 @@ def _check_file(model: Any, train: Interactions) -> None:
         path = Path(folder, "model.safetensors")
         model.save(path)
         again = load(path)
-    _expect(type(again) is type(model), "`load` must give the class that was saved")
-    _expect(repr(again) == repr(model), "`load` must give the settings that were saved")
-    _expect(
+    expect(type(again) is type(model), "`load` must give the class that was saved")
+    expect(repr(again) == repr(model), "`load` must give the settings that were saved")
+    expect(
         np.array_equal(again.scorer().scores(users), model.scorer().scores(users)),
         "`load` must give the scores that were saved",
     )
     same = np.array_equal(again.interactions_.item_ids, train.item_ids)
-    _expect(same, "`load` must give the ids that were saved")
-
-
-def _expect(true: bool, promise: str) -> None:
-    if not true:
-        raise AssertionError(f"{promise}.")
+    expect(same, "`load` must give the ids that were saved")

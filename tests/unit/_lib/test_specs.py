@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from fullrank._lib.specs import Spec, parse_spec
 from fullrank.cli.option_values import engine_of, given_models, pairs_of
 from fullrank.errors import InputError
-from fullrank.evaluation import Strategy, make_model
+from fullrank.evaluation import evaluate, make_model
 from fullrank.evaluation.model_sources import named
 
 
@@ -72,47 +73,19 @@ def test_factors_need_a_name_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    ("settings", "message"),
     [
-        ("exact", "exact:ties=mean"),
-        ("sampled:50", "sampled:50,replacement=False,pool=all,ties=random"),
-        ("users:7,ties=best", "users:7,ties=best"),
-        ("budget:1e6", "budget:1e+06"),
-        (
-            "adaptive:limit=40,users=9",
-            "adaptive:40,users=9,start=25,growth=2.0,stop_rank=1,replacement=False,pool=all,"
-            "ties=random",
-        ),
+        ({"design": "exakt"}, r"`design`.*'exact', 'sampled'.*'exakt'"),
+        ({"design": 3}, r"`design`.*'sampled:100'.*\b3\b"),
+        ({"design": "sampled:1"}, r"`sample_size`.*\b1\b"),
+        ({"n_users": 0}, r"`n_users`.*\b0\b"),
+        ({"budget": "much"}, r"`budget`.*'much'"),
+        ({"budget": 1e5, "design": "exact"}, r"`budget`.*`design`"),
     ],
 )
-def test_strategies(text: str, shown: str) -> None:
-    strategy = Strategy.of(text)
-    assert str(strategy) == shown
-    assert Strategy.of(strategy) is strategy
-    assert Strategy.of(shown) == strategy
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("exakt", r"`strategy`.*'exact', 'sampled'.*'exakt'"),
-        ("sampled:size=3", r"`strategy`.*sample_size.*'size'"),
-        ("exact:3", r"`strategy`.*'exact:3'"),
-        ("users", r"`strategy`.*users:1000"),
-        ("budget", r"`strategy`.*budget:1e7"),
-        ("sampled:1", r"`sample_size`.*\b1\b"),
-        ("sampled:ties=mean", r"`ties`.*'best', 'worst', 'random'.*'mean'"),
-        ("users:0", r"`users`.*\b0\b"),
-    ],
-)
-def test_strategies_that_are_none(text: str, message: str) -> None:
+def test_what_an_evaluation_cannot_rank(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        Strategy.of(text)
-
-
-def test_a_strategy_is_text() -> None:
-    with pytest.raises(InputError, match=r"`strategy`.*'sampled:100'.*\b3\b"):
-        Strategy.of(3)  # type: ignore[arg-type]
+        evaluate({"m": np.eye(4)}, ([0, 1], [2, 3]), **settings)
 
 
 def test_engines_from_text() -> None:

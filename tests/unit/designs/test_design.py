@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive, Uniform, kernel
+from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, kernel
 from fullrank.errors import InputError
 
 ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2, 3, 4, 30), 1)]
@@ -33,17 +33,17 @@ def continuation(levels: tuple[int, ...], stop_rank: int) -> list[list[Fraction]
 def test_continuation_equals_the_count_of_orders(levels: tuple[int, ...], stop_rank: int) -> None:
     design = Adaptive(levels=levels, refine_rank=stop_rank)
     for size, row in zip(levels, continuation(levels, stop_rank), strict=True):
-        ours = design.continuation(np.arange(1, size + 1), size, 30)
+        ours = design.rounds(30).continuation(np.arange(1, size + 1), size)
         np.testing.assert_allclose(ours, [float(c) for c in row], rtol=1e-13, atol=0)
 
 
 def test_continuation_of_the_paper() -> None:
     """With stopping rank 1: C(n_j - n_{j-1}, r - 1) / C(n_j - 1, r - 1)."""
-    design = Adaptive(replacement=True, levels=(100, 200, 400))
+    rounds = Adaptive(replacement=True, levels=(100, 200, 400)).rounds(10**6)
     for before, size in ((100, 200), (200, 400)):
         r = np.arange(1, 60)
         truth = [float(Fraction(comb(size - before, x), comb(size - 1, x))) for x in r - 1]
-        np.testing.assert_allclose(design.continuation(r, size, 10**6), truth, rtol=1e-12)
+        np.testing.assert_allclose(rounds.continuation(r, size), truth, rtol=1e-12)
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -92,18 +92,18 @@ def test_outcome_probabilities_by_enumerating_every_draw() -> None:
 
 def test_a_pool_smaller_than_the_last_level_ends_at_the_pool() -> None:
     design = Adaptive(replacement=False, levels=(5, 10, 20, 40))
-    assert design.level_sizes(100) == (5, 10, 20, 40)
-    assert design.level_sizes(13) == (5, 10, 13)
-    assert design.level_sizes(10) == (5, 10)
+    assert design.rounds(100).within(100).sizes == (5, 10, 20, 40)
+    assert design.rounds(13).within(13).sizes == (5, 10, 13)
+    assert design.rounds(10).within(10).sizes == (5, 10)
     rank, size = design.possible(13)
     table = design.probabilities_at(np.arange(1, 14), rank, size, n_items=13)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
 
 
-def test_text() -> None:
-    assert str(Uniform(replacement=True)) == "with replacement from all items"
-    text = str(Adaptive(replacement=False, levels=(25, 50), pool="unseen", refine_rank=2))
-    assert text == "adaptive 25 to 50 while r <= 2, without replacement from unseen items"
+def test_words() -> None:
+    assert Uniform(replacement=True).describe() == "with replacement from all items"
+    words = Adaptive(levels=(25, 50), pool="unseen", refine_rank=2).describe()
+    assert words == "adaptive 25 to 50 while r <= 2, without replacement from unseen items"
 
 
 @pytest.mark.parametrize(
@@ -111,26 +111,57 @@ def test_text() -> None:
     [
         ({"levels": (5, 5)}, r"`levels`.*\(5, 5\)"),
         ({"levels": ()}, r"`levels`.*not \(\)"),
-        (
-            {"levels": (5, 9), "stop_rank": 5},
-            r"`stop_rank`.*\b5, not 5\b",
-        ),
-        ({"stop_rank": 0}, r"`stop_rank`.*\b0\b"),
-        ({"pool": "seen"}, r"`pool`.*'all', 'unseen'.*'seen'"),
-        (
-            {"ties": "mean"},
-            r"`ties`.*'unknown', 'best', 'worst', 'random'.*'mean'",
-        ),
+        ({"levels": (5, 9), "refine_rank": 5}, r"`refine_rank`.*\b5, not 5\b"),
+        ({"refine_rank": 0}, r"`refine_rank`.*\b0\b"),
+        ({"growth": 1}, r"`growth`.*not 1\b"),
+        ({"start": 1}, r"`start`.*\b1\b"),
+        ({"start": 30, "limit": 20}, r"`limit`.*`start`.*\b30\b.*\b20\b"),
     ],
 )
-def test_bad_settings(settings: dict[str, object], says: str) -> None:
+def test_bad_settings_of_adaptive_designs(settings: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
-        Uniform(replacement=False)  # type: ignore[arg-type]
+        Adaptive(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("design", [Adaptive, Uniform])
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"pool": "seen"}, r"`pool`.*'all', 'unseen'.*'seen'"),
+        ({"ties": "mean"}, r"`ties`.*'unknown', 'best', 'worst', 'random'.*'mean'"),
+        ({"replacement": None}, r"`replacement`.*True.*False.*\bNone\b"),
+        ({"excluded": "no"}, r"`excluded`.*True.*False.*'no'"),
+    ],
+)
+def test_bad_settings(design: type[Design], settings: dict[str, object], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        design(**settings)  # type: ignore[arg-type]
+
+
+def test_bad_sizes() -> None:
+    with pytest.raises(InputError, match=r"`sample_size`.*\b0\b"):
+        Uniform(0)
+    with pytest.raises(InputError, match=r"`max_rank`.*\b0\b"):
+        Exact(0)
+    with pytest.raises(InputError, match=r"`sample_size`.*given"):
+        Uniform().rounds(10)
 
 
 def test_bad_level() -> None:
     design = Adaptive(replacement=False, levels=(5, 10))
     with pytest.raises(InputError, match=r"`sample_size`.*\b5, 10\b.*\b7\b"):
-        design.continuation([1], 7, 100)
-    with pytest.raises(InputError, match=r"`levels`.*fixed"):
-        Uniform(replacement=False).level_sizes(10)
+        design.rounds(100).continuation([1], 7)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "refine", "says"),
+    [
+        ((5, 5), (1,), r"`sizes`.*\(5, 5\)"),
+        ((), (), r"`sizes`.*not \(\)"),
+        ((5, 9), (), r"`refine`.*\b1, not 0\b"),
+        ((5, 9), (5,), r"`refine`.*\b5, not 5\b"),
+    ],
+)
+def test_bad_rounds(sizes: tuple[int, ...], refine: tuple[int, ...], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        Rounds(sizes, refine)

@@ -24,10 +24,10 @@ GOLDEN_WITHOUT = [119, 113, 645, 549, 683, 742]
 GOLDEN_TIE = 2074757719996407596
 
 
-def indices(key, user, size, first, count, *, replacement, shared=False):
+def indices(key, user, size, first, count, *, replacement):
     out = np.empty(count, np.int64)
     left, right = np.empty(count, np.uint32), np.empty(count, np.uint32)
-    kernels.fill_indices(np.uint64(key), user, shared, size, first, replacement, out, left, right)
+    kernels.fill_indices(np.uint64(key), user, size, first, replacement, out, left, right)
     return out
 
 
@@ -40,13 +40,12 @@ def test_philox_known_answers(counter, key, words):
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 63, 64, 1023, 1024, 9916, 10**6, 2**31 - 2])
-def test_kernel_equals_reference(size, shared, replacement):
+def test_kernel_equals_reference(size, replacement):
     count = 41 if replacement else min(size, 41)
     for key, user in [(0, 0), (7, 3), (2**64 - 1, 2**32 + 5), (123456789, 2**40)]:
-        expected = reference_indices(key, user, size, count, replacement=replacement, shared=shared)
-        got = indices(key, user, size, 0, count, replacement=replacement, shared=shared)
+        expected = reference_indices(key, user, size, count, replacement=replacement)
+        got = indices(key, user, size, 0, count, replacement=replacement)
         assert got.tolist() == expected
 
 
@@ -69,13 +68,12 @@ def test_without_replacement_is_a_permutation_of_every_pool():
 
 def test_streams_differ_by_key_user_and_purpose():
     draws = {
-        tuple(indices(key, user, 10**6, 0, 8, replacement=replacement, shared=shared))
+        tuple(indices(key, user, 10**6, 0, 8, replacement=replacement))
         for key in (1, 2, 2**32 + 1)
         for user in (0, 1, 2**32)
         for replacement in (True, False)
-        for shared in (True, False)
     }
-    assert len(draws) == 36
+    assert len(draws) == 18
 
 
 def test_int_seed_gives_these_draws_for_ever():
@@ -155,38 +153,13 @@ def test_a_user_draws_the_same_in_any_company(replacement):
     pools = pools_of((users, [1, 2, 3, 4, 5, 6]), 40)
     groups = np.arange(6)
     zero, count = np.zeros(6, np.int64), np.full(6, 12)
-    for shared in (None, 32):
-        settings = {"replacement": replacement, "shared": shared}
-        whole = pools.draw(1, groups, zero, count, **settings)
-        for one in groups:
-            part = pools.draw(1, groups[[one]], zero[:1], count[:1], **settings)
-            np.testing.assert_array_equal(part[0], whole[one])
-        again = pools_of(([65], [5]), 40)
-        alone = again.draw(1, np.array([0]), zero[:1], count[:1], **settings)
-        np.testing.assert_array_equal(alone[0], whole[4])
-
-
-@pytest.mark.parametrize("replacement", [True, False])
-def test_shared_draws_drop_only_the_users_own_holes(replacement):
-    pools = pools_of(([0, 1, 2], [3, 9, 12]), 20)
-    drawn = draw(pools, [10, 10, 10], replacement=replacement, shared=2)
-    sequence = reference_indices(4, 0, 20, 18, replacement=replacement, shared=True)
-    assert drawn[0].tolist() == [i for i in sequence if i != 3][:10]
-    assert drawn[1].tolist() == [i for i in sequence if i != 9][:10]
-    other = reference_indices(4, 1, 20, 18, replacement=replacement, shared=True)
-    assert drawn[2].tolist() == [i for i in other if i != 12][:10]
-
-
-def test_shared_draws_go_on_past_many_holes():
-    exclude = sparse({0: np.arange(90)}, (1, 100))
-    pools = pools_of(([0], [95]), 100, exclude=exclude, pool="unseen")
-    one = np.array([0])
-    drawn = pools.draw(4, one, one, np.array([9]), replacement=False, shared=8)
-    sequence = reference_indices(4, 0, 100, 100, replacement=False, shared=True)
-    assert drawn[0].tolist() == [i for i in sequence if i >= 90 and i != 95]
-    drawn = pools.draw(4, one, one, np.array([30]), replacement=True, shared=8)
-    assert set(drawn[0].tolist()) <= set(range(90, 100)) - {95}
-    assert len(set(drawn[0].tolist())) > 4
+    whole = pools.draw(1, groups, zero, count, replacement=replacement)
+    for one in groups:
+        part = pools.draw(1, groups[[one]], zero[:1], count[:1], replacement=replacement)
+        np.testing.assert_array_equal(part[0], whole[one])
+    again = pools_of(([65], [5]), 40)
+    alone = again.draw(1, np.array([0]), zero[:1], count[:1], replacement=replacement)
+    np.testing.assert_array_equal(alone[0], whole[4])
 
 
 def test_seed_key():

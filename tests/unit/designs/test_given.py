@@ -8,6 +8,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from fullrank.data import read_split
+from fullrank.designs import Uniform
 from fullrank.designs.given import Negatives, draw_negatives
 from fullrank.errors import DataWarning, InputError
 from fullrank.ranking import sample_ranks
@@ -16,11 +17,11 @@ from fullrank.scorers import CallableScorer, FactorScorer
 SCORES = np.array([[5.0, 4, 3, 2, 1, 0], [0, 1, 2, 3, 4, 5], [3, 3, 1, 2, 0, 4]])
 TARGETS = ([0, 1, 2], [2, 2, 2])
 GIVEN = np.array([[0, 4, 5], [1, 3, 5], [0, 1, 4]])
-SAID = {"replacement": False, "pool": "all"}
+SAID = {"replacement": False, "pool": "all"}  # what is known of them
 
 
 def ranks(negatives, **settings):
-    settings = {**SAID, "ties": "best", "rng": 0, **settings}
+    settings = {"design": "sampled", "ties": "best", "rng": 0, **settings}
     return sample_ranks(SCORES, TARGETS, negatives=negatives, **settings)
 
 
@@ -53,7 +54,7 @@ def test_excluded_negatives_stand_below():
 
 def test_several_targets_have_rows_of_their_own():
     sample = sample_ranks(
-        SCORES, ([0, 0], [2, 4]), negatives=[[0, 1], [3, 5]], ties="best", rng=0, **SAID
+        SCORES, ([0, 0], [2, 4]), negatives=[[0, 1], [3, 5]], ties="best", rng=0, design="sampled"
     )
     assert sample.rows.rank.tolist() == [3, 2]
     assert sample.rows.offset.tolist() == [0, 1]
@@ -116,11 +117,12 @@ def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
         random.permuted(np.tile(np.arange(50), (30, 1)), axis=1)[:, :2].ravel(),
     )
     exclude = csr_array(random.random((30, 50)) < 0.3)
-    settings = {"exclude": exclude, "sample_size": 40, "replacement": replacement, "pool": pool}
+    design = Uniform(40, replacement=replacement, pool=pool)
+    settings = {"exclude": exclude, "design": design}
     drawn = draw_negatives(targets, 50, rng=6, **settings)
     path = tmp_path / "draw.parquet"
-    drawn.save(path)
-    read = Negatives.read_parquet(path)
+    drawn.write(path)
+    read = Negatives.read(path)
     np.testing.assert_array_equal(read.items, drawn.items)
     np.testing.assert_array_equal(read.user_rows, drawn.user_rows)
     assert (read.replacement, read.pool, read.seed, read.target_rows) == (
@@ -134,16 +136,18 @@ def test_a_saved_draw_gives_the_same_ranks(tmp_path, replacement, pool):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             sample = sample_ranks(scorer, targets, negatives=negatives, exclude=exclude)
+            told = sample_ranks(scorer, targets, negatives=negatives, **settings)
         np.testing.assert_array_equal(sample.rows.rank, expected.rows.rank)
         np.testing.assert_array_equal(sample.rows.sample_size, expected.rows.sample_size)
         np.testing.assert_array_equal(sample.rows.offset, expected.rows.offset)
-        assert sample.design == expected.design
+        assert sample.design.with_(sample_size=40) == expected.design
+        assert told.design == expected.design
     assert (expected.rows.sample_size < 40).any() == (pool == "unseen" and not replacement)
 
 
 def test_saved_targets_come_back(tmp_path):
-    Negatives(user_rows=[4], target_rows=[2], items=[[1, 0]]).save(tmp_path / "x.parquet")
-    read = Negatives.read_parquet(tmp_path / "x.parquet")
+    Negatives(user_rows=[4], target_rows=[2], items=[[1, 0]]).write(tmp_path / "x.parquet")
+    read = Negatives.read(tmp_path / "x.parquet")
     assert read.target_rows.tolist() == [2]
     assert (read.replacement, read.pool, read.seed) == (None, None, None)
 
@@ -161,22 +165,27 @@ def test_parquet_errors(tmp_path):
     path = tmp_path / "x.parquet"
     pq.write_table(pa.table({"user": [1], "item": [2]}), path)
     with pytest.raises(InputError, match=r"'user' and 'negative'.*user, item"):
-        Negatives.read_parquet(path)
-    Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").save(path)
+        Negatives.read(path)
+    Negatives(user_rows=[0], items=[[1]], replacement=True, pool="all").write(path)
     with pytest.raises(InputError, match=r"`replacement`.*True.*\bFalse\b"):
-        Negatives.read_parquet(path, replacement=False)
+        Negatives.read(path, replacement=False)
     table = pq.read_table(path)
     newer = table.replace_schema_metadata({b"fullrank.negatives": b'{"format": 2}'})
     pq.write_table(newer, path)
     with pytest.raises(InputError, match=r"format 1\b.*format 2\b"):
-        Negatives.read_parquet(path)
+        Negatives.read(path)
     with pytest.raises(InputError, match=r"`path`.*none\.parquet.*exist"):
-        Negatives.read_parquet(tmp_path / "none.parquet")
+        Negatives.read(tmp_path / "none.parquet")
+
+
+def known(items, **how):
+    """Negatives of which only one thing is known."""
+    return Negatives(user_rows=TARGETS[0], target_rows=TARGETS[1], items=items, **how)
 
 
 def test_repeats_are_inferred_as_replacement():
     with pytest.warns(DataWarning, match="1 rows repeat"):
-        sample = ranks([[0, 0, 5], [1, 3, 5], [0, 1, 4]], replacement=None)
+        sample = ranks(known([[0, 0, 5], [1, 3, 5], [0, 1, 4]], pool="all"), design=None)
     assert sample.design.replacement
     assert sample.rows.rank.tolist() == [3, 3, 3]
 
@@ -184,22 +193,23 @@ def test_repeats_are_inferred_as_replacement():
 def test_no_repeats_are_inferred_as_without():
     # 3 rows of 3 items: 3·3 pairs, each equal with probability 1/6
     with pytest.warns(DataWarning, match=r"1\.5 repeats") as caught:
-        sample = ranks(GIVEN, replacement=None)
+        sample = ranks(known(GIVEN, pool="all"), design=None)
     assert not sample.design.replacement
     assert "pool" not in str(caught[0].message).split(". Say it")[0]
 
 
 def test_pool_is_inferred_from_what_is_excluded():
+    given = known(GIVEN, replacement=False)
     clear = csr_array(np.array([[0, 1, 0, 0, 0, 0], [1] + [0] * 5, [0] * 6]))
     with pytest.warns(DataWarning, match=r"'unseen'.*about 1\b"):
-        sample = ranks(GIVEN, pool=None, exclude=clear)
+        sample = ranks(given, design=None, exclude=clear)
     assert sample.design.pool == "unseen"
     assert sample.rows.n_items.tolist() == [5, 5, 6]
     hit = csr_array(np.array([[1, 1, 0, 0, 0, 0], [0] * 6, [0] * 6]))
     with pytest.warns(DataWarning, match="1 of them.*excluded.*'all'"):
-        assert ranks(GIVEN, pool=None, exclude=hit).design.pool == "all"
+        assert ranks(given, design=None, exclude=hit).design.pool == "all"
     with pytest.warns(DataWarning, match="nothing is excluded.*'all'"):
-        assert ranks(GIVEN, pool=None).design.pool == "all"
+        assert ranks(given, design=None).design.pool == "all"
 
 
 def test_contradictions():
@@ -207,11 +217,14 @@ def test_contradictions():
         ranks([[0, 4, 5], [1, 1, 5], [0, 1, 4]])
     hit = csr_array(np.array([[0] * 6, [0, 1, 0, 0, 0, 0], [0] * 6]))
     with pytest.raises(InputError, match=r"excluded.*'unseen'.*1 of 9"):
-        ranks(GIVEN, pool="unseen", exclude=hit)
+        ranks(GIVEN, design="sampled:pool=unseen", exclude=hit)
     with pytest.raises(InputError, match=r'`exclude`.*pool="unseen"'):
-        ranks(GIVEN, pool="unseen")
-    with pytest.raises(InputError, match=r"`pool`.*'all'.*'unseen'"):
-        ranks(Negatives(user_rows=[0, 1, 2], items=GIVEN, pool="all"), pool="unseen")
+        ranks(GIVEN, design="sampled:pool=unseen")
+    with pytest.raises(InputError, match=r"`design`.*pool='all'.*'unseen'"):
+        ranks(known(GIVEN, pool="all"), design="sampled:pool=unseen")
+    for design in ("adaptive:2,limit=4", "exact"):
+        with pytest.raises(InputError, match=rf"`design`.*fixed size.*{design}"):
+            ranks(GIVEN, design=design)
 
 
 @pytest.mark.parametrize(("items", "message"), [
@@ -244,14 +257,11 @@ def test_rows_must_fit_the_targets():
 
 
 def test_sample_size_must_agree():
-    assert ranks(GIVEN, sample_size=4).rows.rank.tolist() == [2, 3, 3]
+    assert ranks(GIVEN, design="sampled:4").rows.rank.tolist() == [2, 3, 3]
     with pytest.raises(InputError, match=r"`negatives`.*\b9\b.*3 of 3.*negatives\[0\] = 3\b"):
-        ranks(GIVEN, sample_size=10)
-
-
-def test_given_items_are_not_shared():
-    with pytest.raises(InputError, match=r"`shared_draws`.*`negatives`"):
-        ranks(GIVEN, shared_draws=2)
+        ranks(GIVEN, design="sampled:10,replacement=true")
+    with pytest.raises(InputError, match=r"`negatives`.*\b2\b.*3 of 3.*negatives\[0\] = 3\b"):
+        ranks(GIVEN, design="sampled:3")
 
 
 def test_items_outside_the_catalogue():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fullrank import anchored, estimate, jointly
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.errors import InputError
 from fullrank.estimators.methods import values_of
 from fullrank.inference.estimation import refits
@@ -25,9 +26,9 @@ def population(seed: int, users: int = 20_000) -> np.ndarray[Any, Any]:
     return np.where(rng.random(users) < 0.35, top, rest).clip(1, N).astype(np.int64)
 
 
-def drawn(seed: int, **design: Any) -> RankSample:
-    settings = {"n_items": N, "sample_size": SIZE, "excluded": True, "rng": seed} | design
-    return simulate(population(seed), **settings)
+def drawn(seed: int, *, excluded: bool | None = True) -> RankSample:
+    design = Uniform(SIZE, excluded=excluded)
+    return simulate(population(seed), n_items=N, design=design, rng=seed)
 
 
 TRUTH = RankDistribution.from_ranks(population(0), n_items=N)
@@ -102,9 +103,9 @@ def test_models_share_one_shape() -> None:
 
 
 @pytest.mark.parametrize("target", ["population", "users"])
-@pytest.mark.parametrize("levels", [None, (25, 100)])
+@pytest.mark.parametrize("design", [Uniform(SIZE), Adaptive(levels=(25, 100))])
 def test_refits_keep_the_shape_and_the_protocol(
-    target: str, levels: tuple[int, ...] | None, monkeypatch: pytest.MonkeyPatch
+    target: str, design: Design, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[RankSample] = []
 
@@ -113,10 +114,10 @@ def test_refits_keep_the_shape_and_the_protocol(
         return values_of(sample, *rest)
 
     monkeypatch.setattr(refits, "values_of", noted)
-    size = {"sample_size": SIZE} if levels is None else {"levels": levels}
-    few = simulate(population(3, 300), n_items=N, excluded=True, rng=0, **size).anchored(TRUTH)
-    settings = {"procedure": "bootstrap", "n_resamples": 20, "rng": 0}
-    estimate(few, metrics="recall@10", target=target, **settings)
+    design = design.with_(excluded=True)
+    few = simulate(population(3, 300), n_items=N, design=design, rng=0).anchored(TRUTH)
+    settings = {"uncertainty": "bootstrap", "n_resamples": 20, "rng": 0}
+    estimate(few, metrics="recall@10", interval_for=target, **settings)
     assert len(seen) >= 20
     for one in seen:
         assert one.anchor is TRUTH
@@ -158,7 +159,10 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
         ([sample, sample], "two models or more"),
         ({"a": sample, "b": cheap}, "that of b is ExactRanks"),
         ({"a": sample, "b": several}, "one target for each user; b has several"),
-        ({"a": sample, "b": drawn(0, excluded=None)}, "designs agree.*excluded True and None"),
+        (
+            {"a": sample, "b": drawn(0, excluded=None)},
+            r"designs agree.*excluded=true, the other sampled:100\.",
+        ),
     ]
     for samples, says in wrong:
         with pytest.raises(InputError, match=says):

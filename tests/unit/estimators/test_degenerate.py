@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import RankGrid, Uniform
+from fullrank.designs import Adaptive, RankGrid, Uniform
 from fullrank.estimators import METHODS, bv, fit_beta, mes, mle, weighted_mle
 from fullrank.inference import estimate
 from fullrank.samples import RankSample
 
-BASE = {"sample_size": 10, "n_items": 50}
+BASE = {"sample_size": 10, "n_items": 50, "design": Uniform()}
+CLIMB = Adaptive(levels=(10, 20, 40))
 CASES: dict[str, tuple[list[int], dict]] = {
     "one user": ([3], {}),
     "one user at rank 1": ([1], {}),
@@ -24,13 +25,13 @@ CASES: dict[str, tuple[list[int], dict]] = {
     "N = 3": ([1, 2], {"sample_size": 2, "n_items": 3}),
     "all at rank 1 of a million": ([1] * 9, {"sample_size": 50, "n_items": 1_000_000}),
     "all at rank n of a million": ([50] * 9, {"sample_size": 50, "n_items": 1_000_000}),
-    "adaptive, rank 1 of the last level": ([1] * 50, {"sample_size": 40, "levels": [10, 20, 40]}),
-    "adaptive, last rank of the last level": (
-        [21] * 50,
-        {"sample_size": 40, "levels": [10, 20, 40]},
+    "adaptive, rank 1 of the last level": ([1] * 50, {"sample_size": 40, "design": CLIMB}),
+    "adaptive, last rank of the last level": ([21] * 50, {"sample_size": 40, "design": CLIMB}),
+    "adaptive, one user": ([10], {"design": CLIMB}),
+    "adaptive, all items": (
+        [1] * 50,
+        {"sample_size": 50, "design": Adaptive(levels=(10, 20, 50))},
     ),
-    "adaptive, one user": ([10], {"levels": [10, 20, 40]}),
-    "adaptive, all items": ([1] * 50, {"sample_size": 50, "levels": [10, 20, 50]}),
     "weights of 0": ([1, 7, 3], {"weight": [0.0, 1.0, 0.0]}),
     "catalogues of their own": ([1, 2, 9], {"n_items": [50, 60, 70]}),
     "many catalogues": ([1 + i % 10 for i in range(60)], {"n_items": [50 + i for i in range(60)]}),
@@ -41,9 +42,9 @@ CASES: dict[str, tuple[list[int], dict]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_every_method_gives_finite_numbers(case: str, replacement: bool) -> None:
     rank, settings = CASES[case]
-    sample = RankSample.from_ranks(
-        rank, design=Uniform(replacement=replacement), **{**BASE, **settings}
-    )
+    settings = {**BASE, **settings}
+    settings["design"] = settings["design"].with_(replacement=replacement)
+    sample = RankSample.from_ranks(rank, **settings)
     grid = RankGrid.default(int(sample.pool.max()), tail=32)
     for name in ("auto", *METHODS):
         if name == "exact" and not sample.exhausted:

@@ -187,10 +187,10 @@ ERRORS = [
     ),
     (
         lambda: estimate(SAMPLE, design="sampled:20,replacement=true"),
-        r"`sample_size`.*RankSample",
+        r"`design`.*RankSample",
     ),
     (lambda: estimate([1], design="sampled:20,replacement=true"), r"`n_items`.*plain"),
-    (lambda: estimate([1], n_items=20), r"`sample_size`.*plain"),
+    (lambda: estimate([1], n_items=20), r"`design`.*plain"),
     (
         lambda: estimate(SAMPLE, method="MLE", gamma=0.1),
         r"`gamma`.*MLE.*iterations, tol",
@@ -238,7 +238,7 @@ def test_a_name_fixes_its_setting(method: str) -> None:
 @pytest.mark.parametrize(
     ("sample", "settings", "message"),
     [
-        (SAMPLE, {"replacement": True}, r"`replacement`.*RankSample"),
+        (SAMPLE, {"design": "sampled"}, r"`design`.*RankSample"),
         (SAMPLE, {"grid": 200}, r"`grid`.*RankGrid.*\bint\b"),
         (TWO.without_rows(), {}, r"`sample`.*rows"),
     ],

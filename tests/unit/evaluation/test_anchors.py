@@ -52,7 +52,7 @@ def test_samples_carry_the_shape_of_two_cheap_models(split: Split, scorers: dict
 
 
 def test_one_value(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
-    settings: dict[str, Any] = {"strategy": FIXED, "metrics": METRICS}
+    settings: dict[str, Any] = {"design": FIXED, "metrics": METRICS}
     found = evaluate(scorers, split, out=tmp_path / "run", report=False, **settings)
     values = {name: dict(one.values) for name, one in found.estimates.items()}
     plain = evaluate(scorers, split, anchor=None, **settings)
@@ -72,12 +72,12 @@ def test_one_value(split: Split, scorers: dict[str, Any], tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "settings",
     [
-        {"strategy": FIXED, "anchor": None},
-        {"strategy": FIXED, "exclude": None},  # training items kept
-        {"strategy": "exact"},
-        {"strategy": "users:40"},
-        {"strategy": "adaptive:start=5"},
-        {"strategy": "sampled:90"},  # all of them
+        {"design": FIXED, "anchor": None},
+        {"design": FIXED, "exclude": None},  # training items kept
+        {"design": "exact"},
+        {"design": "exact", "n_users": 40},
+        {"design": "adaptive:5"},
+        {"design": "sampled:90"},  # all of them
     ],
 )
 def test_nothing_is_borrowed(
@@ -110,20 +110,20 @@ def test_a_shape_of_ones_own(split: Split, scorers: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("anchor", "strategy", "message"),
+    ("anchor", "design", "message"),
     [
         ("svd", FIXED, r"`anchor` must be .*'svd'"),
         (7, FIXED, r"`anchor` must be ExactRanks.*int"),
         ([], FIXED, r"`anchor`.*empty"),
-        (ExactRanks.from_ranks([1, 2], n_items=9), "exact", r"`anchor`.*strategy is exact"),
-        (ExactRanks.from_ranks([1, 2], n_items=9), "adaptive", r"`anchor`.*strategy is adaptive"),
+        (ExactRanks.from_ranks([1, 2], n_items=9), "exact", r"`anchor`.*design is exact"),
+        (ExactRanks.from_ranks([1, 2], n_items=9), "adaptive", r"`anchor`.*design is adaptive"),
     ],
 )
 def test_bad_anchors(
-    split: Split, scorers: dict[str, Any], anchor: Any, strategy: str, message: str
+    split: Split, scorers: dict[str, Any], anchor: Any, design: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        evaluate(scorers, split, design=strategy, anchor=anchor)
+        evaluate(scorers, split, design=design, anchor=anchor)
 
 
 def test_excluded_items_are_training_data(split: Split, scorers: dict[str, Any]) -> None:
@@ -216,7 +216,7 @@ def content(folder: Path) -> dict[str, bytes]:
 def test_a_stopped_run_goes_on(
     split: Split, scorers: dict[str, Any], tmp_path: Path, after: int
 ) -> None:
-    settings: dict[str, Any] = {"strategy": FIXED, "shard_size": 25, "report": False}
+    settings: dict[str, Any] = {"design": FIXED, "shard_size": 25, "report": False}
     whole = evaluate(scorers, split, out=tmp_path / "whole", **settings)
     out = tmp_path / "run"
     with pytest.raises(StoppedError):
@@ -234,7 +234,7 @@ def test_a_stopped_run_goes_on(
 def test_another_anchor_is_another_run(
     split: Split, scorers: dict[str, Any], tmp_path: Path
 ) -> None:
-    settings: dict[str, Any] = {"strategy": FIXED, "report": False, "out": tmp_path / "run"}
+    settings: dict[str, Any] = {"design": FIXED, "report": False, "out": tmp_path / "run"}
     evaluate(scorers, split, **settings)
     for anchor in (None, cheap_ranks(split)[0]):
         with pytest.raises(InputError, match=r"`out`.*anchor \(auto there, "):

@@ -16,19 +16,24 @@ from fullrank.scorers import FactorScorer
 
 pytestmark = pytest.mark.slow
 
-STRATEGIES = ("exact", "sampled:20", "sampled:20,pool=unseen,replacement=true", "adaptive:start=5")
+DESIGNS = ("exact", "sampled:20", "sampled:20,pool=unseen,replacement=true", "adaptive:5")
 ROWS = ("rank", "sample_size", "n_items", "weight", "n_targets", "offset", "user")
 
 
 def everything(
-    split: Split, models: dict[str, Any], engine: Any, size: int, *strategies: str
+    split: Split,
+    models: dict[str, Any],
+    engine: Any,
+    size: int,
+    *designs: str,
+    n_users: int | None = None,
 ) -> list[RankSample]:
     with engine:
         return [
             sample
-            for strategy in strategies
+            for design in designs
             for sample in evaluate(
-                models, split, design=strategy, engine=engine, shard_size=size, rng=2
+                models, split, design=design, n_users=n_users, engine=engine, shard_size=size, rng=2
             ).samples.values()
         ]
 
@@ -41,9 +46,9 @@ def assert_same(one: list[RankSample], two: list[RankSample]) -> None:
 
 def test_processes_and_threads(split: Split, scorers: dict[str, Any]) -> None:
     models = {"a": scorers["a"], "ease": "ease:regularization=20", "knn": "item-knn"}
-    alone = everything(split, models, Serial(1), 1000, *STRATEGIES)
-    assert_same(everything(split, models, Serial(2), 31, *STRATEGIES), alone)
-    assert_same(everything(split, models, Processes(2), 31, *STRATEGIES), alone)
+    alone = everything(split, models, Serial(1), 1000, *DESIGNS)
+    assert_same(everything(split, models, Serial(2), 31, *DESIGNS), alone)
+    assert_same(everything(split, models, Processes(2), 31, *DESIGNS), alone)
 
 
 def test_ties_several_targets_and_some_users() -> None:
@@ -52,15 +57,15 @@ def test_ties_several_targets_and_some_users() -> None:
     random = np.random.default_rng(5)
     shape = split.train.n_users, split.train.n_items
     coarse = FactorScorer(*(random.integers(-1, 2, (n, 2)).astype(np.float32) for n in shape))
-    strategies = [
-        f"{kind}users=70,ties={ties}"
-        for kind in ("exact:", "sampled:12,", "adaptive:start=4,")
+    designs = [
+        f"{kind}ties={ties}"
+        for kind in ("exact:", "sampled:12,", "adaptive:4,")
         for ties in ("random", "worst")
     ]
-    alone = everything(split, {"a": coarse}, Serial(1), 1000, *strategies)
+    alone = everything(split, {"a": coarse}, Serial(1), 1000, *designs, n_users=70)
     assert len(alone[0].ranks) > 100  # of 70 users
-    assert_same(everything(split, {"a": coarse}, Serial(2), 9, *strategies), alone)
-    assert_same(everything(split, {"a": coarse}, Processes(2), 17, *strategies), alone)
+    assert_same(everything(split, {"a": coarse}, Serial(2), 9, *designs, n_users=70), alone)
+    assert_same(everything(split, {"a": coarse}, Processes(2), 17, *designs, n_users=70), alone)
 
 
 @pytest.mark.verify

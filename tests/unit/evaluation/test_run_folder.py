@@ -21,7 +21,7 @@ from tests.unit.evaluation.stopped_runs import Breaking, StoppedError
 pytestmark = pytest.mark.slow  # together: each of them takes a fraction of a second
 
 # all 90 items are drawn, which leaves nothing to estimate and saves its time
-SETTINGS: dict[str, Any] = {"strategy": "sampled:90", "shard_size": 25, "report": False}
+SETTINGS: dict[str, Any] = {"design": "sampled:90", "shard_size": 25, "report": False}
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -45,7 +45,7 @@ def test_what_a_run_leaves(whole: dict[str, bytes], tmp_path: Path) -> None:
     assert head["format"] == 2
     assert head["kind"] == "Evaluation"
     assert head["seed"] == 0
-    assert head["strategy"]["sample_size"] == 90
+    assert head["design"] == "sampled:90"
     assert [one["ranks"] for one in head["models"]] == ["ranks/a.parquet", "ranks/b.parquet"]
     assert head["results"] == "results.json"
     assert head["report"] is None
@@ -129,8 +129,8 @@ def test_a_damaged_shard_is_made_anew(
     ("change", "message"),
     [
         ({"rng": 1}, r"`out`.*seed \(0 there, 1 now\)"),
-        ({"strategy": "sampled:21"}, r"`out`.*sample_size \(90 there, 21 now\)"),
-        ({"strategy": "exact"}, r"`out`.*strategy \(sampled there, exact now\)"),
+        ({"design": "sampled:21"}, r"`out`.*design \(sampled:90 there, sampled:21 now\)"),
+        ({"design": "exact"}, r"`out`.*design \(sampled:90 there, exact now\)"),
         ({"metrics": "auc"}, r"`out`.*metrics.*'recall@10'.*\['auc'\] now"),
         ({"exclude": None}, r"`out`.*data (n_items|fingerprint)"),
         ({"keep_rows": False}, r"`out`.*keep_rows \(True there, False now\)"),
@@ -187,9 +187,9 @@ def test_folders_that_are_refused(split: Split, scorers: dict[str, Any], tmp_pat
 
 
 def test_bad_arguments_leave_no_folder(split: Split, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"`users`.*\b120\b.*\b9999\b"):
+    with pytest.raises(InputError, match=r"`n_users`.*\b120\b.*\b9999\b"):
         evaluate("ease", split, out=tmp_path / "run", design="exact", n_users=9999, report=False)
-    with pytest.raises(InputError, match=r"`strategy`.*'x'"):
+    with pytest.raises(InputError, match=r"`design`.*'x'"):
         evaluate("ease", split, out=tmp_path / "other", design="x", report=False)
     with pytest.raises(InputError, match=r"`sample_size`.*\b90\b.*\b91\b"):
         evaluate("ease", split, out=tmp_path / "large", design="sampled:91", report=False)
@@ -271,8 +271,8 @@ def test_stopped_in_the_pilot_with_another_model(
     def stopped(*_: Any, **__: Any) -> None:
         raise StoppedError
 
-    out, settings = tmp_path / "run", {**SETTINGS, "strategy": "budget:5000"}
-    monkeypatch.setattr(schedule, "settled_strategy", stopped)
+    out, settings = tmp_path / "run", {**SETTINGS, "design": None, "budget": 5000}
+    monkeypatch.setattr(schedule, "affordable", stopped)
     with pytest.raises(StoppedError):
         evaluate({"m": "ease"}, split, out=out, **settings)
     monkeypatch.undo()

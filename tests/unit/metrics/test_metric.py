@@ -21,7 +21,9 @@ from fullrank.errors import InputError
 )
 def test_text_is_read_and_written_back(text: str, canonical: str) -> None:
     metric = metrics.parse(text)
-    assert str(metric) == metric.name == canonical
+    assert metric.canonical == canonical
+    assert metric == metrics.parse(canonical)
+    assert str(metric) == metric.name == text.replace(" @ ", "@").strip()
     assert metrics.parse(str(metric)) == metric
     assert metrics.parse(metric) is metric
 
@@ -140,3 +142,31 @@ def test_targets_that_tie_share_the_mean_of_their_places():
 def test_bad_users(user, message):
     with pytest.raises(InputError, match=message):
         metrics.evaluate([1, 2], "ap", n_items=10, user=user)
+
+
+def test_values_are_found_under_any_spelling() -> None:
+    values = metrics.ByMetric({"MRR@10": 0.25, "hit rate@5": 0.5})
+    assert list(values) == ["MRR@10", "hit rate@5"]
+    assert values["rr@10"] == values[metrics.parse("mrr@10")] == 0.25
+    assert "HR@5" in values
+    assert "rr@5" not in values
+    assert "no metric" not in values
+    assert values.get("ndcg@5") is None
+    with pytest.raises(KeyError, match="ndcg"):
+        values["ndcg"]
+    assert metrics.named("reciprocal rank@10", values) == "MRR@10"
+    with pytest.raises(InputError, match=r"`metric`.*'MRR@10'.*'ndcg'"):
+        metrics.named("ndcg", values)
+
+
+def test_one_metric_under_two_names_is_asked_for_once() -> None:
+    (metric,) = metrics.parse_all("HR@10, hit_rate@10")
+    assert metric.name == "HR@10"
+    assert metric.word == "HR"
+
+
+def test_a_metric_by_the_name_of_its_kind() -> None:
+    assert metrics.recall(10) == metrics.parse("recall@10")
+    assert metrics.auc() == metrics.parse("auc")
+    with pytest.raises(AttributeError, match="f1"):
+        metrics.f1  # noqa: B018

@@ -27,35 +27,36 @@ def world():
     return scorer, table, (users, top[users, places]), csr_array(exclude)
 
 
-def one_by_one(scorer, targets, levels, stop_rank, **settings):
+def one_by_one(scorer, targets, levels, refine_rank, drawing, **settings):
     """Algorithm 1, target by target, from fixed samples of every level: draws nest."""
-    samples = [sample_ranks(scorer, targets, design=Uniform(n), **settings).rows for n in levels]
+    designs = [Uniform(n, **drawing) for n in levels]
+    samples = [sample_ranks(scorer, targets, design=one, **settings).rows for one in designs]
     ranks, sizes = samples[0].rank.copy(), samples[0].sample_size.copy()
     for rows in samples[1:]:
-        on = (ranks <= stop_rank) & (rows.sample_size > sizes)
+        on = (ranks <= refine_rank) & (rows.sample_size > sizes)
         ranks[on], sizes[on] = rows.rank[on], rows.sample_size[on]
     return ranks, sizes
 
 
-@pytest.mark.parametrize("stop_rank", [1, 3])
+@pytest.mark.parametrize("refine_rank", [1, 3])
 @pytest.mark.parametrize("pool", ["all", "unseen"])
 @pytest.mark.parametrize("replacement", [True, False])
 @pytest.mark.parametrize("ties", ["best", "worst", "random"])
-def test_levels_equal_fixed_samples(world, stop_rank, pool, replacement, ties):
+def test_levels_equal_fixed_samples(world, refine_rank, pool, replacement, ties):
     scorer, _, targets, exclude = world
-    common = {"exclude": exclude, "pool": pool, "replacement": replacement, "ties": ties, "rng": 3}
-    sample = sample_ranks(
-        scorer, targets, design=Adaptive(10, limit=140, refine_rank=stop_rank), **common
-    )
+    drawing = {"pool": pool, "replacement": replacement}
+    common = {"exclude": exclude, "ties": ties, "rng": 3}
+    design = Adaptive(10, limit=140, refine_rank=refine_rank, **drawing)
+    sample = sample_ranks(scorer, targets, design=design, **common)
     levels = (10, 20, 40, 80, 140)
-    ranks, sizes = one_by_one(scorer, targets, levels, stop_rank, **common)
+    ranks, sizes = one_by_one(scorer, targets, levels, refine_rank, drawing, **common)
     np.testing.assert_array_equal(sample.rows.rank, ranks)
     np.testing.assert_array_equal(sample.rows.sample_size, sizes)
-    fixed = sample_ranks(scorer, targets, design="sampled:10", **common)
+    fixed = sample_ranks(scorer, targets, design=Uniform(10, **drawing), **common)
     np.testing.assert_array_equal(sample.rows.offset, fixed.rows.offset)
     np.testing.assert_array_equal(sample.rows.n_items, fixed.rows.n_items)
-    assert sample.design.levels == levels
-    assert (sample.design.stop_rank, sample.design.pool) == (stop_rank, pool)
+    assert sample.design.rounds(N_ITEMS).sizes == levels
+    assert (sample.design.refine_rank, sample.design.pool) == (refine_rank, pool)
     assert len(set(sizes.tolist())) > 3  # several levels were reached
 
 
@@ -73,9 +74,9 @@ def test_every_scorer_climbs_alike(world, kind):
             lambda users, items=None: np.take_along_axis(table[users], items, 1), n_items=N_ITEMS
         ),
     }[kind]
-    settings = {"exclude": exclude, "start": 5, "limit": N_ITEMS, "rng": 1}
-    expected = sample_ranks(scorer, targets, **settings, design="adaptive").rows
-    sample = sample_ranks(other, targets, **settings, design="adaptive").rows
+    settings = {"exclude": exclude, "design": Adaptive(5, limit=N_ITEMS), "rng": 1}
+    expected = sample_ranks(scorer, targets, **settings).rows
+    sample = sample_ranks(other, targets, **settings).rows
     np.testing.assert_array_equal(sample.rank, expected.rank)
     np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
 
@@ -84,11 +85,9 @@ def test_every_scorer_climbs_alike(world, kind):
 @pytest.mark.parametrize("batch_size", [1, 7, None])
 def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
     scorer, _, targets, exclude = world
-    settings = {"exclude": exclude, "start": 5, "limit": 100, "rng": 1}
-    expected = sample_ranks(scorer, targets, **settings, design="adaptive").rows
-    sample = sample_ranks(
-        scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings, design="adaptive"
-    ).rows
+    settings = {"exclude": exclude, "design": "adaptive:5,limit=100", "rng": 1}
+    expected = sample_ranks(scorer, targets, **settings).rows
+    sample = sample_ranks(scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings).rows
     np.testing.assert_array_equal(sample.rank, expected.rank)
     np.testing.assert_array_equal(sample.sample_size, expected.sample_size)
 
@@ -106,19 +105,17 @@ def test_who_reaches_the_end_has_an_exact_rank(world, pool):
     np.testing.assert_array_equal((sample.rank + sample.offset)[full], exact.ranks[full])
 
 
-def test_default_levels(world):
+@pytest.mark.parametrize(("text", "levels"), [
+    ("adaptive", (25,)),
+    ("adaptive:5", (5, 10, 18)),
+    ("adaptive:5,limit=60,growth=1.5", (5, 8, 12, 18, 27, 41, 60)),
+    ("adaptive:5,limit=20", (5, 10, 20)),
+])  # fmt: skip
+def test_default_levels(world, text, levels):
     scorer, _, targets, _ = world
-    assert sample_ranks(scorer, targets, rng=0, design="adaptive").design.levels == (25,)
-    assert sample_ranks(scorer, targets, design="adaptive:5", rng=0).design.levels == (5, 10, 18)
-    levels = sample_ranks(
-        scorer, targets, design="adaptive:5,limit=60,growth=1.5", rng=0
-    ).design.levels
-    assert levels == (5, 8, 12, 18, 27, 41, 60)
-    assert sample_ranks(scorer, targets, design="adaptive:5,limit=20", rng=0).design.levels == (
-        5,
-        10,
-        20,
-    )
+    design = sample_ranks(scorer, targets, design=text, rng=0).design
+    assert design.rounds(N_ITEMS).sizes == levels
+    assert design.limit == levels[-1]  # what depended on the catalogue is fixed
 
 
 def test_only_what_a_level_adds_is_scored():
@@ -192,22 +189,23 @@ def test_fixed_samples_have_no_curve():
     ({"start": 30, "limit": 20}, r"`limit`.*`start`.*\b30\b.*\b20\b"),
     ({"growth": 1}, r"`growth`.*not 1\b"),
     ({"growth": "a"}, r"`growth`.*'a'"),
-    ({"stop_rank": 0}, r"`stop_rank`.*\b0\b"),
-    ({"start": 5, "stop_rank": 5}, (r"`stop_rank`.*\b5, not 5\b")),
+    ({"refine_rank": 0}, r"`refine_rank`.*\b0\b"),
+    ({"start": 5, "refine_rank": 5}, (r"`refine_rank`.*\b5, not 5\b")),
     ({"pool": "some"}, r"`pool`.*'all', 'unseen'.*'some'"),
     ({"replacement": None}, r"`replacement`.*True.*False.*\bNone\b"),
 ])  # fmt: skip
 def test_bad_arguments(world, settings, message):
     scorer, _, targets, _ = world
     with pytest.raises(InputError, match=message):
-        sample_ranks(scorer, targets, rng=0, **settings, design="adaptive")
+        sample_ranks(scorer, targets, rng=0, design=Adaptive(**settings))
 
 
 def test_users_without_a_pool():
     scores = np.arange(12.0).reshape(2, 6)
-    settings = {"exclude": csr_array(np.ones((2, 6))), "pool": "unseen", "start": 2, "limit": 4}
-    sample = sample_ranks(scores, ([0, 1], [5, 3]), **settings, design="adaptive")
+    exclude, design = csr_array(np.ones((2, 6))), Adaptive(2, limit=4, pool="unseen")
+    sample = sample_ranks(scores, ([0, 1], [5, 3]), exclude=exclude, design=design)
     assert (sample.rows.rank == 1).all()
     assert sample.exhausted
-    with pytest.raises(InputError, match=r"`replacement`.*False.*\b2\b"):
-        sample_ranks(scores, ([0, 1], [5, 3]), design="adaptive:replacement=true", **settings)
+    design = design.with_(replacement=True)
+    with pytest.raises(InputError, match=r"`design`.*without replacement.*\b2 of 2\b"):
+        sample_ranks(scores, ([0, 1], [5, 3]), exclude=exclude, design=design)

@@ -79,7 +79,7 @@ def test_infinite_scores_compare_as_usual():
 
 def test_metrics_of_several_targets_against_whole_lists():
     result = rank(SCORES, ([0, 0, 1], [2, 0, 3]))  # ranks 3 and 1; 2
-    assert result.metrics("recall@1, precision@2", "hit_rate@1") == {
+    assert result.metrics("recall@1, precision@2, hit_rate@1") == {
         "recall@1": 0.25,
         "precision@2": 0.5,
         "hit_rate@1": 0.5,

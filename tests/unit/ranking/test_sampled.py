@@ -131,19 +131,15 @@ def pick(table, users, items):
 @pytest.mark.parametrize("kind", ["float32", "float64", "item-item", "sparse item-item", "array",
                                   "function", "all items"])  # fmt: skip
 @pytest.mark.parametrize("size", [3, 30])
-@pytest.mark.parametrize("shared", [None, 4])
-def test_every_scorer_gives_the_same_ranks(world, kind, size, shared):
+def test_every_scorer_gives_the_same_ranks(world, kind, size):
     users, items, targets, _, exclude = world
-    settings = {"exclude": csr_array(exclude), "sample_size": size, "rng": 5}
-    expected = sample_ranks(
-        users @ items.T, targets, design="sampled:100", n_jobs=1, batch_size=1, **settings
-    )
-    sample = sample_ranks(scorers(users, items)[kind], targets, design="sampled:100", **settings)
+    settings = {"exclude": csr_array(exclude), "design": Uniform(size), "rng": 5}
+    expected = sample_ranks(users @ items.T, targets, n_jobs=1, batch_size=1, **settings)
+    sample = sample_ranks(scorers(users, items)[kind], targets, **settings)
     agree(sample, (expected.rows.rank, expected.rows.sample_size, expected.rows.offset))
-    if shared is None:
-        settings = {"exclude": exclude, "size": size, "key": 5}
-        agree(sample, brute_force(users @ items.T, targets, replacement=False, pool="all",
-                                  ties="random", **settings))  # fmt: skip
+    settings = {"exclude": exclude, "size": size, "key": 5}
+    agree(sample, brute_force(users @ items.T, targets, replacement=False, pool="all",
+                              ties="random", **settings))  # fmt: skip
 
 
 def test_biases_and_cosine(world):
@@ -153,12 +149,13 @@ def test_biases_and_cosine(world):
     plain = FactorScorer(users, items, item_bias=bias)
     table = plain.scores(np.arange(N_USERS))
     settings = {"replacement": True, "pool": "all", "exclude": None, "ties": "worst"}
+    asked = {"design": "sampled:15,replacement=true", "ties": "worst", "rng": 2}
     expected = brute_force(table, targets, size=15, key=2, **settings)
     for one in (scorer, plain, table):
-        agree(sample_ranks(one, targets, design="sampled:15", rng=2, **settings), expected)
+        agree(sample_ranks(one, targets, **asked), expected)
     cosine = FactorScorer(users, items, similarity="cosine")
     expected = brute_force(cosine.scores(np.arange(N_USERS)), targets, size=15, key=2, **settings)
-    agree(sample_ranks(cosine, targets, design="sampled:15", rng=2, **settings), expected)
+    agree(sample_ranks(cosine, targets, **asked), expected)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
@@ -166,7 +163,7 @@ def test_biases_and_cosine(world):
 def test_batches_and_threads_change_nothing(world, n_jobs, batch_size):
     users, items, targets, _, exclude = world
     for scorer in (FactorScorer(users, items), users @ items.T):
-        settings = {"exclude": csr_array(exclude), "sample_size": 20, "rng": 5}
+        settings = {"exclude": csr_array(exclude), "design": "sampled:20", "rng": 5}
         whole = sample_ranks(scorer, targets, **settings)
         sample = sample_ranks(scorer, targets, n_jobs=n_jobs, batch_size=batch_size, **settings)
         np.testing.assert_array_equal(sample.rows.rank, whole.rows.rank)
@@ -204,18 +201,18 @@ def test_all_items_give_exact_ranks(world, pool, ties, items):
 def test_catalogue_equals_brute_force(world):
     users, factors, targets, _, exclude = world
     items = np.union1d(targets[1], np.arange(0, N_ITEMS, 3))
-    settings = {"replacement": False, "pool": "unseen", "ties": "random", "items": items}
+    settings = {"ties": "random", "items": items}
     sample = sample_ranks(
         FactorScorer(users, factors),
         targets,
         exclude=csr_array(exclude),
-        design="sampled:10",
+        design="sampled:10,pool=unseen",
         rng=3,
         **settings,
     )
     expected = brute_force(
         users @ factors.T, targets, size=10, exclude=exclude * np.isin(np.arange(N_ITEMS), items),
-        key=3, **settings,
+        replacement=False, pool="unseen", key=3, **settings,
     )  # fmt: skip
     agree(sample, expected)
 
@@ -287,21 +284,6 @@ def test_the_same_seed_gives_models_the_same_items():
     assert asked[0].shape == (5, 50)  # the target and its 49 draws, nothing else
 
 
-def test_shared_draws_ask_for_one_list_of_items():
-    asked = []
-
-    def remember(users, items=None):
-        asked.append((len(users), items.shape))
-        return np.zeros((len(users), items.size))
-
-    targets = (np.arange(8), np.arange(8))
-    scorer = CallableScorer(remember, n_items=1000)
-    sample = sample_ranks(scorer, targets, design="sampled:50", rng=7)
-    assert [n for n, _ in asked] == [4, 4]
-    assert all(len(shape) == 1 and shape[0] <= 49 + 4 + 4 for _, shape in asked)
-    assert (sample.rows.sample_size == 50).all()
-
-
 def test_a_pool_smaller_than_the_sample_is_taken_whole():
     scores = np.arange(20.0).reshape(2, 10)
     exclude = csr_array(np.array([[0] * 4 + [1] * 6, [0] * 10]))
@@ -368,13 +350,15 @@ def test_nan_scores_raise_and_name_the_user(make, item):
 
 
 @pytest.mark.parametrize(("settings", "message"), [
-    ({"sample_size": 1}, r"`sample_size`.*\b1\b"),
-    ({"sample_size": 5}, (r"`sample_size`.*\b5\b")),
+    ({"design": "sampled:1"}, r"`sample_size`.*\b1\b"),
+    ({"design": "sampled:5"}, (r"`sample_size`.*\b5\b")),
     ({"ties": "mean"}, r"`ties`.*'best', 'worst', 'random'.*'mean'"),
-    ({"pool": "seen"}, r"`pool`.*'all', 'unseen'.*'seen'"),
-    ({"pool": "unseen"}, r'`exclude`.*pool="unseen"'),
-    ({"replacement": 1}, r"`replacement`.*True.*False.*\b1\b"),
-    ({"shared_draws": 0}, r"`shared_draws`.*\b0\b"),
+    ({"design": "sampled:3,pool=seen"}, r"`pool`.*'all', 'unseen'.*'seen'"),
+    ({"design": "sampled:3,pool=unseen"}, r'`exclude`.*pool="unseen"'),
+    ({"design": "sampled:3,replacement=1"}, r"`replacement`.*True.*False.*\b1\b"),
+    ({"design": "drawn:3"}, r"`design`.*'adaptive', 'exact', 'sampled'.*'drawn'"),
+    ({"design": 3}, r"`design`.*Design.*'sampled:100'.*\b3\b"),
+    ({"design": "exact"}, r"`design`.*exact.*`rank`"),
     ({"batch_size": 0}, r"`batch_size`.*\b0\b"),
     ({"n_jobs": 0}, r"`n_jobs`.*\b0\b"),
     ({"progress": 3}, r"`progress`.*None, True.*\b3\b"),
@@ -382,7 +366,7 @@ def test_nan_scores_raise_and_name_the_user(make, item):
 ])  # fmt: skip
 def test_bad_arguments(settings, message):
     with pytest.raises(InputError, match=message):
-        sample_ranks(np.eye(4), ([0], [0]), **{"sample_size": 3, "rng": 0, **settings})
+        sample_ranks(np.eye(4), ([0], [0]), **{"design": "sampled:3", "rng": 0, **settings})
 
 
 @pytest.mark.parametrize("replacement", [True, False])

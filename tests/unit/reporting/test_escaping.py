@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullrank.reporting import escaping
-from fullrank.reporting.figures.axes import ends, log_ticks, tick_text
-from fullrank.reporting.figures.figure import Axis
+from fullrank.reporting.figures.figure import Axis, ends, log_ticks, tick_text
 
 
 def test_what_cannot_be_printed_is_shown_as_such() -> None:

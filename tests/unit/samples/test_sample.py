@@ -5,7 +5,8 @@ from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.samples import RankSample
 
-FIXED = {"sample_size": 10, "n_items": 50, "replacement": False}
+FIXED = {"sample_size": 10, "n_items": 50}
+LEVELS = "adaptive:levels=10/20"
 
 
 def sample(rank: object = (1, 3, 1), **changes: object) -> RankSample:
@@ -68,7 +69,7 @@ def test_several_targets_shrink_the_pool() -> None:
 
 def test_exhausted() -> None:
     assert sample([5, 50], sample_size=50).exhausted
-    assert not sample([5, 50], sample_size=50, replacement=True).exhausted
+    assert not sample([5, 50], sample_size=50, design="sampled:replacement=true").exhausted
     assert not sample().exhausted
 
 
@@ -84,7 +85,7 @@ def test_probabilities_of_the_observed_outcomes() -> None:
 def test_naive_metric_is_that_of_the_sampled_ranks() -> None:
     assert sample([1, 3, 1], weight=[1, 2, 1]).naive("rr") == pytest.approx((1 + 2 / 3 + 1) / 4)
     with pytest.raises(InputError, match=r"`naive`.*fixed"):
-        sample([5, 5], levels=[10, 20]).naive("rr")
+        sample([5, 5], design=LEVELS).naive("rr")
     with pytest.raises(InputError, match=r"`naive`.*one target"):
         sample([1, 4], user=[1, 1], n_targets=2, offset=[0, 1]).naive("rr")
 
@@ -135,19 +136,15 @@ BAD = [
         r"`weight`.*1 of 3.*weight\[1\] = inf\b",
     ),
     (
-        {"n_items": [50, 60, 50], "pool": "all"},
-        r"`n_items`.*one number.*pool=\"unseen\"",
-    ),
-    (
-        {"levels": [10, 20]},
+        {"design": LEVELS},
         r"`rank`.*\b1\b.*2 of 3.*rank\[0\] = 1\b",
     ),
     (
-        {"rank": [5], "sample_size": 15, "levels": [10, 20]},
+        {"rank": [5], "sample_size": 15, "design": LEVELS},
         r"`sample_size`.*\b10\b.*\b20\b.*1 of 1.*sample_size\[0\] = 15\b",
     ),
     (
-        {"rank": [13], "sample_size": 20, "levels": [10, 20]},
+        {"rank": [13], "sample_size": 20, "design": LEVELS},
         r"`rank`.*1 of 1.*rank\[0\] = 13\b",
     ),
     (
@@ -166,7 +163,10 @@ BAD = [
         {"offset": 1},
         r"`offset`.*`n_targets`.*3 of 3.*offset\[0\] = 1\b",
     ),
-    ({"replacement": None}, r"`replacement`.*True.*False.*\bNone\b"),
+    ({"design": "sampled:replacement=none"}, r"`replacement`.*True.*False.*\bNone\b"),
+    ({"design": "sampled:11"}, r"`sample_size`.*\b11\b.*3 of 3.*sample_size\[0\] = 10\b"),
+    ({"sample_size": None}, r"`sample_size`.*given"),
+    ({"sample_size": None, "design": LEVELS}, r"`sample_size`.*each target"),
 ]
 
 
@@ -179,12 +179,12 @@ def test_bad_input_gets_one_sentence(changes: dict[str, object], says: str) -> N
 def test_samples_of_different_kinds_do_not_add() -> None:
     with pytest.raises(InputError, match=r"catalogues.*\b50\b.*\b60\b"):
         sample() + sample(n_items=60)
-    with pytest.raises(InputError, match=r"designs.*without replacement.*with replacement"):
-        sample() + sample(replacement=True)
-    with pytest.raises(InputError, match=r"ties 'best' and 'worst'"):
-        sample(ties="best") + sample(ties="worst")
-    with pytest.raises(InputError, match=r"without replacement.*adaptive 10 to 20"):
-        sample([2, 3]) + sample([2, 3], levels=[10, 20])
+    with pytest.raises(InputError, match=r"designs.*sampled:10,.*sampled:10,replacement=true"):
+        sample() + sample(design="sampled:replacement=true")
+    with pytest.raises(InputError, match=r"designs.*ties=best.*ties=worst"):
+        sample(design="sampled:ties=best") + sample(design="sampled:ties=worst")
+    with pytest.raises(InputError, match=r"designs.*sampled:10,.*adaptive:10,limit=20"):
+        sample([2, 3]) + sample([2, 3], design=LEVELS)
     with pytest.raises(InputError, match=r"both name their users"):
         sample() + sample(user=[1, 2, 3])
     with pytest.raises(InputError, match=r"`user`.*`n_targets`.*user 3\b.*\b2\b.*\b1\b"):
@@ -214,7 +214,7 @@ def test_numbers_and_text_do_not_name_the_same_users():
 
 
 def test_counts_of_several_targets_are_not_taken_for_one():
-    settings = {"user": [0, 0], "n_targets": 2, "offset": [0, 1], "replacement": False}
+    settings = {"user": [0, 0], "n_targets": 2, "offset": [0, 1]}
     sample = RankSample.from_ranks([1, 2], sample_size=3, n_items=9, **settings)
     assert sample.several
     assert sample.without_rows().several

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fullrank.designs import Uniform
+from fullrank.designs import Adaptive, Design, Uniform
 from fullrank.errors import InputError
 from fullrank.samples import simulate
 
@@ -9,14 +9,14 @@ RANKS = np.repeat([1, 2, 7, 40, 150, 300], 4_000)
 
 
 @pytest.mark.parametrize("replacement", [True, False])
-@pytest.mark.parametrize("design", [{"sample_size": 20}, {"levels": (5, 10, 40), "stop_rank": 2}])
-def test_frequencies_follow_the_outcome_probabilities(design, replacement: bool) -> None:
+@pytest.mark.parametrize("design", [Uniform(20), Adaptive(levels=(5, 10, 40), refine_rank=2)])
+def test_frequencies_follow_the_outcome_probabilities(design: Design, replacement: bool) -> None:
     """A chi-square for each true rank: the draws, level by level, against the closed form."""
     from scipy import stats
 
-    sample = simulate(RANKS, n_items=300, replacement=replacement, rng=11, **design)
-    law = Uniform(replacement=replacement)
-    rank, size = law.possible(300, design.get("sample_size"))
+    law = design.with_(replacement=replacement)
+    sample = simulate(RANKS, n_items=300, design=law, rng=11)
+    rank, size = law.possible(300)
     assert sample.rows is not None
     for true_rank in np.unique(RANKS):
         here = true_rank == RANKS
@@ -52,9 +52,9 @@ def test_same_seed_same_sample() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match=r"`sample_size`.*`levels`"):
-        simulate([1], n_items=10)
-    with pytest.raises(InputError, match=r"`sample_size`.*`n_items` = 10\b.*\b11\b"):
+    with pytest.raises(InputError, match=r"`sample_size`.*given"):
+        simulate([1], n_items=10, design="sampled")
+    with pytest.raises(InputError, match=r"`design`.*`n_items` = 10\b.*\b11\b"):
         simulate([1], n_items=10, design="sampled:11")
     with pytest.raises(InputError, match=r"`true_ranks`.*1 of 1.*true_ranks\[0\] = 0\b"):
         simulate([0], n_items=10, design="sampled:5")

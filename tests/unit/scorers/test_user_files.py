@@ -43,10 +43,10 @@ def users(tmp_path: Path) -> UserFile:
 
 
 @pytest.mark.parametrize(
-    "strategy", ["exact", "sampled:15", "sampled:15,pool=unseen", "adaptive:start=5"]
+    "design", ["exact", "sampled:15", "sampled:15,pool=unseen", "adaptive:start=5"]
 )
 @pytest.mark.parametrize("size", [1, 45, 1000])
-def test_the_same_as_from_memory(users: UserFile, strategy: str, size: int) -> None:
+def test_the_same_as_from_memory(users: UserFile, design: str, size: int) -> None:
     table = np.zeros((5000, 5), np.float32)
     table[ROWS] = FACTORS
     from scipy.sparse import csr_array
@@ -54,11 +54,9 @@ def test_the_same_as_from_memory(users: UserFile, strategy: str, size: int) -> N
     rows = np.repeat(ROWS, [one.size for one in SEEN])
     seen = csr_array((np.ones(rows.size), (rows, np.concatenate(SEEN))), (5000, N_ITEMS))
     targets = np.repeat(ROWS, [one.size for one in TARGETS]), np.concatenate(TARGETS)
-    known = evaluate(
-        {"m": FactorScorer(table, ITEMS)}, targets, exclude=seen, design=strategy, rng=4
-    )
+    known = evaluate({"m": FactorScorer(table, ITEMS)}, targets, exclude=seen, design=design, rng=4)
     found = evaluate(
-        {"m": UserFactors(item_factors=ITEMS)}, users, design=strategy, shard_size=size, rng=4
+        {"m": UserFactors(item_factors=ITEMS)}, users, design=design, shard_size=size, rng=4
     )
     one, two = (evaluation.samples["m"].to_arrow() for evaluation in (found, known))
     assert one.equals(two, check_metadata=True)
@@ -73,7 +71,7 @@ def test_shards_are_row_groups(users: UserFile) -> None:
 
 def test_a_run_goes_on_only_with_the_same_file(users: UserFile, tmp_path: Path) -> None:
     models = {"m": UserFactors(item_factors=ITEMS)}
-    settings: dict[str, Any] = {"strategy": "sampled:15", "out": tmp_path / "run", "report": False}
+    settings: dict[str, Any] = {"design": "sampled:15", "out": tmp_path / "run", "report": False}
     evaluate(models, users, **settings)
     write_users(users.path, blocks(30))
     again = UserFile(path=users.path, n_items=N_ITEMS)
@@ -89,7 +87,7 @@ def test_a_file_that_changes_during_a_run(users: UserFile) -> None:
 
 def test_what_is_refused(users: UserFile, tmp_path: Path) -> None:
     models = {"m": UserFactors(item_factors=ITEMS)}
-    for settings in ({"strategy": "users:5"}, {"strategy": "budget:1e5"}, {"exclude": [1]}):
+    for settings in ({"n_users": 5}, {"budget": 1e5}, {"exclude": [1]}):
         with pytest.raises(InputError, match=r"`data`.*UserFile"):
             evaluate(models, users, **settings)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"`column`.*'user'.*'other'"):

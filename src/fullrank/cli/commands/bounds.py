@@ -18,10 +18,11 @@ def bounds(
     reading: Reading,
     metric: common.Metrics = None,
     level: common.Level = 0.95,
-    target: Annotated[
+    interval_for: Annotated[
         str,
         typer.Option(
-            "--target", help="population: for the population of users; users: for these users only."
+            "--interval-for",
+            help="population: for the population of users; users: for these users only.",
         ),
     ] = "population",
     shape: Annotated[
@@ -33,6 +34,7 @@ def bounds(
     until: Annotated[
         int | None, typer.Option("--until", help="The last rank for which the shape is assumed.")
     ] = None,
+    form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
@@ -44,24 +46,21 @@ def bounds(
     Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
     """
     from fullrank.inference import bounds as bound
-    from fullrank.inference.bounding.bounds import METRICS
     from fullrank.inference.estimation.remarks import described
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     found = reading.read(ranks, seed=seed)
-    results = {
-        model: bound(
-            sample, metrics, shape=shape, until=until, target=target, confidence_level=level
-        )
-        for model, sample in found.samples.items()
-    }
+    results = bound(
+        found.samples,
+        metrics,
+        shape=shape,
+        until=until,
+        interval_for=interval_for,
+        confidence_level=level,
+    )
     if as_json:
-        models = [{"model": model} | one.to_dict() for model, one in results.items()]
-        rest = models[0] if len(models) == 1 else {"kind": "Bounds", "models": models}
-        common.say_json({"format": 1} | rest | {"assumed": list(found.notes)})
+        common.say_json(results.to_dict() | {"assumed": list(found.notes)})
         return
-    blocks = []
-    for model, one in results.items():
-        blocks.append(f"{model}: {one}" if len(results) > 1 else str(one))
-    common.say("\n".join([*described(found.samples), *found.notes, "", "\n\n".join(blocks)]))
+    text = "\n".join([*described(found.samples), *found.notes, "", str(results)])
+    common.say_result(results, form, text)

@@ -51,6 +51,7 @@ def compare(
         ),
     ] = None,
     level: common.Level = 0.95,
+    form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
@@ -67,10 +68,9 @@ def compare(
     Or: fullrank compare ease.csv ials.csv --sample-size 100 --n-items 26744
     """
     from fullrank.inference import compare as contrast
-    from fullrank.inference.comparison.compare import METRICS
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     found = told(read_models(reading, files, seed=seed, seeds=True), method)
     if len(found.samples) < 2:
         raise InputError(
@@ -91,4 +91,4 @@ def compare(
     if as_json:
         common.say_json(result.to_dict())
     else:
-        common.say(str(result))
+        common.say_result(result, form, result.page(n_shown=None))

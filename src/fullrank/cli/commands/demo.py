@@ -51,7 +51,7 @@ def demo(
 def _write(result: Demo, report: Path) -> str | None:
     """Write the report; where its extra is not installed, what to do about it."""
     from fullrank.errors import MissingExtraError
-    from fullrank.reporting import write_report
+    from fullrank.reporting import report as write_report
 
     try:
         write_report(

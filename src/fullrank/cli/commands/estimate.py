@@ -33,15 +33,15 @@ def estimate(
         bool, typer.Option("--bounds", help="Add bounds that assume nothing about the ranks.")
     ] = False,
     level: common.Level = 0.95,
-    target: Annotated[
+    interval_for: Annotated[
         str,
         typer.Option(
-            "--target",
+            "--interval-for",
             help="population: intervals for the population of users; users: for these users only.",
         ),
     ] = "population",
-    procedure: Annotated[
-        str, typer.Option("--procedure", help="Standard errors by influence or bootstrap.")
+    uncertainty: Annotated[
+        str, typer.Option("--uncertainty", help="Standard errors by influence or bootstrap.")
     ] = "influence",
     resamples: Annotated[int, typer.Option("--resamples", help="Refits of the bootstrap.")] = 500,
     report: Annotated[
@@ -50,6 +50,7 @@ def estimate(
             "--report", help="Also write an HTML report.", metavar="FILE.html", readable=False
         ),
     ] = None,
+    form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
@@ -68,11 +69,10 @@ def estimate(
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")
     from fullrank.inference import estimate as fit
-    from fullrank.inference.estimation.estimate import METRICS
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
     from fullrank.reporting import drawn_metrics
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     rows = None if report is None else True  # a report pairs models by user
     read = reading.read(ranks, rows=rows, seed=seed, seeds=report is None)
     read = told(read, method)
@@ -80,19 +80,19 @@ def estimate(
     with common.progress("refits") as refits:
         found = fit(
             samples,
-            metrics=metrics,
-            also=() if report is None else drawn_metrics(*samples.values(), metrics=metrics),
+            metrics,
+            also=() if report is None else drawn_metrics(samples.values(), metrics),
             method=method,
             confidence_level=level,
-            target=target,
-            procedure=procedure,
+            interval_for=interval_for,
+            uncertainty=uncertainty,
             n_resamples=resamples,
             progress=refits,
             rng=seed,
         )
     found = replace(found.with_bounds() if bounds else found, assumed=read.notes)
     if report is not None:
-        from fullrank.reporting import write_report
+        from fullrank.reporting import report as write_report
 
         measured = {"ranks": path.name, "seed": str(seed)}
         measured |= {"assumed": " ".join(read.notes)} if read.notes else {}
@@ -100,8 +100,9 @@ def estimate(
     if as_json:
         common.say_json(found.to_dict())
         return
-    common.say("\n".join([str(found), *_next(found, reading.shown(ranks))]))
-    if report is not None:
+    text = "\n".join([str(found), *_next(found, reading.shown(ranks))])
+    common.say_result(found, form, text)
+    if report is not None and form == "text":
         common.say(f"\nReport: {report}")
 
 

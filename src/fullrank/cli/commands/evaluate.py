@@ -124,6 +124,9 @@ def evaluate(
     train: Train = None,
     test: Test = None,
     valid: Valid = None,
+    method: Annotated[
+        str, typer.Option(help="auto, or the name of an estimator for samples, such as MLE.")
+    ] = "auto",
     split: Split = "auto",
     column: Columns = None,
     encoding: Encoding = None,
@@ -163,7 +166,7 @@ def evaluate(
     from fullrank import evaluation
     from fullrank.cli.option_values import engine_of, given_models, pairs_of, sources_of
     from fullrank.errors import InputError
-    from fullrank.inference.estimation.estimate import METRICS
+    from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
@@ -191,10 +194,11 @@ def evaluate(
         found = evaluation.evaluate(
             models,
             loaded,
-            metric or METRICS,
+            metric or DEFAULT,
             design=design,
             n_users=users,
             budget=budget,
+            method=method,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,

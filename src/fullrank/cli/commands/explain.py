@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
 from fullrank.errors import InputError
+
+if TYPE_CHECKING:
+    from fullrank._lib.tabular import Tabular
 
 PANEL = common.HAVE_RANKS
 
@@ -27,6 +30,7 @@ def explain(
             readable=False,  # said in our own words
         ),
     ] = None,
+    form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
@@ -41,10 +45,9 @@ def explain(
     from fullrank.designs import Design
     from fullrank.designs.inferred import INFER
     from fullrank.inference import explain as say_what
-    from fullrank.inference.explanation.explain import METRICS
-    from fullrank.metrics import parse_all
+    from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or METRICS for one in parse_all(given)]
+    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     if ranks is None:
         sampled = reading.sample_size is not None or reading.design != INFER
         if not sampled or reading.n_items is None:
@@ -56,23 +59,18 @@ def explain(
         drawn = Design.of(design, argument="--design")
         size = whole_number("--sample-size", reading.sample_size)
         drawn = drawn if size is None else drawn.of_size(size)
-        result = say_what(
+        result: Tabular = say_what(
             metrics=metrics,
             design=drawn,
             n_items=whole_number("--n-items", reading.n_items),
         )
-        found, notes = {"": result}, tuple[str, ...]()
+        notes: tuple[str, ...] = ()
     else:
         read = reading.read(ranks, seed=seed)
-        found = {model: say_what(sample, metrics) for model, sample in read.samples.items()}
+        result = say_what(read.samples, metrics)
         notes = read.notes
     if as_json:
-        models = [
-            one.to_dict() | ({"model": model} if model else {}) for model, one in found.items()
-        ]
-        content = models[0] if len(models) == 1 else {"format": 1, "models": models}
-        common.say_json(content | {"assumed": list(notes)})
+        common.say_json(result.to_dict() | {"assumed": list(notes)})
         return
-    many = len(found) > 1
-    blocks = [f"{model}: {one}" if many else str(one) for model, one in found.items()]
-    common.say("\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]))
+    text = "\n\n".join([str(result), *(["\n".join(notes)] if notes else [])])
+    common.say_result(result, form, text)

@@ -13,6 +13,7 @@ from fullrank.cli.shape_options import told
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
+    from fullrank.designs import Design
     from fullrank.samples import RankSample
 
 PANEL = common.HAVE_RANKS
@@ -65,8 +66,8 @@ def plan(
         list[str] | None,
         typer.Option(
             "--try",
-            help="A design to compare: 100 for a fixed size, 25,50,100 for levels, or exact; give "
-            "it again for more. Default: many of each kind.",
+            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again "
+            "for more. Default: many of each kind.",
             metavar="DESIGN",
         ),
     ] = None,
@@ -135,6 +136,12 @@ def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSa
     return samples, list(dict.fromkeys(note for one in found for note in one.notes))
 
 
+def _design(text: str) -> Design:
+    from fullrank.designs import Design
+
+    return Design.of(text, argument="--try")
+
+
 def _margin(
     margin: str | None, budget: float | None, difference: float | None, n_pilots: int
 ) -> Any:
@@ -149,10 +156,3 @@ def _margin(
         raise InputError(f"`--margin` must be a number, or a share as 2%, not {margin!r}.") from (
             None
         )
-
-
-def _design(text: str) -> Any:
-    if text == "exact":
-        return text
-    parts = [whole_number("--try", part) for part in text.split(",")]
-    return parts[0] if len(parts) == 1 else parts

@@ -42,7 +42,7 @@ def report(
     Named: fullrank report last=runs/60 now=runs/61 --out report.html
     """
     from fullrank.evaluation.result import told_by
-    from fullrank.reporting import write_report
+    from fullrank.reporting import report as write_report
 
     common.writable(out, "--out", page=True)
     found = told(read_models(reading, files, seed=seed))

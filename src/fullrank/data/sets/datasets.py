@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, files
 from fullrank._lib import progress as _progress
-from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 from fullrank.data.sets import cache
 from fullrank.data.sets.origins import DATASETS, Dataset
@@ -66,7 +65,7 @@ def load_split(
     valid: float = 0.0,
     download: bool = False,
     progress: Progress = None,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split:
     """Load a data set together with the split it comes with.
 
@@ -107,7 +106,7 @@ def split_of(
     valid: float = 0.0,
     download: bool = False,
     progress: Progress = None,
-    rng: _rng.RandomState = None,
+    rng: checks.RandomState = None,
 ) -> Split | None:
     """The split that the files of a data set here come with; None where they have none."""
     dataset = DATASETS[name]

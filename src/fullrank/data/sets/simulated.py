@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks, memory
-from fullrank._lib import rng as _rng
 from fullrank.data.interactions import Interactions
 
 _DAY = 86_400
@@ -19,7 +18,7 @@ def simulate(
     n_items: int = 3_000,
     mean_interactions: float = 80.0,
     n_factors: int = 20,
-    rng: _rng.RandomState = 0,
+    rng: checks.RandomState = 0,
 ) -> Interactions:
     """Simulate interactions with long tails, taste clusters, ratings and times.
 
@@ -51,7 +50,7 @@ def simulate(
     n_items = checks.integer("n_items", n_items, low=20)
     n_factors = checks.integer("n_factors", n_factors, low=1)
     mean = checks.real("mean_interactions", mean_interactions, low=10, high=n_items // 2)
-    generator = _rng.generator(rng)
+    generator = checks.generator(rng)
     memory.ask(
         "n_users",
         8 * (5 * n_users * n_items + n_factors * (n_users + n_items)),

@@ -30,9 +30,20 @@ def cls(
     Outcomes of different sizes are sorted by (r - 1/2)/n, the share of the catalogue
     that they point to.
     """
-    system = possible_system(sample, grid)
     if metric is not None:
-        return float(system.observed @ coefficients(system, system.grid.averages(parse(metric))))
+        return cls_value(sample, metric, grid=grid)
+    return cls_distribution(sample, grid=grid)
+
+
+def cls_value(sample: RankSample, metric: str | Metric, *, grid: RankGrid | None = None) -> float:
+    """The estimate of one metric."""
+    system = possible_system(sample, grid)
+    return float(system.observed @ coefficients(system, system.grid.averages(parse(metric))))
+
+
+def cls_distribution(sample: RankSample, *, grid: RankGrid | None = None) -> RankDistribution:
+    """The differences of the recall estimates at the ends of the bins."""
+    system = possible_system(sample, grid)
     recalls = [
         system.observed @ coefficients(system, system.grid.averages(Metric("recall", int(last))))
         for last in system.grid.edges[1:]

@@ -10,25 +10,25 @@ are in `_bounds_events`, the region in `_bounds_region`, what keeps bins honest 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
 
 from fullrank._lib import checks
-from fullrank.designs import RankGrid
+from fullrank._lib.tabular import takes_several
+from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.polytope import Columns, edges_for
 from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson
-from fullrank.inference.bounding.result import Bounds
+from fullrank.inference.bounding.result import Bounds, SeveralBounds
 from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
-METRICS = ("recall@10", "ndcg@10", "ap@10")
 SHAPES = ("decreasing",)
 REGIONS = {
     "population": ("Clopper–Pearson", clopper_pearson),
@@ -37,16 +37,19 @@ REGIONS = {
 _POOLS = 8  # groups of users with like catalogues
 
 
+@takes_several(SeveralBounds)
 def bounds(
-    sample: RankSample,
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    ranks: Ranks,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
+    n_items: int | None = None,
+    design: str | Design | None = None,
     shape: str | None = None,
     until: int | None = None,
-    target: str = "population",
-    confidence_level: float = 0.95,
     n_events: int = 12,
     grid: RankGrid | None = None,
+    interval_for: str = "population",
+    confidence_level: float = 0.95,
 ) -> Bounds:
     """The smallest and largest full-catalogue metrics that the sample does not rule out.
 
@@ -55,18 +58,20 @@ def bounds(
 
     Parameters
     ----------
-    sample : a RankSample with one target for each user, of equal weights, the candidates of each
-        user drawn independently
+    ranks : a RankSample with one target for each user, of equal weights, the candidates of each
+        user drawn independently; or an array, series or tensor of ranks, with `n_items` and
+        `design`; or a mapping from names of models to any of these, for `SeveralBounds`
     metrics : names such as ``"ndcg@10"``; the bounds of all of them hold at once
+    n_items, design : for a plain array alone, as in `estimate`
     shape : None; or "decreasing": over the population of users, no rank is likelier than a
         better one. The narrower bounds rest on that, and are for the population alone
     until : the last rank for which the shape is assumed; default: all
-    target : "population" bounds hold for the population of users and, without a shape, for these
-        users too; "users" bounds hold for these users alone, and are narrower
-    confidence_level : of all bounds together, at least 0.5
     n_events : how many events the region rests on, at most
     grid : bins of ranks; default: a bin for every rank up to 32,768 items, and as many bins
         beyond. A coarser grid is quicker and gives wider bounds, never narrower ones
+    interval_for : "population" bounds hold for the population of users and, without a shape, for
+        these users too; "users" bounds hold for these users alone, and are narrower
+    confidence_level : of all bounds together, at least 0.5
 
     Returns
     -------
@@ -94,18 +99,21 @@ def bounds(
     recall@10     0.0000    0.5874
     recall@100    0.5128    0.8582
     """
-    size = _check_sample(sample)
+    sample = _check_sample(as_ranks(ranks, n_items=n_items, design=design))
     wanted = parse_all(metrics)
-    n_items = int(sample.pool.max())
+    odd = unbounded(wanted, sample)
+    if odd is not None:
+        raise InputError(f"`metrics` must {odd}")
+    items, size = int(sample.pool.max()), int(sample.sample_size.max())
     level = checks.real("confidence_level", confidence_level)
     if not 0.5 <= level < 1.0:  # fixed users need tails of 1/4 at most (`_bounds_region`)
         raise InputError(f"`confidence_level` must be at least 0.5 and below 1, not {level:g}.")
-    until = _check_shape(shape, until, checks.choice("target", target, REGIONS), n_items)
-    name, region = REGIONS[target]
-    edges = edges_for(grid, n_items, wanted, until)
+    until = _check_shape(shape, until, checks.choice("interval_for", interval_for, REGIONS), items)
+    name, region = REGIONS[interval_for]
+    edges = edges_for(grid, items, wanted, until)
     n_events = checks.integer("n_events", n_events, low=1)
     cuts = [metric.k for metric in wanted if metric.k is not None]
-    events = Events.chosen(sample.design, size, n_items, n_events, cuts)
+    events = Events.chosen(sample.design, size, items, n_events, cuts)
     columns = Columns.build(sample, events, edges, groups=_POOLS if shape is None else 1)
 
     def program(reach: int) -> Program:
@@ -113,21 +121,19 @@ def bounds(
         rows = region(events.counts(sample), sample.n_targets, 1.0 - level, *ends)
         return Program(*rows, columns.group, columns.mass)
 
-    reach = 0 if shape is None else until or n_items
+    reach = 0 if shape is None else until or items
     solver, contradicted = program(reach), None
     if not solver.feasible():
         contradicted = "shape" if reach and program(0).feasible() else "design"
     nothing = Interval(np.nan, np.nan)
     return Bounds(
-        intervals=MappingProxyType(
-            {
-                metric.name: nothing if contradicted else _ends(solver, columns, metric, reach)
-                for metric in wanted
-            }
-        ),
+        intervals={
+            metric.name: nothing if contradicted else _ends(solver, columns, metric, reach)
+            for metric in wanted
+        },
         contradicted=contradicted,
         confidence_level=level,
-        target=target,
+        interval_for=interval_for,
         shape=shape,
         until=until,
         region=f"{name} on {events.rank.size} events",
@@ -147,15 +153,37 @@ def _ends(solver: Program, columns: Columns, metric: Metric, reach: int) -> Inte
     return Interval(max(low, float(bottom.min())), min(high, float(top.max())))
 
 
-def _check_shape(shape: str | None, until: int | None, target: str, n_items: int) -> int | None:
+def unbounded(metrics: tuple[Metric, ...], sample: RankSample) -> str | None:
+    """What a metric must be to have bounds, the end of a sentence; None where all are.
+
+    The ends of a bin bound a metric that never rises with the rank.
+    """
+    for metric in metrics:
+        promises = metric.promises
+        if not promises.decreasing:
+            return (
+                f"never rise with the rank to have bounds; {metric.name} was registered with "
+                "decreasing=False."
+            )
+        if np.ptp(sample.pool) and promises.uses_catalogue and not promises.share_below:
+            return (
+                "not look at the catalogue where its size differs between users; "
+                f"{metric.name} does (uses_catalogue)."
+            )
+    return None
+
+
+def _check_shape(
+    shape: str | None, until: int | None, interval_for: str, n_items: int
+) -> int | None:
     if shape is None:
         if until is not None:
             raise InputError("`until` must not be given without a `shape`.")
         return None
     checks.choice("shape", shape, SHAPES)
-    if target == "users":
+    if interval_for == "users":
         raise InputError(
-            '`shape` must not be given with target="users": it is a statement about the '
+            '`shape` must not be given with interval_for="users": it is a statement about the '
             "population, which the ranks of some users never follow exactly."
         )
     return None if until is None else checks.integer("until", until, low=1, high=n_items)
@@ -197,16 +225,14 @@ def unmet(sample: RankSample) -> Need | None:
     return None
 
 
-def _check_sample(sample: RankSample) -> int:
-    """The size of the sample, where there is an argument for bounds."""
+def _check_sample(sample: RankSample | ExactRanks) -> RankSample:
+    """The sample, where there is an argument for bounds."""
     if isinstance(sample, ExactRanks):
         raise InputError(
-            "`sample` must be ranks among sampled candidates; exact ranks leave nothing open. "
+            "`ranks` must be ranks among sampled candidates; exact ranks leave nothing open. "
             "`estimate` gives their values and intervals."
         )
-    if not isinstance(sample, RankSample):
-        raise InputError(f"`sample` must be a RankSample, not {type(sample).__name__}.")
     need = unmet(sample)
     if need is not None:
-        raise InputError(f"`sample` must have {need.what}{need.why}")
-    return int(sample.sample_size.max())
+        raise InputError(f"`ranks` must have {need.what}{need.why}")
+    return sample

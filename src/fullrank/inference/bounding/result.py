@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks, extras, tabular
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import parse_all
+from fullrank._lib import tabular
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import ByMetric, named
 
 _NO_SHAPE = (
     "The shape is contradicted by the data: no P(R) that does not increase with R gives outcomes "
@@ -22,7 +22,7 @@ _NO_DESIGN = (
 )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Bounds(tabular.Tabular):
     """The smallest and largest metrics that a sample does not contradict.
 
@@ -34,7 +34,7 @@ class Bounds(tabular.Tabular):
     intervals : metric name to Interval(low, high); NaN where the data contradict what was assumed
     contradicted : None; "shape" where no distribution of the shape fits the data; "design" where
         none fits at all, so that the candidates were not drawn as the sample says
-    confidence_level, target, shape, until : the settings
+    confidence_level, interval_for, shape, until : the settings
     region : how the confidence region was made
     n_events : how many events it rests on, chosen before the data
     n_bins : bins of ranks that the programs told apart
@@ -46,7 +46,7 @@ class Bounds(tabular.Tabular):
     intervals: Mapping[str, Interval]
     contradicted: str | None
     confidence_level: float
-    target: str
+    interval_for: str
     shape: str | None
     until: int | None
     region: str
@@ -57,10 +57,11 @@ class Bounds(tabular.Tabular):
     average_size: float
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "intervals", ByMetric(self.intervals))
+
     def __getitem__(self, metric: str) -> Interval:
-        (parsed,) = parse_all(metric)
-        checks.choice("metric", parsed.name, self.intervals)
-        return self.intervals[parsed.name]
+        return self.intervals[named(metric, self.intervals)]
 
     @property
     def contradiction(self) -> str | None:
@@ -79,7 +80,7 @@ class Bounds(tabular.Tabular):
             ],
             "contradicted": self.contradicted,
             "confidence_level": self.confidence_level,
-            "target": self.target,
+            "interval_for": self.interval_for,
             "shape": self.shape,
             "until": self.until,
             "region": self.region,
@@ -93,8 +94,7 @@ class Bounds(tabular.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw one whisker for each metric. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         low, high = np.array(list(self.intervals.values())).T
         place = np.arange(low.size)[::-1]
         middle, half = (low + high) / 2.0, (high - low) / 2.0
@@ -115,7 +115,7 @@ class Bounds(tabular.Tabular):
         if self.shape is not None:
             reach = "" if self.until is None else f" up to rank {self.until:,}"
             shape = f", P(R) {self.shape}{reach}"
-        who = ", these users alone" if self.target == "users" else ""
+        who = ", these users alone" if self.interval_for == "users" else ""
         return (
             f"bounds from {self.n_targets:,} targets at {100 * self.confidence_level:g} %{shape}"
             f"{who} ({self.region})"
@@ -141,6 +141,22 @@ class Bounds(tabular.Tabular):
             return "–", "–"
         one = self.intervals[metric]
         return f"{np.floor(one.low * 1e4) / 1e4:.4f}", f"{np.ceil(one.high * 1e4) / 1e4:.4f}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SeveralBounds(tabular.ByModel[Bounds]):
+    """Name to Bounds; what `bounds` gives for a mapping."""
+
+    models: Mapping[str, Bounds]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw one whisker for each model and metric. Returns the axes."""
+        ax, found = tabular.axes(ax), self._records()
+        names = [f"{one['model']}, {one['metric']}" for one in found]
+        ends = [(one["low"], one["high"]) for one in found]
+        tabular.whiskers(ax, names, [np.nan] * len(names), ends)
+        ax.set_xlabel("bounds of the metric on the full catalogue")
+        return ax
 
 
 def _end(value: float) -> float | None:

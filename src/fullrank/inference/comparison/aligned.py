@@ -1,21 +1,247 @@
-"""Results of several models side by side: the same users in order, or compared as different."""
+"""Results of several models side by side: what each is, and their users' values in one order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from fullrank._lib.checks import printable
-from fullrank._lib.types import Floats
+from fullrank._lib import checks
+from fullrank._lib.types import Array, Floats
 from fullrank.errors import InputError
-from fullrank.inference.comparison import inputs
-from fullrank.inference.comparison.pairing import pair
-from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues
-from fullrank.metrics import Metric, parse_all
+from fullrank.estimators.methods import Named
+from fullrank.inference.comparison.pairing import Names, pair
+from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
+from fullrank.inference.estimation.seeded import averaged
+from fullrank.metrics import Metric, parse, parse_all
+from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks
+
+
+def unseeded(
+    results: Mapping[str, Any],
+    metrics: tuple[Metric, ...],
+    method: Named,
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Several seeds of a model as the values of its users; and how much the seeds differ."""
+    notes: list[str] = []
+    found = dict(results)
+    for name, result in results.items():
+        if not isinstance(result, Seeds):
+            continue
+        each = {
+            seed: values_of(name, read(name, one, metrics, {}), metrics, method, settings)
+            for seed, one in result.samples.items()
+        }
+        found[name] = averaged(each.values())
+        spread = np.std([one.estimate for one in each.values()], axis=0, ddof=1)
+        parts = ", ".join(f"{m.name} {sd:.4f}" for m, sd in zip(metrics, spread, strict=True))
+        notes += [f"{name}: {note}" for note in result.notes]
+        notes.append(
+            f"{name}: averaged over {len(each)} seeds within users; standard deviation over seeds: "
+            f"{parts}."
+        )
+    return found, tuple(notes)
+
+
+def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str, Any]) -> Any:
+    """A result that the rest knows; users' values by metric, or plain ranks, become one."""
+    if isinstance(result, PseudoValues):
+        return result
+    if isinstance(result, Mapping):
+        return _plain(name, result, metrics)
+    if not isinstance(result, ExactRanks | RankSample):
+        result = as_ranks(result, **drawn, name=f"ranks[{name!r}]")
+    bare = result.rows is None if isinstance(result, RankSample) else result.count is not None
+    if bare:
+        raise InputError(
+            f"`ranks` must have the ranks of {name} target by target; it holds counts alone, "
+            "which cannot be compared user by user."
+        )
+    return result
+
+
+def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -> PseudoValues:
+    by_name = {parse(key): key for key in columns if key not in ("user", "weight")}
+    arrays: list[Floats] = []
+    for metric in metrics:
+        if metric not in by_name:
+            raise InputError(
+                f"`ranks` must have {metric} of every model; {name} has "
+                f"{', '.join(by_name.values()) or 'no metric'}."
+            )
+        size = arrays[0].size if arrays else None
+        label = f"ranks[{name!r}][{by_name[metric]!r}]"
+        arrays.append(checks.reals(label, columns[by_name[metric]], size=size))
+    n = arrays[0].size
+    user = columns.get("user")
+    if user is not None:
+        user = checks.ids(f"ranks[{name!r}]['user']", user, n)
+    weight = columns.get("weight")
+    weight = np.ones(n) if weight is None else checks.reals("weight", weight, size=n, low=0.0)
+    if n == 0:
+        raise InputError(f"`ranks[{name!r}]` must hold at least one user; it is empty.")
+    if not weight.sum() > 0.0:
+        raise InputError(f"`ranks[{name!r}]['weight']` must have a positive sum; all are 0.")
+    values = np.column_stack(arrays)
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in metrics),
+        user=user,
+        values=values,
+        estimate=np.average(values, axis=0, weights=weight),
+        weight=weight,
+        method="as given",
+        exact=True,
+    )
+
+
+def weight_of(result: Any) -> Floats:
+    """The weight of each row."""
+    kept: Any = result.rows if isinstance(result, RankSample) else result
+    return np.asarray(kept.weight)
+
+
+def weighted(name: str, result: Any) -> Any:
+    """The result without users of weight 0, who count for nothing but would be counted."""
+    weight = weight_of(result)
+    if weight.size and not weight.any():
+        raise InputError(f"`ranks` must weigh users above 0; all weights of {name} are 0.")
+    if (weight > 0.0).all():
+        return result
+    user = named(result).user
+    # a user's targets stay together
+    return kept(result, weight > 0.0 if user is None else np.isin(user, user[weight > 0.0]))
+
+
+def catalogue_of(result: Any) -> tuple[Array | None, Array] | None:
+    """The users and how many candidates each has; None where that is not known."""
+    if isinstance(result, ExactRanks):
+        user, size = result.user, result.candidates
+    elif isinstance(result, RankSample):
+        assert result.rows is not None  # checked when it was read
+        user, size = result.rows.user, result.rows.n_items
+    else:
+        return None
+    if user is None:
+        return None, size
+    users, first = np.unique(user, return_index=True)
+    return users, size[first]
+
+
+def pool_of(result: Any) -> str:
+    """Whether the items that a user has seen are counted among the candidates: "all"."""
+    pool: str = result.pool if isinstance(result, ExactRanks) else result.design.pool
+    return pool
+
+
+def named(result: Any) -> Names:
+    """Who each row of a result is about."""
+    found: Any = result.rows if isinstance(result, RankSample) else result
+    return Names(
+        user=found.user, item=getattr(found, "item", None), size=int(np.size(found.weight))
+    )
+
+
+def kept(result: Any, keep: NDArray[np.bool_]) -> Any:
+    """The result of these rows; as it is if they are all."""
+    if keep.all():
+        return result
+    if not isinstance(result, PseudoValues):
+        return result.take(keep)
+    user = None if result.user is None else result.user[keep]
+    values, weight = result.values[keep], result.weight[keep]
+    estimate = result.estimate
+    if result.weight[~keep].any():
+        estimate = np.average(values, axis=0, weights=weight)
+    return replace(result, user=user, values=values, weight=weight, estimate=estimate)
+
+
+def of_one_design(results: Iterable[Any]) -> bool:
+    """Whether all samples among the results were drawn in the same way from as many items."""
+    kinds = {
+        (one.n_items, one.design.bare)
+        + (() if one.design.adaptive else tuple(np.unique(one.sample_size).tolist()))
+        for one in results
+        if isinstance(one, RankSample)
+    }
+    return len(kinds) == 1
+
+
+def is_naive(method: Any) -> bool:
+    """Whether sampled metrics are to be taken as they are."""
+    return isinstance(method, str) and method.lower() == "naive"
+
+
+def values_of(
+    name: str,
+    result: Any,
+    metrics: tuple[Metric, ...],
+    method: Named,
+    settings: Mapping[str, Any],
+) -> PseudoValues:
+    """Per-user values of one model's result, estimated where it is a sample."""
+    if isinstance(result, PseudoValues):
+        wanted = [metric.name for metric in metrics]
+        there = [parse(metric) for metric in result.metrics]
+        missing = [metric for metric in metrics if metric not in there]
+        if missing:
+            raise InputError(
+                f"`ranks` must have {missing[0]} of every model; {name} has "
+                f"{', '.join(result.metrics)}."
+            )
+        at = [there.index(metric) for metric in metrics]
+        return replace(
+            result, metrics=tuple(wanted), values=result.values[:, at],
+            estimate=result.estimate[at], bias_square=bias_square(result)[at],
+        )  # fmt: skip
+    if isinstance(result, ExactRanks):  # nothing to estimate, whatever the method for samples
+        return pseudo_values(result, metrics)
+    if is_naive(method):
+        for key in settings:
+            raise InputError(f'`{key}` must not be given with method="naive", which fits nothing.')
+        return _naive(name, result, metrics)
+    return pseudo_values(result, metrics, method=method, **settings)
+
+
+def bias_square(found: PseudoValues) -> Floats:
+    """The squared smoothing bias that the variance of each estimate is to hold as well."""
+    given = np.asarray(found.bias_square, dtype=np.float64)
+    return np.broadcast_to(given, (len(found.metrics),))
+
+
+def _naive(name: str, sample: RankSample, metrics: tuple[Metric, ...]) -> PseudoValues:
+    """The sampled metric of each user as it is."""
+    if sample.design.adaptive or sample.several:
+        kind = "adaptive" if sample.design.adaptive else "of several targets for a user"
+        raise InputError(
+            f'`method` must not be "naive" for {name}, whose sample is {kind}: it has no sampled '
+            "metric."
+        )
+    rows = sample.rows
+    assert rows is not None  # checked when it was read
+    values = np.column_stack([metric.weights(rows.rank, rows.sample_size) for metric in metrics])
+    return PseudoValues(
+        metrics=tuple(metric.name for metric in metrics),
+        user=rows.user,
+        values=values,
+        estimate=np.average(values, axis=0, weights=rows.weight),
+        weight=np.asarray(rows.weight),
+        method="naive",
+        exact=False,
+    )
+
+
+def by_user(found: PseudoValues) -> PseudoValues:
+    """By user, so that rows of different models meet."""
+    assert found.user is not None
+    order = np.argsort(found.user, kind="stable")
+    return replace(
+        found, user=found.user[order], values=found.values[order], weight=found.weight[order]
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -72,31 +298,30 @@ def align(
     results: Mapping[str, Any],
     metrics: str | Metric | Iterable[str | Metric],
     *,
-    method: str,
+    method: Named,
     paired: bool | None,
     settings: Mapping[str, Any],
+    drawn: Mapping[str, Any] | None = None,
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
-    results, spread = inputs.unseeded(results, wanted, method, settings)
-    given = {name: inputs.read(name, results[name], wanted) for name in models}
+    results, spread = unseeded(results, wanted, method, settings)
+    given = {name: read(name, results[name], wanted, drawn or {}) for name in models}
     given = _weighted(given, paired)
-    plain = any(isinstance(one, PseudoValues) for one in given.values())
+    plain = not all(isinstance(one, RankSample | ExactRanks) for one in results.values())
     _once(given)
-    pairing = pair({name: inputs.named(one) for name, one in given.items()}, paired, plain=plain)
+    pairing = pair({name: named(one) for name, one in given.items()}, paired, plain=plain)
     paired, notes = pairing.paired, (*pairing.notes, *spread)
     given = {
-        name: inputs.kept(one, pairing.keep[name]) if name in pairing.keep else one
+        name: kept(one, pairing.keep[name]) if name in pairing.keep else one
         for name, one in given.items()
     }
     notes += _catalogues(given, paired)
-    found = {
-        name: inputs.values_of(name, one, wanted, method, settings) for name, one in given.items()
-    }
+    found = {name: values_of(name, one, wanted, method, settings) for name, one in given.items()}
     if pairing.by_name:
-        found = {name: inputs.by_user(one) for name, one in found.items()}
+        found = {name: by_user(one) for name, one in found.items()}
     weights = [np.asarray(one.weight, dtype=np.float64) for one in found.values()]
     if paired:
         for name, weight in zip(models[1:], weights[1:], strict=True):
@@ -108,8 +333,8 @@ def align(
         results=tuple(given.values()),
         values=tuple(np.asarray(one.values, dtype=np.float64) for one in found.values()),
         estimate=np.array([one.estimate for one in found.values()], dtype=np.float64),
-        bias_square=np.array([inputs.bias_square(one) for one in found.values()]),
-        shared_bias=SHARED_BIAS if paired and inputs.of_one_design(given.values()) else 0.0,
+        bias_square=np.array([bias_square(one) for one in found.values()]),
+        shared_bias=SHARED_BIAS if paired and of_one_design(given.values()) else 0.0,
         weight=tuple(weights),
         paired=paired,
         methods=tuple(one.method for one in found.values()),
@@ -121,32 +346,34 @@ def align(
 def _named(results: Any) -> dict[str, Any]:
     """Results by names that can stand in a table: what cannot be printed is written out."""
     if not isinstance(results, Mapping) or len(results) < 2:
-        raise InputError("`results` must map the names of two models or more to their ranks.")
+        raise InputError("`ranks` must map the names of two models or more to their ranks.")
     for name in results:
         if not isinstance(name, str):
-            raise InputError(f"`results` must name its models by text, not {name!r}.")
-    shown = {printable(name): result for name, result in results.items()}
+            raise InputError(f"`ranks` must name its models by text, not {name!r}.")
+    if all(map(str.isprintable, results)):
+        return dict(results)
+    shown = {checks.printable(name): result for name, result in results.items()}
     if len(shown) < len(results):
-        raise InputError("`results` must name its models so that they differ when printed.")
+        raise InputError("`ranks` must name its models so that they differ when printed.")
     return shown
 
 
 def _unlike(first: str, second: str) -> InputError:
     return InputError(
-        f"`results` must weigh a user alike in every model; {first} and {second} do not."
+        f"`ranks` must weigh a user alike in every model; {first} and {second} do not."
     )
 
 
 def _weighted(given: Mapping[str, Any], paired: bool | None) -> dict[str, Any]:
     """The results without users of weight 0; unnamed ones must be the same rows, to stay paired."""
     names = list(given)
-    zero = [inputs.weight_of(one) == 0.0 for one in given.values()]
-    unnamed = all(inputs.named(one).user is None for one in given.values())
+    zero = [weight_of(one) == 0.0 for one in given.values()]
+    unnamed = all(named(one).user is None for one in given.values())
     if paired is not False and unnamed and len({one.size for one in zero}) == 1:
         for name, one in zip(names[1:], zero[1:], strict=True):
             if (one != zero[0]).any():
                 raise _unlike(names[0], name)
-    return {name: inputs.weighted(name, one) for name, one in given.items()}
+    return {name: weighted(name, one) for name, one in given.items()}
 
 
 def _once(given: Mapping[str, Any]) -> None:
@@ -154,14 +381,14 @@ def _once(given: Mapping[str, Any]) -> None:
     for name, one in given.items():
         user = one.user if isinstance(one, PseudoValues) else None
         if user is not None and np.unique(user).size != len(user):
-            raise InputError(f"`results` must have each user once; {name} has some twice.")
+            raise InputError(f"`ranks` must have each user once; {name} has some twice.")
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
     """Say so where models ranked the same users, or all of theirs, among different numbers."""
-    known = [(name, one) for name in given if (one := inputs.catalogue_of(given[name])) is not None]
+    known = [(name, one) for name in given if (one := catalogue_of(given[name])) is not None]
     for (a, (users, first)), (b, (_, second)) in combinations(known, 2):
-        if inputs.pool_of(given[a]) != inputs.pool_of(given[b]):
+        if pool_of(given[a]) != pool_of(given[b]):
             continue  # one counts the items that a user has seen, and the other does not
         if not paired:  # unless users' catalogues vary, which the users may account for
             if np.ptp(first) == np.ptp(second) == 0 and first[0] != second[0]:
@@ -178,3 +405,38 @@ def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:
             )
             return (note,)
     return ()
+
+
+def fixed(aligned: Aligned) -> list[RankSample]:
+    """The samples, if all are of one fixed design that sampled metrics of models can share."""
+    samples = [
+        one
+        for one in aligned.results
+        if isinstance(one, RankSample) and not one.design.adaptive and not one.several
+    ]
+    if len(samples) < len(aligned.results):
+        return []
+    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.bare) for one in samples}
+    return samples if len(shapes) == 1 else []
+
+
+def naive_best(aligned: Aligned) -> dict[str, str]:
+    """The model that each sampled metric ranks first; empty where they do not compare."""
+    samples = fixed(aligned)
+    if not samples:
+        return {}
+    return {
+        metric: aligned.models[int(np.argmax([one.naive(metric) for one in samples]))]
+        for metric in aligned.metrics
+    }
+
+
+def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
+    """One sentence for each metric whose sampled form names another winner."""
+    leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
+               for j, m in enumerate(aligned.metrics)}  # fmt: skip
+    return [
+        f"Naive sampled {metric} would have picked {named}."
+        for metric, named in naive.items()
+        if named != leaders[metric]
+    ]

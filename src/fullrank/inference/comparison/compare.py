@@ -11,41 +11,46 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
+from fullrank.designs import Design
 from fullrank.errors import InputError
+from fullrank.estimators.methods import Named
 from fullrank.inference.comparison import validity
-from fullrank.inference.comparison.aligned import Aligned, align
-from fullrank.inference.comparison.inputs import is_naive
+from fullrank.inference.comparison.aligned import (
+    Aligned,
+    align,
+    disagreements,
+    is_naive,
+    naive_best,
+)
 from fullrank.inference.comparison.result import Comparison, Difference
-from fullrank.inference.comparison.winner import best
-from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.estimation.training_items import training_notes
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.estimation.doubts import size_doubts, training_notes
+from fullrank.inference.statistics.hypothesis_tests import CORRECTIONS, TESTS, corrected, run_paired
 from fullrank.inference.statistics.means import FEW_HITS
-from fullrank.inference.statistics.moments import mean_and_covariance, spread
-from fullrank.inference.statistics.multiplicity import CORRECTIONS, corrected
-from fullrank.inference.statistics.normal import level
-from fullrank.inference.statistics.paired_tests import TESTS, run_paired
+from fullrank.inference.statistics.normal import Interval, level, mean_and_covariance, spread
 from fullrank.inference.statistics.proportions import two_proportions
+from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
-from fullrank.metrics import Metric
+from fullrank.metrics import DEFAULT, ByMetric, Metric
 
-METRICS = ("ndcg@10", "recall@10")
 _DRAWS = 100_000
 _UNPAIRED = ("t", "z")
+_TIE = 1e-9  # in standard errors, or relative to the values: differences below this are none
 
 
 def compare(
-    results: Mapping[str, Any],
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    ranks: Mapping[str, Any],
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
+    n_items: int | None = None,
+    design: str | Design | None = None,
+    baseline: str | None = None,
+    paired: bool | None = None,
     test: str = "t",
     correction: str | None = "holm",
+    method: Named = "auto",
     confidence_level: float = 0.95,
-    baseline: str | None = None,
-    method: str = "auto",
-    paired: bool | None = None,
     n_resamples: int = 2000,
     rng: RandomState = None,
     **settings: Any,
@@ -54,21 +59,24 @@ def compare(
 
     Parameters
     ----------
-    results : name to ExactRanks, RankSample (with its rows), or a mapping from metrics to the
-        values of users (with "user" for their ids, if they have any); kinds can be mixed
+    ranks : name to ExactRanks, RankSample (with its rows), an array, series or tensor of ranks, or
+        a mapping from metrics to the values of users (with "user" for their ids, if they have
+        any); kinds can be mixed
     metrics : names such as ``"ndcg@10"``, one or several
+    n_items, design : for plain arrays alone, as in `estimate`; with ``paired=True`` row i of every
+        array is the same user
+    baseline : compare every model with this one alone; None for all pairs
+    paired : None pairs the rows of the same user and item (the others are left out), and takes
+        models that share no users, or do not name them, as measured on different users; True
+        insists, and pairs plain values without names by row; False does not pair
     test : "t", "z", "bootstrap", "randomization", "sign" or "wilcoxon" (see `paired_test`); models
         measured on different users take the two-sample "t" or "z"
     correction : "holm", "bonferroni", "bh" or None: p values corrected for the number of all
         differences tested, models × metrics × cut-offs. Intervals are not.
-    confidence_level : of the intervals; a model is called better where the corrected p is below
-        1 - confidence_level
-    baseline : compare every model with this one alone; None for all pairs
     method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics as they
         are, and says what that is worth
-    paired : None pairs the rows of the same user and item (the others are left out), and takes
-        models that share no users, or do not name them, as measured on different users; True
-        insists, and pairs plain values without names by row; False does not pair
+    confidence_level : of the intervals; a model is called better where the corrected p is below
+        1 - confidence_level
     n_resamples : of "bootstrap" and "randomization"
     rng : None, int, SeedSequence or Generator
     settings : of the estimator
@@ -76,7 +84,7 @@ def compare(
     Returns
     -------
     Comparison
-        Its differences are first minus second in the order of `results`, or model minus baseline.
+        Its differences are first minus second in the order of `ranks`, or model minus baseline.
 
     Notes
     -----
@@ -91,6 +99,15 @@ def compare(
     Sampled metrics themselves need not order models as exact ones do (Rendle 2019). If one
     model's recall on the full catalogue is the higher at every K, they do (Li et al. 2020,
     Theorem 2.1); see `dominance`. With ``method="naive"`` the notes say which it is.
+
+    `Comparison.p_best` is the share of draws in which a model has the largest value, equal values
+    sharing the draw; draws are from the normal distribution of the estimates and their covariance
+    over users, or with ``test="bootstrap"`` of users drawn again. It is the posterior probability
+    under a flat prior on the true values: right on average where these are spread over several
+    standard errors, and overconfident among models that are nearly the same, where a lead is often
+    luck. With three models and 300 users, spreads of 10, 3, 1 and 0.3 standard errors, the named
+    model was given 95, 86, 71 and 65 % and was the best in 96, 82, 62 and 42 %. It allows for the
+    bias of smoothing, and not for that of other estimators.
 
     Effect sizes are Cohen's: d_z, the mean difference over the standard deviation of the users'
     differences; for different users d, over the pooled standard deviation of users' values.
@@ -114,15 +131,17 @@ def compare(
     <BLANKLINE>
     new − old  ndcg@10  +0.0097 [+0.0054, +0.0141]  p < 0.001
     """
+    checks.no_slips(settings, compare)
     checks.choice("test", test, TESTS)
     if correction is not None:
         checks.choice("correction", correction, CORRECTIONS)
     confidence = level(confidence_level)
     n_resamples = checks.integer("n_resamples", n_resamples, low=1)
     random = generator(rng)
-    if isinstance(results, Mapping) and baseline is not None:
-        baseline = checks.printable(checks.choice("baseline", baseline, tuple(results)))
-    aligned = align(results, metrics, method=method, paired=paired, settings=settings)
+    if isinstance(ranks, Mapping) and baseline is not None:
+        baseline = checks.printable(checks.choice("baseline", baseline, tuple(ranks)))
+    drawn = {"n_items": n_items, "design": design}
+    aligned = align(ranks, metrics, method=method, paired=paired, drawn=drawn, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:
         validity.check_designs(aligned)
@@ -134,15 +153,13 @@ def compare(
         else unpaired_rows(aligned, pairs, test, confidence)
     )
     differences = _packed(found, correction, confidence)
-    how = "bootstrap" if test == "bootstrap" else "normal"
-    n_draws = n_resamples if how == "bootstrap" else _DRAWS
-    estimate, error, p_best = best(aligned, how=how, n_draws=n_draws, rng=random)
-    naive = validity.naive_best(aligned)
+    resampled = test == "bootstrap"
+    n_draws = n_resamples if resampled else _DRAWS
+    estimate, error, p_best = best(aligned, resampled=resampled, n_draws=n_draws, rng=random)
+    naive = naive_best(aligned)
     curves = validity.curves(aligned, pairs, confidence, random) if as_sampled else {}
     spoken = (
-        validity.licence(aligned, curves)
-        if as_sampled
-        else validity.disagreements(aligned, estimate, naive)
+        validity.licence(aligned, curves) if as_sampled else disagreements(aligned, estimate, naive)
     )
     return Comparison(
         models=aligned.models,
@@ -158,15 +175,15 @@ def compare(
         methods=aligned.methods,
         paired=aligned.paired,
         n_users=aligned.n_users,
-        naive_best=MappingProxyType(naive),
+        naive_best=ByMetric(naive),
         dominance=MappingProxyType(curves),
         notes=(
-            *size_doubts(results),
+            *size_doubts(ranks),
             *aligned.notes,
             *_cautions(aligned, test, n_resamples, len(differences)),
             *spoken,
         ),
-        assumed=training_notes(results.values(), method),
+        assumed=training_notes(aligned.results, method),
     )
 
 
@@ -272,7 +289,7 @@ def _two_samples(
         first, second, v1, v2 = float(values[0][0]), float(values[1][0]), 0.0, 0.0
         if first != second and not any(bias):
             raise InputError(
-                "`results` must vary over users in one model of two at least: without spread no "
+                "`ranks` must vary over users in one model of two at least: without spread no "
                 "difference between different users is tested."
             )
     dfs = tuple(np.inf if test == "z" else x.size - 1.0 for x in values)
@@ -320,3 +337,55 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
                 "short."
             )
     return notes
+
+
+def best(
+    aligned: Aligned, *, resampled: bool, n_draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """Estimates, their standard errors and P(best), each (n_models, n_metrics)."""
+    estimate = aligned.estimate
+    error, probability = (np.empty(estimate.shape) for _ in range(2))
+    for j, mean in enumerate(estimate.T):
+        columns = [values[:, j] for values in aligned.values]
+        covariance = _joint(columns, aligned.weight, aligned.paired)
+        bias = aligned.bias_covariance(j)
+        covariance = covariance + bias
+        error[:, j] = np.sqrt(np.diagonal(covariance))
+        if not resampled:
+            draws = mean + _correlated(covariance, n_draws, rng)
+        elif aligned.paired:
+            draws = bootstrap_means(np.column_stack(columns), aligned.weight[0], n_draws, rng)
+        else:
+            draws = np.column_stack(
+                [
+                    bootstrap_means(column[:, None], weight, n_draws, rng)[:, 0]
+                    for column, weight in zip(columns, aligned.weight, strict=True)
+                ]
+            )
+        if resampled and bias.any():  # users drawn again do not show it
+            draws = draws + _correlated(bias, n_draws, rng)
+        probability[:, j] = shares(draws, _TIE * max(float(error[:, j].max()), 1e-300))
+    return estimate, error, probability
+
+
+def shares(draws: Floats, tie: float) -> Floats:
+    """The share of rows in which each column is the largest; columns within `tie` of it share."""
+    largest = draws >= draws.max(axis=1, keepdims=True) - tie
+    return np.asarray((largest / largest.sum(axis=1, keepdims=True)).mean(axis=0))
+
+
+def _joint(columns: list[Floats], weights: tuple[Floats, ...], paired: bool) -> Floats:
+    """The covariance of the models' means."""
+    if paired:
+        return mean_and_covariance(np.column_stack(columns), weights[0])[1]
+    each = [mean_and_covariance(c[:, None], w)[1] for c, w in zip(columns, weights, strict=True)]
+    return np.diag([variance[0, 0] for variance in each])
+
+
+def _correlated(covariance: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+    """Normal draws of this covariance, which may be singular: models can be the same."""
+    values, vectors = np.linalg.eigh(covariance)
+    # what rounding leaves of an eigenvalue 0 would part models that are the same
+    values = np.where(values > 1e-12 * values.max(), values, 0.0)
+    root = vectors * np.sqrt(values)
+    return np.asarray(rng.standard_normal((n_draws, values.size)) @ root.T)

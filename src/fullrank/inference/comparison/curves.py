@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank._lib import checks, extras, memory
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib import checks, memory, tabular
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level
@@ -28,8 +28,8 @@ _FEW = 10  # users who must differ at a cut-off before its difference is tested
 _RESAMPLES = 500
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Dominance:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Dominance(tabular.Tabular):
     """The difference of two recall curves, first minus second, and what it shows.
 
     Attributes
@@ -54,10 +54,32 @@ class Dominance:
         sure = f"surely above at {self.above.size:,} and below at {self.below.size:,} of {n:,}"
         return f"{self.verdict}: the first curve is {sure} cut-offs"
 
+    def _title(self) -> str:
+        return str(self)
+
+    def _records(self) -> list[dict[str, Any]]:
+        numbers = zip(self.difference.tolist(), self.standard_error.tolist(), strict=True)
+        return [
+            {"k": k, "difference": value, "standard_error": error}
+            for k, (value, error) in enumerate(numbers, 1)
+        ]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        found, last = self._records(), self.difference.size
+        steps = [d * 10**e for e in range(19) for d in (1, 2, 5) if d * 10**e <= last]
+        rows = [
+            [
+                f"{k:,}",
+                f"{found[k - 1]['difference']:+.4f}",
+                f"{found[k - 1]['standard_error']:.4f}",
+            ]
+            for k in steps
+        ]
+        return ["cut-off", "first − second", "standard error"], rows
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the difference with its simultaneous band. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         k = np.arange(1, self.difference.size + 1)
         half = self.critical * self.standard_error
         ax.fill_between(k, self.difference - half, self.difference + half, alpha=0.3)

@@ -58,7 +58,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     for name, size in sizes.items():
         if size < 2:
-            raise InputError(f"`results` must have two users or more each; {name} has {size}.")
+            raise InputError(f"`ranks` must have two users or more each; {name} has {size}.")
     if paired is False:
         return _different(f"Compared as if measured on different users: {shown}.")
     unnamed = [name for name, one in names.items() if one.user is None]
@@ -66,7 +66,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         return _unnamed(paired, plain, sizes, shown)
     if unnamed:
         raise InputError(
-            f"`results` must name the users of every model or of none; {unnamed[0]} does not. "
+            f"`ranks` must name the users of every model or of none; {unnamed[0]} does not. "
             "A RankSample names them by `user=`."
         )
     users = _coded("users", {name: one.user for name, one in names.items()})
@@ -76,7 +76,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         items = _coded("items", {name: one.item for name, one in names.items()})
     elif len(bare) < len(names) and not plain:
         raise InputError(
-            f"`results` must name the items of every model or of none; {bare[0]} does not. "
+            f"`ranks` must name the items of every model or of none; {bare[0]} does not. "
             "A RankSample names them by `item=`, a file in a column `item`."
         )
     keep, common = _common(users, items)
@@ -88,7 +88,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         if shared:
             same = "users" if items is None else "users with the same targets"
             raise InputError(
-                f"`results` must share two {same} or more, or no user; {a} and {b} share "
+                f"`ranks` must share two {same} or more, or no user; {a} and {b} share "
                 f"{shared:,} users, all models {n_common} {same}. Compare them pair by pair, or as "
                 "different users by paired=False."
             )
@@ -125,9 +125,7 @@ def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
     """The same id the same number in every result; 7 and "7" are different ids, and refused."""
     known = {name: one for name, one in ids.items() if one is not None}
     if len({one.dtype.kind in "iu" for one in known.values()}) > 1:
-        raise InputError(
-            f"`results` must name {what} by numbers throughout, or by text throughout."
-        )
+        raise InputError(f"`ranks` must name {what} by numbers throughout, or by text throughout.")
     _, codes = np.unique(np.concatenate(list(known.values())), return_inverse=True)
     ends = np.cumsum([one.size for one in known.values()])[:-1]
     return dict(zip(known, np.split(codes, ends), strict=True))

@@ -1,22 +1,90 @@
-"""The result of a comparison: what was measured, what differs, and how sure it is."""
+"""The result of a comparison: what was measured, what differs, and how sure it is.
+
+A model is named the best where it has both the highest value and the highest P(best), and is
+likelier than not to be the best: one rule for every table, summary and page. Otherwise no model is,
+as a bold number or a sentence would say more than is known.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks, extras, tabular
+from fullrank._lib import tabular
 from fullrank._lib.text import decimals
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
-from fullrank.inference.comparison.leader import Leader, leader
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import ByMetric, Metric, named
+
+LIKELY = 0.5  # at or below it, a model is as likely not to be the best
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leader:
+    """The first model by value and the first by P(best), at one metric.
+
+    Attributes
+    ----------
+    metric : its name
+    highest : the model with the highest value
+    likeliest, probability : the model with the highest P(best), and that
+    tied : how many models share the highest value
+    """
+
+    metric: str
+    highest: str
+    likeliest: str
+    probability: float
+    tied: int = 1
+
+    @property
+    def named(self) -> str | None:
+        """The model that may be called the best; None where none may."""
+        agreed = self.highest == self.likeliest and self.probability > LIKELY and self.tied == 1
+        return self.highest if agreed else None
+
+    @property
+    def says(self) -> str | None:
+        """Why no model is named, in a sentence; None where one is."""
+        if self.named is not None:
+            return None
+        chance = f"{100 * self.probability:.0f} %"
+        why = f"{self.highest} has the highest value, but only a {chance} chance of being the best"
+        if self.tied > 1:
+            why = f"{self.tied} models share the highest value"
+        elif self.highest != self.likeliest:
+            why = f"{self.highest} has the highest value, {self.likeliest} the highest P(best), "
+            why += chance
+        return f"No model can be named best by {self.metric}: {why}."
+
+
+def leader(metric: str, models: Sequence[str], values: Floats, chances: Floats) -> Leader:
+    """Who leads at a metric; of equals the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> leader("recall@10", ["a", "b"], np.array([0.2, 0.3]), np.array([0.1, 0.9])).named
+    'b'
+    >>> leader("recall@10", ["a", "b"], np.array([0.2, 0.3]), np.array([0.6, 0.4])).says
+    'No model can be named best by recall@10: b has the highest value, a the highest P(best), 60 %.'
+    """
+    highest = int(np.argmax(values))
+    likeliest = max(range(len(models)), key=lambda i: (chances[i], values[i], -i))
+    return Leader(
+        metric=metric,
+        highest=models[highest],
+        likeliest=models[likeliest],
+        probability=float(chances[likeliest]),
+        tied=int(np.count_nonzero(values == values[highest])),
+    )
+
 
 _SHOWN = 12  # differences that `str` shows
 _LABELS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
@@ -84,15 +152,15 @@ class Difference:
         return f"{self.pair}  {self.metric}  {self.tail}"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Comparison(tabular.Tabular):
     """Models compared at one metric or several.
 
     Attributes
     ----------
     models, metrics : names
     estimate, standard_error, p_best : (n_models, n_metrics): the metric, its standard error over
-        users, and the probability that the model is the best (see `winner`)
+        users, and the probability that the model is the best (see `compare`)
     differences : a `Difference` for each pair of models and metric
     test, correction, confidence_level, baseline : as asked
     methods : the estimator of each model; "exact" for exact ranks
@@ -117,17 +185,33 @@ class Comparison:
     methods: tuple[str, ...]
     paired: bool
     n_users: tuple[int, ...]
-    naive_best: Mapping[str, str]
-    dominance: Mapping[tuple[str, str], Dominance] = field(repr=False)
+    naive_best: ByMetric[str]
+    dominance: Mapping[tuple[str, str], Dominance]
     notes: tuple[str, ...]
     assumed: tuple[str, ...] = ()
 
+    def __getitem__(self, metric: str | Metric) -> Comparison:
+        """The comparison at one metric alone."""
+        at = [self._at(metric)]
+        name = self.metrics[at[0]]
+        return replace(
+            self,
+            metrics=(name,),
+            estimate=self.estimate[:, at],
+            standard_error=self.standard_error[:, at],
+            p_best=self.p_best[:, at],
+            differences=tuple(one for one in self.differences if one.metric == name),
+            naive_best=ByMetric({k: v for k, v in self.naive_best.items() if k == name}),
+        )
+
+    def _at(self, metric: str | Metric) -> int:
+        return self.metrics.index(named(metric, self.metrics))
+
     def between(self, first: str, second: str, metric: str | Metric) -> Difference:
         """The difference first minus second at a metric."""
-        (parsed,) = parse_all(metric)
-        checks.choice("metric", parsed.name, self.metrics)
+        name = self.metrics[self._at(metric)]
         for one in self.differences:
-            if one.metric == parsed.name and {one.first, one.second} == {first, second}:
+            if one.metric == name and {one.first, one.second} == {first, second}:
                 return one if one.first == first else one.flipped
         raise InputError(
             f"`first` and `second` must be two models that were compared, not {first!r} and "
@@ -140,9 +224,8 @@ class Comparison:
 
     def leader(self, metric: str | Metric) -> Leader:
         """Who leads at a metric, and whether that model may be named the best."""
-        (parsed,) = parse_all(metric)
-        column = self.metrics.index(checks.choice("metric", parsed.name, self.metrics))
-        return leader(parsed.name, self.models, self.estimate[:, column], self.p_best[:, column])
+        at = self._at(metric)
+        return leader(self.metrics[at], self.models, self.estimate[:, at], self.p_best[:, at])
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -177,15 +260,11 @@ class Comparison:
             "assumed": list(self.assumed),
         }
 
-    def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each difference."""
-        import pyarrow as pa
+    def _records(self) -> list[dict[str, Any]]:
+        return [one.to_dict() for one in self.differences]
 
-        return pa.Table.from_pylist([one.to_dict() for one in self.differences])
-
-    def to_frame(self) -> Any:
-        """Return the table as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        return self._differences()
 
     def to_markdown(self) -> str:
         """A Markdown table of the models and one of the differences."""
@@ -202,8 +281,7 @@ class Comparison:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the differences with their intervals. Returns the axes."""
-        plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
-        ax = ax if ax is not None else plt.subplots()[1]
+        ax = tabular.axes(ax)
         at = np.arange(len(self.differences))[::-1]
         for y, one in zip(at, self.differences, strict=True):
             ax.plot(one.confidence_interval, (y, y), color="black")
@@ -216,8 +294,12 @@ class Comparison:
         return ax
 
     def __str__(self) -> str:
+        return self.page()
+
+    def page(self, n_shown: int | None = _SHOWN) -> str:
+        """The tables and notes as text, with at most so many differences; None for all of them."""
         unnamed = [says for one in self.metrics if (says := self.leader(one).says) is not None]
-        lines = [self._title(), "", *self._block(), "", *self._lines(), *unnamed]
+        lines = [self._title(), "", *self._block(), "", *self._lines(n_shown), *unnamed]
         return "\n".join([*lines, *self.notes, *self.assumed])
 
     def _title(self) -> str:
@@ -250,16 +332,18 @@ class Comparison:
             ]  # fmt: skip
         return lines
 
-    def _lines(self) -> list[str]:
+    def _lines(self, n_shown: int | None) -> list[str]:
         shown = self.differences
-        if len(shown) > _SHOWN:  # the best against the second, at each metric
+        if (
+            n_shown is not None and len(shown) > n_shown
+        ):  # the best against the second, at each metric
             shown = tuple(
                 self.between(self.models[a], self.models[b], metric)
                 for j, metric in enumerate(self.metrics)
                 for a, b in [np.argsort(-self.estimate[:, j], kind="stable")[:2]]
                 if self.baseline in (None, self.models[a], self.models[b])
-            )[:_SHOWN]
-            shown = shown or self.differences[:_SHOWN]
+            )[:n_shown]
+            shown = shown or self.differences[:n_shown]
         pair = max(len(one.pair) for one in shown)
         metric = max(len(one.metric) for one in shown)
         lines = [f"{one.pair:<{pair}}  {one.metric:<{metric}}  {self._tail(one)}" for one in shown]

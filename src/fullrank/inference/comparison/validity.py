@@ -10,27 +10,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-from fullrank.inference.comparison.aligned import Aligned
+from fullrank.inference.comparison.aligned import Aligned, fixed
 from fullrank.inference.comparison.curves import Dominance, dominance
 from fullrank.metrics import parse
-from fullrank.samples import RankSample
 
 Pairs = list[tuple[int, int]]
-
-
-def fixed(aligned: Aligned) -> list[RankSample]:
-    """The samples, if all are of one fixed design that sampled metrics of models can share."""
-    samples = [
-        one
-        for one in aligned.results
-        if isinstance(one, RankSample) and not one.design.adaptive and not one.several
-    ]
-    if len(samples) < len(aligned.results):
-        return []
-    shapes = {(one.n_items, *np.unique(one.sample_size), one.design.bare) for one in samples}
-    return samples if len(shapes) == 1 else []
 
 
 def check_designs(aligned: Aligned) -> None:
@@ -40,28 +25,6 @@ def check_designs(aligned: Aligned) -> None:
             '`method` must not be "naive" here: sampled metrics compare only if every model was '
             "ranked among as many items of the same catalogue, drawn in the same way."
         )
-
-
-def naive_best(aligned: Aligned) -> dict[str, str]:
-    """The model that each sampled metric ranks first; empty where they do not compare."""
-    samples = fixed(aligned)
-    if not samples:
-        return {}
-    return {
-        metric: aligned.models[int(np.argmax([one.naive(metric) for one in samples]))]
-        for metric in aligned.metrics
-    }
-
-
-def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
-    """One sentence for each metric whose sampled form names another winner."""
-    leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
-               for j, m in enumerate(aligned.metrics)}  # fmt: skip
-    return [
-        f"Naive sampled {metric} would have picked {named}."
-        for metric, named in naive.items()
-        if named != leaders[metric]
-    ]
 
 
 def curves(
@@ -99,7 +62,8 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     if sample.exhausted:
         return ("Every item was drawn: the sampled metrics are the exact ones.",)
     n, pool = int(sample.sample_size.max()), int(sample.pool.max())
-    cut = [m for m in aligned.metrics if not (parse(m).kind == "auc" and parse(m).k is None)]
+    kept = [m for m in aligned.metrics if parse(m).promises.share_below and parse(m).k is None]
+    cut = [m for m in aligned.metrics if m not in kept]
     if not cut:
         return ("Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",)
     notes = [

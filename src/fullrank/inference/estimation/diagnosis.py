@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,9 @@ import numpy as np
 from fullrank.designs.sizes import growing_levels
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import resolution
-from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.estimation.training_items import training_notes
+from fullrank.inference.estimation.doubts import size_doubts, training_notes
 from fullrank.inference.estimation.uncertainty import Spread
-from fullrank.metrics import Metric
+from fullrank.metrics import ByMetric, Metric, spelled
 from fullrank.samples import RankDistribution, RankSample
 
 # where coverage was seen to fall (docs/studies/intervals.md)
@@ -26,8 +24,6 @@ LEANING = 2.0  # standard errors of a bias that is pointed out
 WIDE = 0.5  # standard error of the logarithm of a metric, from which on a warning says so
 START = 25  # of the adaptive sample that would tell more
 FAR = 500.0  # ranks that rank 1 stands for, above which no data here could check an estimate
-ROUGH = ("MN", "CLS")  # whose bias reaches to any K
-HONEST = ("exact", "smoothed")  # but for those, whose intervals count the smoothing
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -58,6 +54,14 @@ class Diagnosis:
     doubts: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for name in ("hits", "leans", "warnings"):
+            object.__setattr__(self, name, ByMetric(getattr(self, name)))
+
+    def marks(self, metric: str) -> bool:
+        """Whether a metric looks at fewer ranks than rank 1 of the sample covers."""
+        return spelled(metric, self.blind) is not None
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "blind_share": self.blind_share,
@@ -85,7 +89,7 @@ def diagnose(
     found: Spread,
     chosen: Chosen,
     distribution: RankDistribution | None,
-    target: str,
+    interval_for: str,
     *,
     counts_smoothing: bool = True,
 ) -> Diagnosis:
@@ -94,10 +98,11 @@ def diagnose(
     known = sample.design.exhausted(sample.sample_size, sample.pool)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
-    errors = found.sampling_error(target)
+    errors = found.sampling_error(interval_for)
     leans = found.bias / np.where(errors > 0.0, errors, np.inf)
-    name = chosen.name if counts_smoothing or chosen.name == "exact" else "refitted"
-    smooth, spreads = chosen.name == "smoothed", found.standard_error(target)
+    method = chosen.method
+    honest = method.honest and (counts_smoothing or method.exact)
+    smooth, spreads = method.borrows, found.standard_error(interval_for)
     values = [float("nan") if distribution is None else distribution.metric(m) for m in metrics]
     vague = [
         _vague(metric, value, error, resolution(sample)) if smooth else []
@@ -105,8 +110,14 @@ def diagnose(
     ]
     warnings = {
         metric.name: tuple(
-            reasons(metric, method=name, ranks=resolution(sample), hits=hits[metric.name])
-            + _flat(sample, errors[place], hits[metric.name], chosen.name, target)
+            reasons(
+                metric,
+                ranks=resolution(sample),
+                hits=hits[metric.name],
+                honest=honest,
+                rough=method.rough and counts_smoothing,
+            )
+            + _flat(sample, errors[place], hits[metric.name], method.exact, interval_for)
             + vague[place]
         )
         for place, metric in enumerate(metrics)
@@ -115,14 +126,14 @@ def diagnose(
     return Diagnosis(
         blind_share=blind,
         resolution=resolution(sample),
-        hits=MappingProxyType(hits),
-        leans=MappingProxyType(dict(zip(hits, leans.tolist(), strict=True))),
-        warnings=MappingProxyType(warnings),
+        hits=hits,
+        leans=dict(zip(hits, leans.tolist(), strict=True)),
+        warnings=warnings,
         notes=(
             *doubts,
             *_blind(sample, below, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
-            *found.notes.get(target, ()),
+            *found.notes.get(interval_for, ()),
             *(_remedy(sample, distribution) if any(vague) else ()),
         ),
         blind=below,
@@ -138,20 +149,23 @@ def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | N
     return distribution.metric(Metric("recall", metric.k)) * sample.n_targets
 
 
-def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[str]:
+def reasons(
+    metric: Metric, *, ranks: float, hits: float, honest: bool = False, rough: bool = False
+) -> list[str]:
     """Why the interval of a metric may miss more often than it says.
 
     Parameters
     ----------
-    method : name of the estimator behind the interval
     ranks : how many ranks rank 1 of the sample covers
     hits : targets in the top K
+    honest : whether the interval counts what the estimator assumes
+    rough : whether the bias of the estimator reaches to any K
     """
     why = []
     if hits < FEW:
         why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is unreliable.")
-    leans = method.startswith(ROUGH) or _looks_at_the_top(metric, 2.0 * ranks)
-    if method not in HONEST and ranks > BLIND and leans:
+    leans = rough or _looks_at_the_top(metric, 2.0 * ranks)
+    if not honest and ranks > BLIND and leans:
         why.append(
             "blind spot: the estimate depends on its starting values more than its standard error "
             "shows."
@@ -161,13 +175,14 @@ def reasons(metric: Metric, *, method: str, ranks: float, hits: float) -> list[s
 
 def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
     """Whether a metric tells the first ranks apart: by its cut-off, or by weighing them more."""
-    even = metric.kind in ("recall", "capped_recall", "hit_rate", "precision", "auc")
-    return not even or (metric.k is not None and metric.k < ranks)
+    return not metric.promises.even or (metric.k is not None and metric.k < ranks)
 
 
-def _flat(sample: RankSample, error: float, hits: float, method: str, target: str) -> list[str]:
+def _flat(
+    sample: RankSample, error: float, hits: float, exact: bool, interval_for: str
+) -> list[str]:
     """Samples in which all targets but a few, or all, are alike say little about the others."""
-    known = method == "exact" and target == "users"
+    known = exact and interval_for == "users"
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):

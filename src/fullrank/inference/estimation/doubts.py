@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fullrank.estimators import METHODS
 from fullrank.samples import RankSample
 
 # targets that must be missing: none of 14 has probability e⁻¹⁴ < 1e-6. Sizes that people choose are
@@ -87,3 +88,40 @@ def size_doubts(results: Mapping[str, Any] | Iterable[Any]) -> tuple[str, ...]:
         says if len(names) == len(samples) else f"{', '.join(names)}: {says}"
         for says, names in found.items()
     )
+
+
+_UNKNOWN = "Whether training items were excluded is not known; say {}."
+ARGUMENT = "`excluded` in the design, true or false"
+
+
+def unknown(sample: Any, method: Any = "auto") -> bool:
+    """Whether an estimate depends on what the sample does not say of training items.
+
+    It does for a smoothed estimate of a fixed sample that does not hold every item.
+    """
+    if not isinstance(sample, RankSample) or sample.exhausted or sample.design.adaptive:
+        return False
+    return borrows(method) and sample.design.excluded is None
+
+
+def borrows(method: Any) -> bool:
+    """Whether a method uses what is known of training items, and takes the shape of others."""
+    if not isinstance(method, str):
+        return False
+    known = METHODS.get(method)
+    return method.lower() == "auto" or (known is not None and known.borrows)
+
+
+def training_notes(
+    samples: Iterable[Any], method: Any = "auto", say: str = ARGUMENT
+) -> tuple[str, ...]:
+    """One sentence for all samples, where some of them do not say; `say` is how to.
+
+    Examples
+    --------
+    >>> from fullrank.samples import simulate
+    >>> (note,) = training_notes([simulate([3, 8], n_items=100, design="sampled:10", rng=0)])
+    >>> print(note)
+    Whether training items were excluded is not known; say `excluded` in the design, true or false.
+    """
+    return (_UNKNOWN.format(say),) if any(unknown(one, method) for one in samples) else ()

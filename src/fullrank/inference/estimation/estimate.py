@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullrank._lib import checks
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.progress import Progress, reporter
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib.tabular import takes_several
 from fullrank.designs import Design, RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.anchors import anchored
-from fullrank.estimators.methods import Chosen, choose, point
+from fullrank.estimators.methods import Chosen, Named, choose, point
 from fullrank.inference.estimation.diagnosis import diagnose
 from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
-from fullrank.inference.estimation.refits import resampled
+from fullrank.inference.estimation.refits import can_refit, resampled
 from fullrank.inference.estimation.result import Estimate
-from fullrank.inference.estimation.several_models import takes_several
+from fullrank.inference.estimation.seeded import takes_seeds
+from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
     Spread,
@@ -29,29 +29,33 @@ from fullrank.inference.estimation.uncertainty import (
     spread,
     squared_weights,
 )
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
-METRICS = ("recall@10", "ndcg@10", "ap@10")
-PROCEDURES = ("influence", "bootstrap")
+UNCERTAINTIES = ("influence", "bootstrap")
+_NO_REFITS = (
+    "No intervals: {} has no derivative, and what could be drawn again of this sample is not known."
+)
 _NONE = Interval(float("nan"), float("nan"))
 
 
-@takes_several
+@takes_several(Estimates.of)
+@takes_seeds
 def estimate(
-    sample: RankSample | ExactRanks | ArrayLike,
+    ranks: Ranks,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
-    method: str = "auto",
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    method: Named = "auto",
     also: str | Metric | Iterable[str | Metric] = (),
     n_items: int | None = None,
     design: str | Design | None = None,
     anchor: Any = None,
     grid: RankGrid | None = None,
+    interval_for: str = "population",
+    uncertainty: str = "influence",
     confidence_level: float | None = 0.95,
-    target: str = "population",
-    procedure: str = "influence",
     n_resamples: int = 500,
     progress: bool | Progress | None = None,
     rng: RandomState = None,
@@ -61,10 +65,12 @@ def estimate(
 
     Parameters
     ----------
-    sample : a RankSample or ExactRanks; or an array of ranks, with `n_items` and `design`
-        beside it; or a mapping from names of models to such, for `Estimates` in one table
-    method : "auto", or the name of an estimator (``METHODS`` lists them)
+    ranks : a RankSample or ExactRanks; or an array, series or tensor of ranks, with `n_items` and
+        `design` beside it; `Seeds` of one model; a data frame with a column ``rank`` (see
+        `read_ranks`); or a mapping from names of models to any of these, for `Estimates`
+        in one table
     metrics : names such as ``"ndcg@10"``; one fit serves them all
+    method : "auto", or the name of an estimator (``METHODS`` lists them)
     also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
         neither change the fit nor are they shown
     n_items, design : for a plain array alone: the catalogue size, and how the candidates were
@@ -73,14 +79,15 @@ def estimate(
         borrows (`fullrank.anchored`); default: that of the sample, if it has one
     grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
         the others of the call
-    confidence_level : of the intervals; None for none, which saves time for multi-target
-        users
-    target : {"population", "users"}
+    interval_for : {"population", "users"}
         What the intervals are about: the metric over all users like these, or the metric that
         ranking every item for these very users would give
-    procedure : {"influence", "bootstrap"}
+    uncertainty : {"influence", "bootstrap"}
         Standard errors from how the estimate moves with each outcome (exact derivatives, at the
-        cost of a fit), or from `n_resamples` refits
+        cost of a fit), or from `n_resamples` refits, as for every estimator without derivatives
+    confidence_level : of the intervals; None for none, which saves time for multi-target
+        users
+    n_resamples : number of refits
     progress : True for a line on stderr, or a function of (done, total); of the refits
     rng : seed or generator of the refits
     settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
@@ -101,62 +108,65 @@ def estimate(
     >>> sample = simulate(
     ...     [3, 8, 20, 50, 120, 400] * 100, n_items=2000, design="adaptive:25,limit=200", rng=0
     ... )
-    >>> found = estimate(sample, metrics="recall@100")
+    >>> found = estimate(sample, "recall@100")
     >>> round(found["recall@100"], 1)
     0.7
     >>> found.confidence_interval["recall@100"].low < 2 / 3
     True
     """
-    ranks = complete(sample, method)
-    if ranks is not None:
-        described = {
-            "n_items": n_items, "design": design, "anchor": anchor,
-        }  # fmt: skip
-        given = [name for name, value in described.items() if value is not None]
-        for key in (*given, *settings):
+    checks.no_slips(settings, estimate)
+    taken = as_ranks(ranks, n_items=n_items, design=design)
+    exact = complete(taken, method)
+    if exact is not None:
+        for key in (*(["anchor"] if anchor is not None else []), *settings):
             raise InputError(f"`{key}` must not be given for exact ranks, which are not estimated.")
         return estimate_exact(
-            ranks,
-            sample,  # type: ignore[arg-type]
+            exact,
+            taken,
             parse_all(metrics),
             also=_some(also),
             grid=_checked_grid(grid),
             level=None if confidence_level is None else check_level(confidence_level),
-            target=checks.choice("target", target, TARGETS),
-            procedure=checks.choice("procedure", procedure, PROCEDURES),
+            interval_for=checks.choice("interval_for", interval_for, TARGETS),
+            uncertainty=checks.choice("uncertainty", uncertainty, UNCERTAINTIES),
             n_resamples=checks.integer("n_resamples", n_resamples, low=20),
             rng=lambda: generator(rng),
         )
-    taken = _sample(sample, n_items, design)
+    if isinstance(taken, ExactRanks):
+        raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
     _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
     # with several targets for a user every interval costs seconds: a curve does without
     wanted = asked if taken.several else (*asked, *beside)
-    target = checks.choice("target", target, TARGETS)
-    procedure = checks.choice("procedure", procedure, PROCEDURES)
+    interval_for = checks.choice("interval_for", interval_for, TARGETS)
+    uncertainty = checks.choice("uncertainty", uncertainty, UNCERTAINTIES)
     level = None if confidence_level is None else check_level(confidence_level)
     chosen = choose(method, taken, settings)
     if anchor is not None:
-        if chosen.name != "smoothed":
+        if not chosen.method.borrows:
             raise InputError(f"`anchor` must not be given to {chosen.name}; smoothed takes it.")
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)
+    if not chosen.analytic:  # without a derivative, refits tell how it moves
+        uncertainty = "bootstrap"
     on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)
     values, distribution = point(taken, (*asked, *beside), fixed, on)
     if level is None:
         found = _nothing(len(wanted))
-    elif procedure == "bootstrap":
+    elif not chosen.analytic and not can_refit(taken, interval_for):
+        found = _nothing(len(wanted), {interval_for: (_NO_REFITS.format(chosen.name),)})
+    elif uncertainty == "bootstrap":
         number = checks.integer("n_resamples", n_resamples, low=20)
         report = reporter(progress, "refits")
-        found = _refitted(taken, wanted, chosen, on, target, number, generator(rng), report)
+        found = _refitted(taken, wanted, chosen, on, interval_for, number, generator(rng), report)
     else:
         found = spread(taken, wanted, fixed, on)
     names = [metric.name for metric in wanted]
-    errors, bias = found.sampling_error(target), np.broadcast_to(found.bias, len(wanted))
+    errors, bias = found.sampling_error(interval_for), np.broadcast_to(found.bias, len(wanted))
     # a sample without spread still leaves open what it has not seen of the population
-    unseen = 1.0 / squared_weights(taken) if target == "population" else None
+    unseen = 1.0 / squared_weights(taken) if interval_for == "population" else None
     ends = [
         interval(values[name], error, level or 0.95, unseen, bias=wide).with_(values[name])
         for name, error, wide in zip(names, errors.tolist(), bias.tolist(), strict=True)
@@ -166,25 +176,23 @@ def estimate(
         ends = [one.with_(low).with_(high) for one, (low, high) in zip(ends, none, strict=True)]
     own, known = len(asked), dict(zip(names, ends, strict=True))
     return Estimate(
-        values=MappingProxyType({name: values[name] for name in names[:own]}),
-        standard_error=MappingProxyType(
-            dict(zip(names, found.standard_error(target)[:own].tolist(), strict=False))
+        values={name: values[name] for name in names[:own]},
+        standard_error=dict(
+            zip(names, found.standard_error(interval_for)[:own].tolist(), strict=False)
         ),
-        confidence_interval=MappingProxyType(dict(zip(names, ends[:own], strict=False))),
-        also=MappingProxyType(
-            {one.name: (values[one.name], known.get(one.name, _NONE)) for one in beside}
-        ),
+        confidence_interval=dict(zip(names, ends[:own], strict=False)),
+        also={one.name: (values[one.name], known.get(one.name, _NONE)) for one in beside},
         confidence_level=level,
-        target=target,
-        procedure=procedure,
+        interval_for=interval_for,
+        uncertainty=uncertainty,
         diagnosis=diagnose(
             taken,
             asked,
             found.first(own),
             fixed,
             distribution,
-            target,
-            counts_smoothing=procedure == "influence",
+            interval_for,
+            counts_smoothing=uncertainty == "influence",
         ),
         naive=_naive(taken, asked),
         method=chosen.name if distribution is None else distribution.method,
@@ -203,26 +211,6 @@ def _checked_grid(grid: Any) -> RankGrid | None:
     if grid is not None and not isinstance(grid, RankGrid):
         raise InputError(f"`grid` must be a RankGrid, not {type(grid).__name__}.")
     return grid
-
-
-def _sample(
-    sample: RankSample | ExactRanks | ArrayLike, n_items: int | None, design: str | Design | None
-) -> RankSample:
-    given = {"n_items": n_items, "design": design}
-    if isinstance(sample, RankSample):
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(f"`{name}` must not be given: the RankSample carries it.")
-        return sample
-    if isinstance(sample, ExactRanks):
-        raise InputError('`method` must be "auto" for exact ranks, which are not estimated.')
-    if n_items is None or design is None:
-        missing = "n_items" if n_items is None else "design"
-        raise InputError(
-            f"`{missing}` must be given with a plain array of ranks, as in n_items=3706, "
-            'design="sampled:100".'
-        )
-    return RankSample.from_ranks(sample, n_items=n_items, design=design)
 
 
 def _some(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
@@ -244,7 +232,7 @@ def _refitted(
     metrics: tuple[Metric, ...],
     chosen: Chosen,
     grid: RankGrid,
-    target: str,
+    interval_for: str,
     n_resamples: int,
     rng: np.random.Generator,
     report: Progress | None,
@@ -255,7 +243,7 @@ def _refitted(
         metrics,
         chosen,
         grid,
-        target=target,
+        interval_for=interval_for,
         n_resamples=n_resamples,
         rng=rng,
         report=report,
@@ -264,12 +252,12 @@ def _refitted(
     return Spread(population=error, users=error, bias=np.abs(errors.mean(axis=0)))
 
 
-def _nothing(size: int) -> Spread:
+def _nothing(size: int, notes: Mapping[str, tuple[str, ...]] | None = None) -> Spread:
     none = np.full(size, np.nan)
-    return Spread(none, none)
+    return Spread(none, none, notes=notes or {})
 
 
 def _naive(sample: RankSample, metrics: tuple[Metric, ...]) -> Mapping[str, float] | None:
     if sample.design.adaptive or sample.several:
         return None
-    return MappingProxyType({metric.name: sample.naive(metric) for metric in metrics})
+    return {metric.name: sample.naive(metric) for metric in metrics}

@@ -8,7 +8,6 @@ sample. With v_u the metric of user u and w_u the user's weight, the standard er
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import MappingProxyType
 
 import numpy as np
 
@@ -19,9 +18,9 @@ from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, reasons
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import interval
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.inference.statistics.resampled_means import bootstrap_means
-from fullrank.metrics import Metric
+from fullrank.metrics import ByMetric, Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 NAME = "exact"
@@ -36,8 +35,8 @@ def estimate_exact(
     also: tuple[Metric, ...],
     grid: RankGrid | None,
     level: float | None,
-    target: str,
-    procedure: str,
+    interval_for: str,
+    uncertainty: str,
     n_resamples: int,
     rng: Callable[[], np.random.Generator],
 ) -> Estimate:
@@ -46,9 +45,9 @@ def estimate_exact(
     values = ranks.metrics(metrics)
     errors, people = np.full(len(metrics), np.nan), None
     notes: tuple[str, ...] = ()
-    if level is not None and target == "users":
+    if level is not None and interval_for == "users":
         errors = np.zeros(len(metrics))  # of these very users nothing is left open
-    elif level is not None and procedure == "bootstrap":
+    elif level is not None and uncertainty == "bootstrap":
         errors, people = _resampled(ranks, metrics, n_resamples, rng())
     elif level is not None:
         errors, people, notes = _errors(ranks, metrics, values)
@@ -58,21 +57,21 @@ def estimate_exact(
     }
     hits = {metric.name: _hits(ranks, metric) for metric in metrics}
     return Estimate(
-        values=MappingProxyType(values),
-        standard_error=MappingProxyType(dict(zip(names, errors.tolist(), strict=True))),
-        confidence_interval=MappingProxyType(ends),
-        also=MappingProxyType(exact_values(ranks, also, level)),
+        values=ByMetric(values),
+        standard_error=ByMetric(dict(zip(names, errors.tolist(), strict=True))),
+        confidence_interval=ByMetric(ends),
+        also=ByMetric(exact_values(ranks, also, level)),
         confidence_level=level,
-        target=target,
-        procedure=procedure,
+        interval_for=interval_for,
+        uncertainty=uncertainty,
         diagnosis=Diagnosis(
             blind_share=0.0,
             resolution=1.0,
-            hits=MappingProxyType(hits),
-            leans=MappingProxyType(dict.fromkeys(names, 0.0)),
-            warnings=MappingProxyType(
+            hits=hits,
+            leans=dict.fromkeys(names, 0.0),
+            warnings=ByMetric(
                 {
-                    metric.name: _warnings(ranks, metric, hits[metric.name], target)
+                    metric.name: _warnings(ranks, metric, hits[metric.name], interval_for)
                     for metric in metrics
                 }
             ),
@@ -139,7 +138,7 @@ def _resampled(
     """Standard errors of users drawn again."""
     if ranks.count is not None:
         raise InputError(
-            '`procedure` must not be "bootstrap" where only counts are kept: users are not there '
+            '`uncertainty` must not be "bootstrap" where only counts are kept: users are not there '
             "to be drawn again."
         )
     each = pseudo_values(ranks, metrics)
@@ -153,11 +152,11 @@ def _hits(ranks: ExactRanks, metric: Metric) -> float:
     return float(inside.sum() if ranks.count is None else ranks.count[inside].sum())
 
 
-def _warnings(ranks: ExactRanks, metric: Metric, hits: float, target: str) -> tuple[str, ...]:
+def _warnings(ranks: ExactRanks, metric: Metric, hits: float, interval_for: str) -> tuple[str, ...]:
     """Where users are nearly all alike, the population is hardly seen."""
-    if target == "users":
+    if interval_for == "users":
         return ()
-    why = reasons(metric, method=NAME, ranks=1.0, hits=hits)
+    why = reasons(metric, ranks=1.0, hits=hits, honest=True)
     if hits >= FEW and metric.k is not None and ranks.total_targets - hits < FEW:
         why.append(f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable.")
     return tuple(why)

@@ -17,18 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.checks import generator
 from fullrank._lib.types import Array, Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.estimators.methods import Chosen, choose, values_of
+from fullrank.estimators.methods import Chosen, Named, choose, values_of
 from fullrank.estimators.multi_target import Mean, several_targets
 from fullrank.estimators.system import columns_of
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.estimation.refits import resampled
+from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 
 # How alike smoothing biases models of the same users and design: part of it cancels in differences.
 # Calibrated on the tuning part of the rank bank, by P(best) (docs/studies/hundred.md).
 SHARED_BIAS = 0.6
+REFITS = 200  # of an estimator without a derivative
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -59,10 +62,10 @@ class PseudoValues:
 
 
 def pseudo_values(
-    result: RankSample | ExactRanks,
-    metrics: str | Metric | Iterable[str | Metric],
+    ranks: RankSample | ExactRanks,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
-    method: str = "auto",
+    method: Named = "auto",
     grid: RankGrid | None = None,
     **settings: Any,
 ) -> PseudoValues:
@@ -70,7 +73,7 @@ def pseudo_values(
 
     Parameters
     ----------
-    result : a RankSample with its rows, or ExactRanks
+    ranks : a RankSample with its rows, or ExactRanks
     metrics : names such as ``"ndcg@10"``
     method, grid, settings : as in `estimate`; exact ranks need none
 
@@ -83,20 +86,18 @@ def pseudo_values(
     (200, 1)
     """
     wanted = parse_all(metrics)
-    ranks = complete(result, method)
-    if ranks is not None:
-        return _of_ranks(ranks, wanted)
-    if not isinstance(result, RankSample):
-        raise InputError(
-            f"`result` must be a RankSample or ExactRanks, not {type(result).__name__}."
-        )
-    if result.rows is None:
-        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
-    chosen = choose(method, result, settings)
-    on = grid if grid is not None else RankGrid.default(int(result.pool.max()))
-    rows = result.rows
-    settled = chosen.settled(result, on)
-    parts, bias = contributions(result, wanted, settled, on)
+    exact = complete(ranks, method)
+    if exact is not None:
+        return _of_ranks(exact, wanted)
+    if not isinstance(ranks, RankSample):
+        raise InputError(f"`ranks` must be a RankSample or ExactRanks, not {type(ranks).__name__}.")
+    if ranks.rows is None:
+        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
+    chosen = choose(method, ranks, settings)
+    on = grid if grid is not None else RankGrid.default(int(ranks.pool.max()))
+    rows = ranks.rows
+    settled = chosen.settled(ranks, on)
+    parts, bias = contributions(ranks, wanted, settled, on)
     each, weight = np.arange(rows.rank.size), rows.weight
     users = None
     if rows.user is not None:
@@ -105,8 +106,12 @@ def pseudo_values(
     values = np.column_stack([np.bincount(each, part, weight.size) for part in parts.T])
     share = weight[:, None] / weight.sum()
     values = np.divide(values, share, out=np.zeros_like(values), where=share > 0.0)
-    estimate = np.array(values_of(result, wanted, settled, on))
+    estimate = np.array(values_of(ranks, wanted, settled, on))
     values += estimate - (share * values).sum(axis=0)  # but for rounding
+    if not chosen.analytic:
+        values = estimate + (values - estimate) * _refitted(
+            ranks, wanted, settled, on, values, share
+        )
     return PseudoValues(
         metrics=tuple(metric.name for metric in wanted),
         user=None if users is None else checks.frozen(users),
@@ -114,9 +119,32 @@ def pseudo_values(
         estimate=checks.frozen(estimate),
         weight=checks.frozen(weight),
         method=chosen.name,
-        exact=chosen.name == "exact",
+        exact=chosen.method.exact,
         bias_square=checks.frozen(bias**2),
     )
+
+
+def _refitted(
+    sample: RankSample,
+    metrics: tuple[Metric, ...],
+    chosen: Chosen,
+    grid: RankGrid,
+    values: Floats,
+    share: Floats,
+) -> Floats:
+    """What numerical derivatives are to be multiplied by, to have the spread of the bootstrap."""
+    errors = resampled(
+        sample,
+        metrics,
+        chosen,
+        grid,
+        interval_for="population",
+        n_resamples=REFITS,
+        rng=generator(0),
+    )
+    spread = np.sqrt(((share * (values - (share * values).sum(axis=0))) ** 2).sum(axis=0))
+    wanted = errors.std(axis=0, ddof=1)
+    return np.asarray(np.divide(wanted, spread, out=np.ones_like(wanted), where=spread > 0.0))
 
 
 def complete(sample: Any, method: Any = "auto") -> ExactRanks | None:
@@ -152,9 +180,7 @@ def needs_own_catalogue(
 ) -> NDArray[np.bool_]:
     """Which metrics look at the size of a user's own catalogue, where catalogues differ."""
     differ = bool((sample.pool != grid.n_items).any())
-    looks = [metric.kind == "auc" or (metric.kind == "precision" and metric.k is None)
-             for metric in metrics]  # fmt: skip
-    return np.array(looks) & differ
+    return np.array([metric.looks_at_catalogue for metric in metrics]) & differ
 
 
 def _by_offset(
@@ -177,7 +203,7 @@ def _by_offset(
 
 def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
     if ranks.count is not None:
-        raise InputError("`result` must have its rows; counts alone do not tell users apart.")
+        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
     users, weight = None, ranks.weight
     values = np.column_stack([ranks.gains(metric) for metric in metrics])
     if ranks.user is not None and not ranks.several:  # by user, as others are

@@ -21,7 +21,7 @@ from fullrank.designs import RankGrid
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Chosen, point, values_of
 from fullrank.estimators.system import observed_system
-from fullrank.estimators.uniform.likelihood import default_steps, refits
+from fullrank.estimators.uniform.likelihood import default_steps, mle, refits
 from fullrank.metrics import Metric
 from fullrank.samples import RankDistribution, RankSample, simulate
 from fullrank.samples.sample import Rows
@@ -35,7 +35,7 @@ def resampled(
     chosen: Chosen,
     grid: RankGrid,
     *,
-    target: str,
+    interval_for: str,
     n_resamples: int,
     rng: np.random.Generator,
     report: Progress | None = None,
@@ -45,7 +45,7 @@ def resampled(
     errors = []
     for start in range(0, n_resamples, _BLOCK):
         number = min(_BLOCK, n_resamples - start)
-        if target == "population":
+        if interval_for == "population":
             samples = [_users_again(sample, rng) for _ in range(number)]
             truth = np.array([list(values.values())])
         else:
@@ -59,6 +59,14 @@ def resampled(
         if report is not None:
             report(start + number, n_resamples)
     return np.concatenate(errors)
+
+
+def can_refit(sample: RankSample, target: str) -> bool:
+    """Whether it is known what to draw again."""
+    if target == "population":
+        return True
+    plain = not sample.several and sample.n_items is not None
+    return plain and np.array_equal(sample.weight, sample.count)
 
 
 def _fitted(
@@ -80,7 +88,11 @@ def _fitted(
 
 def _plain_steps(chosen: Chosen, sample: RankSample) -> int | None:
     """The number of EM steps, where EM in one catalogue is all there is to an estimate."""
-    if chosen.name != "MLE" or chosen.settings.get("tol") is not None or sample.n_items is None:
+    if (
+        chosen.method.fit is not mle
+        or chosen.settings.get("tol") is not None
+        or sample.n_items is None
+    ):
         return None
     if sample.several:
         return None
@@ -139,11 +151,11 @@ def _ranks(
     """The true ranks of as many users, drawn from P̂."""
     if distribution is None or sample.n_items is None:
         raise InputError(
-            '`target` must be "population" where users have several targets or catalogues of '
+            '`interval_for` must be "population" where users have several targets or catalogues of '
             "their own: what could be drawn again for these users is not known."
         )
     if not np.array_equal(sample.weight, sample.count):
-        raise InputError('`target` must be "population" where users have weights.')
+        raise InputError('`interval_for` must be "population" where users have weights.')
     mass = np.maximum(distribution.mass, 0.0)
     grid = distribution.grid
     bins = np.repeat(np.arange(mass.size), rng.multinomial(sample.n_targets, mass / mass.sum()))

@@ -9,7 +9,6 @@ import numpy as np
 
 from fullrank._lib import tabular
 from fullrank.estimators.uniform.mapping import fit_beta
-from fullrank.inference.explanation.explain import MAPPED
 from fullrank.metrics import parse
 from fullrank.samples import ExactRanks, RankSample
 
@@ -93,13 +92,13 @@ def stands_for(
     found = {}
     for name in metrics:
         metric = parse(name)
-        if mapping and metric.k and metric.k < mapping.sample_size and metric.kind in MAPPED:
+        if mapping and metric.k and metric.k < mapping.sample_size and metric.promises.hits:
             place = mapping(metric.k)
             found[name] = {
                 "k": place,
                 "mapping": str(mapping),
                 "sample_size": mapping.sample_size,
-                "text": f"{metric.kind}@{round(place):,} in the catalogue ({mapping})",
+                "text": f"{metric.word}@{round(place):,} in the catalogue ({mapping})",
             }
     return found
 

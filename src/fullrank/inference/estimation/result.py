@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks, tabular
+from fullrank._lib import tabular
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.diagnosis import Diagnosis
 from fullrank.inference.estimation.remarks import is_told, page, remarks, stands_for, table
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import parse_all
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import ByMetric, named
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 PEOPLE = {"population": "all users like these", "users": "these users"}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Estimate(tabular.Tabular):
     """Full-catalogue metrics estimated from a sample.
 
@@ -32,7 +31,7 @@ class Estimate(tabular.Tabular):
     values : metric name to estimate
     standard_error, confidence_interval : metric name to its standard error and `Interval`; NaN
         where there is no argument for one (`diagnosis.notes` says why)
-    confidence_level, target, procedure : of the intervals
+    confidence_level, interval_for, uncertainty : of the intervals
     diagnosis : what the sample cannot show, and where the interval should not be trusted
     naive : metric name to the sampled metric as it is, for contrast; None where there is none
     method, reason : which estimator, and why it was picked
@@ -51,8 +50,8 @@ class Estimate(tabular.Tabular):
     standard_error: Mapping[str, float]
     confidence_interval: Mapping[str, Interval]
     confidence_level: float | None
-    target: str
-    procedure: str
+    interval_for: str
+    uncertainty: str
     diagnosis: Diagnosis
     naive: Mapping[str, float] | None
     method: str
@@ -63,12 +62,16 @@ class Estimate(tabular.Tabular):
     n_users: int
     n_items: int | None
     average_size: float
-    sample: RankSample | ExactRanks = field(repr=False)
-    also: Mapping[str, tuple[float, Interval]] = field(
-        default_factory=lambda: MappingProxyType({}), repr=False
-    )
-    bounds: Bounds | None = field(default=None, repr=False)
-    seeds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}), repr=False)
+    sample: RankSample | ExactRanks
+    also: Mapping[str, tuple[float, Interval]] = field(default_factory=dict)
+    bounds: Bounds | None = None
+    seeds: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("values", "standard_error", "confidence_interval", "naive", "also", "seeds"):
+            found = getattr(self, name)
+            if found is not None:
+                object.__setattr__(self, name, ByMetric(found))
 
     @property
     def blind_share(self) -> float:
@@ -81,9 +84,7 @@ class Estimate(tabular.Tabular):
         return self.diagnosis.resolution
 
     def __getitem__(self, metric: str) -> float:
-        (parsed,) = parse_all(metric)
-        checks.choice("metric", parsed.name, self.values)
-        return self.values[parsed.name]
+        return self.values[named(metric, self.values)]
 
     def with_bounds(self) -> Estimate:
         """The same with `fullrank.bounds` of its metrics, for the same people and level."""
@@ -96,12 +97,14 @@ class Estimate(tabular.Tabular):
                 "`bounds` must not be given for several seeds: they hold for the ranks of one seed."
             )
         level = 0.95 if self.confidence_level is None else self.confidence_level
-        found = bounds(self.sample, list(self.values), target=self.target, confidence_level=level)
+        found = bounds(
+            self.sample, list(self.values), interval_for=self.interval_for, confidence_level=level
+        )
         return replace(self, bounds=found)
 
     def marked(self, metric: str) -> bool:
         """Whether a metric is shown with a ▲: below what the sample shows, or with a warning."""
-        return metric in self.diagnosis.blind or bool(self.diagnosis.warnings.get(metric))
+        return self.diagnosis.marks(metric) or bool(self.diagnosis.warnings.get(metric))
 
     def remarks(self) -> list[str]:
         """What to know about the numbers, the most useful first."""
@@ -118,8 +121,8 @@ class Estimate(tabular.Tabular):
             "reason": self.reason,
             "recovers_exact": self.recovers_exact,
             "confidence_level": self.confidence_level,
-            "target": self.target,
-            "procedure": self.procedure,
+            "interval_for": self.interval_for,
+            "uncertainty": self.uncertainty,
             "n_targets": self.n_targets,
             "n_users": self.n_users,
             "n_items": self.n_items,
@@ -159,10 +162,14 @@ class Estimate(tabular.Tabular):
         return found if is_told(self.sample, name) else None
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimated recall curve. Returns the axes."""
-        if self.distribution is None:
-            raise InputError("`plot` must be asked of samples with one target for each user.")
-        return self.distribution.plot(ax)
+        """Draw the estimated recall curve; of multi-target users, the metrics. Returns the axes."""
+        if self.distribution is not None:
+            return self.distribution.plot(ax)
+        ax = tabular.axes(ax)
+        ends = list(self.confidence_interval.values())
+        tabular.whiskers(ax, list(self.values), list(self.values.values()), ends)
+        ax.set_xlabel("metric on the full catalogue, with its interval")
+        return ax
 
     def __str__(self) -> str:
         return page({"": self}, self.diagnosis.assumed)
@@ -180,7 +187,7 @@ class Estimate(tabular.Tabular):
         """The names of the table's columns."""
         head = ["metric", "naive", "full catalogue"]
         if self.confidence_level is not None:
-            head.append(f"{100 * self.confidence_level:g} % for {PEOPLE[self.target]}")
+            head.append(f"{100 * self.confidence_level:g} % for {PEOPLE[self.interval_for]}")
         return head + (["bounds"] if self.bounds is not None else [])
 
     def cells(self, name: str) -> list[str]:

@@ -10,9 +10,10 @@ bound on the bias of smoothing is the mean of those of the seeds, for it may be 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,11 +22,37 @@ from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.inference.estimation.influence import PseudoValues, pseudo_values
 from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import interval
-from fullrank.inference.statistics.interval import Interval
-from fullrank.metrics import Metric, parse_all
-from fullrank.samples import RankDistribution
-from fullrank.samples.seeds import Seeds
+from fullrank.inference.statistics.normal import Interval
+from fullrank.metrics import DEFAULT, Metric, parse_all
+from fullrank.samples import RankDistribution, Seeds, read_ranks
+from fullrank.tables.columnar import is_frame
+
+_OF_FRAME = ("n_items", "sample_size", "design", "excluded", "columns")
+
+
+def takes_seeds(estimate: Callable[..., Estimate]) -> Callable[..., Any]:
+    """Let an estimate of one sample take several seeds of a model, or a data frame of ranks."""
+
+    @functools.wraps(estimate)
+    def called(ranks: Any = None, *given: Any, **settings: Any) -> Any:
+        if isinstance(ranks, Seeds):
+            bound = inspect.signature(estimate).bind(ranks, *given, **settings).arguments
+            bound |= bound.pop("settings", {})
+            bound.pop("ranks")
+            return seeded_estimate(ranks, estimate, **{"metrics": DEFAULT, **bound})
+        if not is_frame(ranks):
+            return estimate(ranks, *given, **settings)
+        told = {key: settings.pop(key) for key in _OF_FRAME if key in settings}
+        read = read_ranks(ranks, **told)
+        found = {name: called(one, *given, **settings) for name, one in read.items()}
+        several = Estimates.of(found)
+        if len(found) > 1:
+            return replace(several, assumed=tuple(dict.fromkeys((*read.notes, *several.assumed))))
+        return next(iter(found.values()))
+
+    return called
 
 
 def averaged(samples: Iterable[PseudoValues]) -> PseudoValues:
@@ -69,14 +96,14 @@ def seeded_estimate(
     notes = (*_note(each, spread), *seeds.notes, *first.diagnosis.notes)
     return replace(
         first,
-        values=MappingProxyType(values),
-        standard_error=MappingProxyType(errors),
-        confidence_interval=MappingProxyType(ends),
+        values=values,
+        standard_error=errors,
+        confidence_interval=ends,
         naive=_mean_naive(each),
         also=_mean_also(each),
         distribution=_mixture(each),
         diagnosis=replace(first.diagnosis, notes=notes),
-        seeds=MappingProxyType(spread),
+        seeds=spread,
     )
 
 
@@ -93,10 +120,10 @@ def _uncertainty(
         nan = Interval(float("nan"), float("nan"))
         return dict.fromkeys(names, float("nan")), dict.fromkeys(names, nan)
     bias, people = np.zeros(len(names)), None
-    if first.target == "population" and first.procedure == "influence":
+    if first.interval_for == "population" and first.uncertainty == "influence":
         how = {key: value for key, value in settings.items() if key in _FIT}
         wanted = parse_all(names)
-        found = averaged(pseudo_values(one, wanted, **how) for one in seeds.values())
+        found = averaged(pseudo_values(one, wanted, **how) for one in seeds.samples.values())
         share = found.weight / found.weight.sum()
         moves = share[:, None] * (found.values - found.estimate)
         sampling = np.sqrt((moves**2).sum(axis=0))
@@ -139,9 +166,7 @@ def _mean_naive(each: Mapping[str, Estimate]) -> Mapping[str, float] | None:
     found = [one.naive for one in each.values()]
     if any(one is None for one in found):
         return None
-    return MappingProxyType(
-        {name: float(np.mean([one[name] for one in found if one])) for name in found[0] or {}}
-    )
+    return {name: float(np.mean([one[name] for one in found if one])) for name in found[0] or {}}
 
 
 def _mean_also(each: Mapping[str, Estimate]) -> Mapping[str, tuple[float, Interval]]:
@@ -150,9 +175,7 @@ def _mean_also(each: Mapping[str, Estimate]) -> Mapping[str, tuple[float, Interv
     means = {
         name: float(np.mean([one.also[name][0] for one in each.values()])) for name in first.also
     }
-    return MappingProxyType(
-        {name: (mean, first.also[name][1].with_(mean)) for name, mean in means.items()}
-    )
+    return {name: (mean, first.also[name][1].with_(mean)) for name, mean in means.items()}
 
 
 def _mixture(each: Mapping[str, Estimate]) -> RankDistribution | None:

@@ -27,8 +27,7 @@ from fullrank.designs import RankGrid
 from fullrank.estimators.methods import Chosen
 from fullrank.estimators.system import Sensitivity
 from fullrank.inference.estimation.influence import contributions, needs_own_catalogue
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import biased_quantile
+from fullrank.inference.statistics.normal import Interval, biased_quantile
 from fullrank.inference.statistics.proportions import wilson
 from fullrank.metrics import Metric
 from fullrank.samples import RankSample
@@ -36,11 +35,11 @@ from fullrank.samples import RankSample
 TARGETS = ("population", "users")
 _SEVERAL = (
     "No intervals for these users alone where users are multi-target: the draws of one user "
-    'are shared by the user\'s targets. Use target="population".'
+    'are shared by the user\'s targets. Use interval_for="population".'
 )
 _OWN = (
     "No interval of {} for these users alone where users have catalogues of their own. "
-    'target="population" has it.'
+    'interval_for="population" has it.'
 )
 
 
@@ -53,13 +52,13 @@ class Spread:
     bias: Floats | float = 0.0
     notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # why there is none
 
-    def sampling_error(self, target: str) -> Floats:
+    def sampling_error(self, interval_for: str) -> Floats:
         """What another sample would change."""
-        return self.population if target == "population" else self.users
+        return self.population if interval_for == "population" else self.users
 
-    def standard_error(self, target: str) -> Floats:
+    def standard_error(self, interval_for: str) -> Floats:
         """The same with the bias, as comparisons have it."""
-        return np.hypot(self.sampling_error(target), self.bias)
+        return np.hypot(self.sampling_error(interval_for), self.bias)
 
     def first(self, number: int) -> Spread:
         """Keep the first metrics alone."""
@@ -170,7 +169,8 @@ def interval(
     if not np.isfinite(standard_error):
         return Interval(float("nan"), float("nan"))
     if standard_error <= 1e-12 and n_users is not None:
-        return wilson(min(max(centre, 0.0), 1.0) * n_users, n_users, confidence_level)
+        hits = min(max(centre, 0.0), 1.0) * n_users
+        return wilson(hits, n_users, confidence_level=confidence_level)
     reach = bias
     if standard_error > 0.0:
         shift = min(bias / standard_error, 1e12)

@@ -12,15 +12,13 @@ from fullrank._lib import checks, tabular
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
 from fullrank.inference.estimation.influence import pseudo_values
-from fullrank.inference.statistics.means import METHODS, SampleMean, mean_interval
-from fullrank.metrics import Metric, parse_all
+from fullrank.inference.statistics.means import UNCERTAINTIES, SampleMean, mean_interval
+from fullrank.metrics import DEFAULT, ByMetric, Metric, named
 from fullrank.samples import ExactRanks
 from fullrank.tables import ids as _ids
 
-_METRICS = ("recall@10", "ndcg@10", "ap@10")
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class UserMeans(tabular.Tabular):
     """Metric names to their means over sampled users.
 
@@ -32,8 +30,15 @@ class UserMeans(tabular.Tabular):
     means: Mapping[str, SampleMean]
 
     def __getitem__(self, metric: str | Metric) -> SampleMean:
-        (parsed,) = parse_all(metric)
-        return self.means[checks.choice("metric", parsed.name, self.means)]
+        return self.means[named(metric, self.means)]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every mean with its interval. Returns the axes."""
+        ax = tabular.axes(ax)
+        ends = [one.confidence_interval for one in self.means.values()]
+        tabular.whiskers(ax, list(self.means), [one.value for one in self.means.values()], ends)
+        ax.set_xlabel("mean over users, with its interval")
+        return ax
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -63,11 +68,11 @@ class UserMeans(tabular.Tabular):
 
 def user_means(
     ranks: ExactRanks,
-    metrics: str | Metric | Iterable[str | Metric] = _METRICS,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
-    method: str = "auto",
+    uncertainty: str = "auto",
     users: UserSample | None = None,
-    target: str = "users",
+    interval_for: str = "users",
     population: int | None = None,
     confidence_level: float = 0.95,
 ) -> UserMeans:
@@ -77,11 +82,12 @@ def user_means(
     ----------
     ranks : exact ranks of the sampled users
     metrics : names such as ``"ndcg@10"``
-    method : "auto" takes Wilson's interval where every user's value is 0 or 1 (recall with one
+    uncertainty : "auto" takes Wilson's interval where every user's value is 0 or 1 (recall with one
         target, hit rate), and t elsewhere; or "t", "normal", "wilson", "hoeffding" for all
     users : the `UserSample` whose users were ranked, which brings strata and the population; the
         weights in `ranks` count without it
-    target : with `users`, the "users" they were drawn from, or the "population" of users like them
+    interval_for : with `users`, the "users" they were drawn from, or the "population" of users
+        like them
     population : instead of `users`, how many there are of whom these were drawn simply
     confidence_level : between 0 and 1
 
@@ -99,7 +105,7 @@ def user_means(
     recall@10  0.2020 (SE 0.0155) [0.1733, 0.2341] at 95 % (wilson, 500 of 2,000 users)
     ndcg@10    0.0911 (SE 0.0079) [0.0755, 0.1066] at 95 % (t, 500 of 2,000 users)
     """
-    checks.choice("method", method, ("auto", *METHODS))
+    checks.choice("uncertainty", uncertainty, ("auto", *UNCERTAINTIES))
     if not isinstance(ranks, ExactRanks):
         raise InputError(f"`ranks` must be ExactRanks, not {type(ranks).__name__}.")
     found = pseudo_values(ranks, metrics)
@@ -113,11 +119,11 @@ def user_means(
         hits = bool(((values == 0.0) | (values == 1.0)).all())
         means[name] = mean_interval(
             values,
-            method=("wilson" if hits else "t") if method == "auto" else method,
+            uncertainty=("wilson" if hits else "t") if uncertainty == "auto" else uncertainty,
             users=users,
-            target=target,
+            interval_for=interval_for,
             weight=None if users is not None else found.weight,
             population=population,
             confidence_level=confidence_level,
         )
-    return UserMeans(means=means)
+    return UserMeans(means=ByMetric(means))

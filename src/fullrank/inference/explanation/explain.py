@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
+from fullrank._lib.tabular import takes_several
 from fullrank.designs import Design, expected_metric
 from fullrank.errors import InputError
 from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
-from fullrank.inference.explanation.result import Explanation
-from fullrank.metrics import Metric, parse_all
-from fullrank.samples import ExactRanks, RankSample
+from fullrank.inference.explanation.result import Explanation, Explanations
+from fullrank.metrics import DEFAULT, Metric, parse_all
+from fullrank.samples import ExactRanks
+from fullrank.samples.as_ranks import Ranks, as_ranks
 
-METRICS = ("hit_rate@10",)
-MAPPED = ("hit_rate", "recall", "capped_recall")  # the same where users have one target
 _SAYS = {
     "linear": "the rank whose sampled rank is {k} on average",
     "bound": "the rank that is about as likely in the sampled top {k} as not",
@@ -28,21 +27,23 @@ _SAYS = {
 }
 
 
+@takes_several(Explanations)
 def explain(
-    sample: RankSample | ExactRanks | None = None,
-    metrics: str | Metric | Iterable[str | Metric] = METRICS,
+    ranks: Ranks | None = None,
+    metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
     *,
-    design: str | Design | None = None,
     n_items: int | None = None,
+    design: str | Design | None = None,
 ) -> Explanation:
     """Say what metrics of ranks among sampled candidates mean in the catalogue.
 
     Parameters
     ----------
-    sample : ranks, to which the mapping function beta@a is fitted; optional
+    ranks : a RankSample, ExactRanks, or an array, series or tensor, to which the mapping function
+        beta@a is fitted; or a mapping from names of models to such, for `Explanations`; or None
     metrics : names such as ``"hr@10"``, computed among the candidates
-    design, n_items : without a sample: how candidates are drawn, such as ``"sampled:100"``, and
-        the number of items, including the target
+    n_items, design : for a plain array, or without ranks: the number of items, including the
+        target, and how candidates are drawn, such as ``"sampled:100"``
 
     Notes
     -----
@@ -53,19 +54,16 @@ def explain(
     Examples
     --------
     >>> said = explain(metrics="hr@10", design="sampled:100", n_items=10_000)
-    >>> {how: round(place) for how, place in said.stands_for["hit_rate@10"].items()}
+    >>> {how: round(place) for how, place in said.stands_for["hr@10"].items()}
     {'linear': 910, 'bound': 960, 'beta@0.5': 979}
-    >>> said.expected["hit_rate@10"][said.true_rank == 500].round(2)
+    >>> said.expected["hr@10"][said.true_rank == 500].round(2)
     array([0.97])
     """
     wanted = parse_all(metrics)
-    fitted = None
-    if isinstance(sample, ExactRanks):
-        sample = sample.whole_sample()
-    if sample is not None:
-        for name, value in (("design", design), ("n_items", n_items)):
-            if value is not None:
-                raise InputError(f"`{name}` must not be given: the sample carries it.")
+    fitted = sample = None
+    if ranks is not None:
+        taken = as_ranks(ranks, n_items=n_items, design=design)
+        sample = taken.whole_sample() if isinstance(taken, ExactRanks) else taken
         fitted = mapping.fit_beta(sample)
         n, items = fitted.sample_size, fitted.n_items
         drawn = sample.design.of_size(n)
@@ -86,15 +84,11 @@ def explain(
         resolution=items / n,
         stands_for=stands,
         true_rank=checks.frozen(true),
-        exact=MappingProxyType({m.name: checks.frozen(m.weights(true, items)) for m in wanted}),
-        expected=MappingProxyType({m: checks.frozen(values) for m, values in expected.items()}),
-        needed=MappingProxyType(
-            {m.name: math.ceil(items / m.k) for m in wanted if m.k is not None and m.k <= items}
-        ),
-        sampled=None
-        if sample is None
-        else MappingProxyType({metric.name: sample.naive(metric) for metric in wanted}),
-        _why=why,
+        exact={m.name: checks.frozen(m.weights(true, items)) for m in wanted},
+        expected={m: checks.frozen(values) for m, values in expected.items()},
+        needed={m.name: math.ceil(items / m.k) for m in wanted if m.k is not None and m.k <= items},
+        sampled=None if sample is None else {m.name: sample.naive(m) for m in wanted},
+        why=why,
         notes=() if sample is None else size_doubts([sample]),
     )
 
@@ -108,7 +102,7 @@ def _stands_for(
     stands: dict[str, dict[str, float]] = {}
     why = {}
     for metric in metrics:
-        if metric.kind not in MAPPED or metric.k is None or metric.k >= n:
+        if not metric.promises.hits or metric.k is None or metric.k >= n:
             continue
         says = []
         stands[metric.name] = {}

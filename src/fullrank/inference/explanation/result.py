@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from fullrank._lib import tabular
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
+from fullrank.metrics import ByMetric, parse
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation(tabular.Tabular):
     """What a metric among `sample_size` candidates says about a catalogue of `n_items`.
 
@@ -29,6 +30,7 @@ class Explanation(tabular.Tabular):
         average among the candidates
     needed : metric to the number of candidates at which rank 1 covers no more than the top K
     sampled : metric to its value in the sample that was given; None without one
+    why : metric to what each mapping function assumes
     notes : what else should be known
     """
 
@@ -43,8 +45,14 @@ class Explanation(tabular.Tabular):
     expected: Mapping[str, Floats]
     needed: Mapping[str, int]
     sampled: Mapping[str, float] | None
-    _why: Mapping[str, tuple[str, ...]]
+    why: Mapping[str, tuple[str, ...]]
     notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("stands_for", "exact", "expected", "needed", "sampled", "why"):
+            found = getattr(self, name)
+            if found is not None:
+                object.__setattr__(self, name, ByMetric(found))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
@@ -70,17 +78,28 @@ class Explanation(tabular.Tabular):
             "notes": list(self.notes),
         }
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw each metric against the true rank, exact and among candidates. Returns the axes."""
+        ax = tabular.axes(ax)
+        for name in self.metrics:
+            (line,) = ax.plot(self.true_rank, self.exact[name], label=name)
+            label = f"{name} among {self.sample_size:,} candidates"
+            ax.plot(self.true_rank, self.expected[name], "--", color=line.get_color(), label=label)
+        ax.set(xscale="log", xlabel="rank in the catalogue", ylabel="metric of a target")
+        ax.legend()
+        return ax
+
     def __str__(self) -> str:
         lines = [self._title(), ""]
         for name, places in self.stands_for.items():
-            kind = name.split("@")[0]
+            kind = parse(name).word
             shown = [f"{kind}@{round(place):,}" for place in places.values()]
             width = max(map(len, shown))
             now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
             lines.append(f"{name} among {self.sample_size:,}{now} corresponds to about")
             lines += [
                 f"  {one:<{width}}  {how}: {why}"
-                for one, how, why in zip(shown, places, self._why[name], strict=True)
+                for one, how, why in zip(shown, places, self.why[name], strict=True)
             ]
             lines.append("")
         lines.append("What a target scores by its rank in the catalogue, there and on average here")
@@ -125,3 +144,14 @@ class Explanation(tabular.Tabular):
             larger = f"about {size:,} candidates per user"
             lines.append(f"To see {names}: {larger}, or adaptive sampling.")
         return lines
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanations(tabular.ByModel[Explanation]):
+    """Name to Explanation; what `explain` gives for a mapping."""
+
+    models: Mapping[str, Explanation]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the first of them: the designs of models are mostly the same. Returns the axes."""
+        return next(iter(self.models.values())).plot(ax)

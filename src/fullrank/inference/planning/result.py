@@ -50,7 +50,7 @@ class Option:
         }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Plan(tabular.Tabular):
     """Designs side by side, the cheapest first, and those that cannot do it last.
 

@@ -10,27 +10,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank._lib.types import Floats
 from fullrank.data.user_samples import UserSample
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile
+from fullrank.inference.statistics.normal import Interval, level, quantile
 from fullrank.inference.statistics.proportions import hoeffding, wilson
 
-METHODS = ("t", "normal", "wilson", "hoeffding")
+UNCERTAINTIES = ("t", "normal", "wilson", "hoeffding")
 TARGETS = ("users", "population")
 FEW_HITS = 30  # users above 0 from which on t intervals cover as they say
 
 
-@dataclass(frozen=True, kw_only=True)
-class SampleMean:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class SampleMean(tabular.OneRow):
     """A mean over sampled users.
 
     Attributes
     ----------
     value, standard_error : the estimate and its standard error
-    confidence_interval, confidence_level, method : the interval and how it was made
+    confidence_interval, confidence_level, uncertainty : the interval and how it was made
     n_users : users it was measured on
     population : users it represents, where they are a known number of which these were drawn
     n_strata : strata they were drawn from; 1 for a simple sample
@@ -41,7 +40,7 @@ class SampleMean:
     standard_error: float
     confidence_interval: Interval
     confidence_level: float
-    method: str
+    uncertainty: str
     n_users: int
     population: int | None
     n_strata: int
@@ -58,14 +57,20 @@ class SampleMean:
         ends = {"low": self.confidence_interval.low, "high": self.confidence_interval.high}
         return {"format": 1, "kind": "SampleMean"} | plain | ends | {"few_hits": self.few_hits}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean with its interval. Returns the axes."""
+        ax = tabular.axes(ax)
+        tabular.whiskers(ax, ["mean"], [self.value], [self.confidence_interval])
+        return ax
+
     def __str__(self) -> str:
         low, high = self.confidence_interval
         of = "" if self.population is None else f" of {self.population:,}"
         text = (
             f"{self.value:.4f} (SE {self.standard_error:.4f}) [{low:.4f}, {high:.4f}] at "
-            f"{100 * self.confidence_level:g} % ({self.method}, {self.n_users:,}{of} users)"
+            f"{100 * self.confidence_level:g} % ({self.uncertainty}, {self.n_users:,}{of} users)"
         )
-        if self.few_hits and self.method in ("t", "normal"):
+        if self.few_hits and self.uncertainty in ("t", "normal"):
             text += f"; only {self.n_hits} users are above 0: the interval may be too short"
         return text
 
@@ -83,9 +88,9 @@ class _Parts:
 def mean_interval(
     values: ArrayLike,
     *,
-    method: str = "t",
+    uncertainty: str = "t",
     users: UserSample | None = None,
-    target: str = "users",
+    interval_for: str = "users",
     weight: ArrayLike | None = None,
     strata: ArrayLike | None = None,
     population: int | Mapping[Any, int] | None = None,
@@ -96,12 +101,12 @@ def mean_interval(
     Parameters
     ----------
     values : the metric of each sampled user
-    method : "t"; "normal"; "wilson", for hits (values 0 and 1); "hoeffding", for values in [0, 1]:
-        wider, and right at any size
+    uncertainty : "t"; "normal"; "wilson", for hits (values 0 and 1); "hoeffding", for values in
+        [0, 1]: wider, and right at any size
     users : the `UserSample` that the values belong to, in its order: it brings weights, strata and
         the size of the population
-    target : with `users`: their "users", the M of whom the sample was drawn (the interval shrinks
-        to nothing as the sample grows to M), or the "population" of all users like these
+    interval_for : with `users`: their "users", the M of whom the sample was drawn (the interval
+        shrinks to nothing as the sample grows to M), or the "population" of all users like these
     weight : how many users each one represents, instead of `users`
     strata : a label for each user, where each stratum was sampled by itself
     population : number of users from whom these were drawn without replacement; with
@@ -121,26 +126,26 @@ def mean_interval(
     --------
     >>> import numpy as np
     >>> hits = np.repeat([1.0, 0.0], [300, 700])
-    >>> print(mean_interval(hits, method="wilson"))
+    >>> print(mean_interval(hits, uncertainty="wilson"))
     0.3000 (SE 0.0145) [0.2724, 0.3291] at 95 % (wilson, 1,000 users)
-    >>> print(mean_interval(hits, method="wilson", population=1500))
+    >>> print(mean_interval(hits, uncertainty="wilson", population=1500))
     0.3000 (SE 0.0084) [0.2839, 0.3166] at 95 % (wilson, 1,000 of 1,500 users)
     """
     x = checks.reals("values", values)
-    checks.choice("method", method, METHODS)
+    checks.choice("uncertainty", uncertainty, UNCERTAINTIES)
     confidence = level(confidence_level)
     if x.size < 2:
         raise InputError(f"`values` must hold two users or more, not {x.size}.")
-    if method == "wilson":
-        checks.reject("values", x, (x != 0.0) & (x != 1.0), "be 0 or 1 for method='wilson'")
-    if method == "hoeffding":
-        checks.reject("values", x, (x < 0.0) | (x > 1.0), "lie in 0..1 for method='hoeffding'")
+    if uncertainty == "wilson":
+        checks.reject("values", x, (x != 0.0) & (x != 1.0), "be 0 or 1 for uncertainty='wilson'")
+    if uncertainty == "hoeffding":
+        checks.reject("values", x, (x < 0.0) | (x > 1.0), "lie in 0..1 for uncertainty='hoeffding'")
     n_strata, known = 1, None
     if users is not None:
         if weight is not None or strata is not None or population is not None:
             raise InputError("`users` must not come with `weight`, `strata` or `population`.")
-        finite = checks.choice("target", target, TARGETS) == "users"
-        parts, n_strata = _from_users(x, users, finite, method == "wilson")
+        finite = checks.choice("interval_for", interval_for, TARGETS) == "users"
+        parts, n_strata = _from_users(x, users, finite, uncertainty == "wilson")
         known = users.n_users if finite else None
     elif strata is not None:
         parts, n_strata, known = _from_strata(x, strata, weight, population)
@@ -149,13 +154,13 @@ def mean_interval(
             raise InputError("`population` must be a number where there are no `strata`.")
         if population is not None:
             known = checks.integer("population", population, low=x.size)
-        parts = _simple(x, _weights(weight, x.size), known, method == "wilson")
+        parts = _simple(x, _weights(weight, x.size), known, uncertainty == "wilson")
     return SampleMean(
         value=parts.value,
         standard_error=math.sqrt(parts.variance),
-        confidence_interval=_interval(parts, method, confidence),
+        confidence_interval=_interval(parts, uncertainty, confidence),
         confidence_level=confidence,
-        method=method,
+        uncertainty=uncertainty,
         n_users=x.size,
         population=known,
         n_strata=n_strata,
@@ -163,16 +168,16 @@ def mean_interval(
     )
 
 
-def _interval(parts: _Parts, method: str, confidence: float) -> Interval:
+def _interval(parts: _Parts, uncertainty: str, confidence: float) -> Interval:
     p, variance = parts.value, parts.variance
     if math.isinf(parts.effective):  # every user was asked
         return Interval(p, p)
-    if method == "hoeffding":
-        return hoeffding(min(1.0, p), parts.effective, confidence)
-    if method == "wilson":
+    if uncertainty == "hoeffding":
+        return hoeffding(min(1.0, p), parts.effective, confidence_level=confidence)
+    if uncertainty == "wilson":
         n = p * (1.0 - p) / variance if variance > 0.0 and p < 1.0 else parts.effective
-        return wilson(p * n, n, confidence)
-    half = float(quantile(confidence, parts.df if method == "t" else math.inf))
+        return wilson(p * n, n, confidence_level=confidence)
+    half = float(quantile(confidence, parts.df if uncertainty == "t" else math.inf))
     half *= math.sqrt(variance)
     return Interval(p - half, p + half)
 

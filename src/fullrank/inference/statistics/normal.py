@@ -1,4 +1,4 @@
-"""Quantiles and two-sided p values of the normal and the t distribution.
+"""Means over users with their covariance, and intervals and p values from the normal and the t.
 
 `scipy.special` is loaded when they are first used; `scipy.stats`, which is slower to load by
 a second, is not needed.
@@ -6,7 +6,7 @@ a second, is not needed.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,44 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
+
+
+class Interval(NamedTuple):
+    """The ends of a confidence interval."""
+
+    low: float
+    high: float
+
+    def with_(self, value: float) -> Interval:
+        """The interval, stretched to hold a value."""
+        return Interval(min(self.low, value), max(self.high, value))
+
+
+def mean_and_covariance(values: Floats, weight: Floats) -> tuple[Floats, Floats]:
+    """Means of the columns, and the covariance matrix of these means over draws of users.
+
+    The mean Σwx/Σw is a ratio; linearised, user u adds w(x - mean)/Σw, and the covariance is
+    n/(n - 1) times the sum of the products (equal weights: that of the sample over n).
+
+    Parameters
+    ----------
+    values : (n_users, n_columns), two users or more
+    weight : (n_users,)
+    """
+    share = weight / weight.sum()
+    mean = share @ values
+    parts = share[:, None] * (values - mean)
+    n = weight.size
+    return mean, parts.T @ parts * (n / (n - 1.0))
+
+
+def spread(values: Floats, weight: Floats) -> Floats:
+    """Standard deviations of the columns over users, with n - 1 for n where weights are equal."""
+    share = weight / weight.sum()
+    variance = share @ (values - share @ values) ** 2
+    n = weight.size
+    return np.asarray(np.sqrt(variance * (n / (n - 1.0))))
+
 
 _FAR = 8.0  # standard errors
 

@@ -9,12 +9,11 @@ import math
 
 from fullrank._lib import checks
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.normal import Interval, level, quantile, two_sided
 from fullrank.inference.statistics.two_samples import TwoSampleTest
 
 
-def wilson(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
+def wilson(hits: float, n: float, *, confidence_level: float = 0.95) -> Interval:
     """Wilson's score interval for a share: good with few hits, and never outside [0, 1].
 
     Parameters
@@ -41,7 +40,7 @@ def wilson(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
     return Interval(low, 1.0 if share == 1.0 else min(centre + half, 1.0))
 
 
-def wald(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
+def wald(hits: float, n: float, *, confidence_level: float = 0.95) -> Interval:
     """The normal interval p ± z √(p(1-p)/n); too narrow with few hits.
 
     See Li, dissertation, equation 50.
@@ -57,7 +56,7 @@ def wald(hits: float, n: float, confidence_level: float = 0.95) -> Interval:
     return Interval(share - half, share + half)
 
 
-def hoeffding(mean: float, n: float, confidence_level: float = 0.95) -> Interval:
+def hoeffding(mean: float, n: float, *, confidence_level: float = 0.95) -> Interval:
     """An interval for the mean of n values in [0, 1], valid whatever their distribution.
 
     Notes

@@ -6,15 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
 from fullrank.inference.statistics.normal import level, quantile
 
-METHODS = ("normal", "hoeffding")
+UNCERTAINTIES = ("normal", "hoeffding")
 
 
-@dataclass(frozen=True, kw_only=True)
-class UsersNeeded:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class UsersNeeded(tabular.OneRow):
     """A number of users, and what it is good for.
 
     Attributes
@@ -24,7 +24,7 @@ class UsersNeeded:
     margin : the requested half-width of the interval
     confidence_level : of each interval, or of all together where there are several
     n_intervals : how many intervals are to hold together, by Bonferroni
-    method : "normal" or "hoeffding"
+    uncertainty : "normal" or "hoeffding"
     """
 
     n_users: int
@@ -32,17 +32,27 @@ class UsersNeeded:
     margin: float
     confidence_level: float
     n_intervals: int
-    method: str
+    uncertainty: str
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, with a format version."""
         return {"format": 1, "kind": "UsersNeeded"} | self.__dict__
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the margin against the number of users. Returns the axes."""
+        import numpy as np
+
+        ax, users = tabular.axes(ax), self.n_users * np.geomspace(0.1, 10.0, 50)
+        ax.plot(users, self.margin * np.sqrt(self.n_users / users))
+        ax.plot(self.n_users, self.margin, "o")
+        ax.set(xscale="log", xlabel="users", ylabel="half-width of the interval")
+        return ax
+
     def __str__(self) -> str:
         together = "" if self.n_intervals == 1 else f" for {self.n_intervals} intervals together"
         return (
             f"{self.n_users:,} users ({self.exact:,.2f} before rounding up): ±{self.margin:g} at "
-            f"{100 * self.confidence_level:g} %{together} ({self.method})"
+            f"{100 * self.confidence_level:g} %{together} ({self.uncertainty})"
         )
 
 
@@ -55,7 +65,7 @@ def users_needed(
     confidence_level: float = 0.95,
     compare: bool = False,
     n_models: int = 1,
-    method: str = "normal",
+    uncertainty: str = "normal",
     population: int | None = None,
 ) -> UsersNeeded:
     """How many users must be sampled so that a metric is known within a margin.
@@ -73,7 +83,7 @@ def users_needed(
         leave `compare` off.
     n_models : intervals for that many models (with `compare`, for every pair) are to hold together,
         by Bonferroni
-    method : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
+    uncertainty : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
     population : size of the user base that is sampled without replacement; fewer are needed
 
     Notes
@@ -103,10 +113,10 @@ def users_needed(
     if checks.flag("compare", compare):
         n_intervals = max(1, n_intervals * (n_intervals - 1) // 2)
     alpha = (1.0 - level(confidence_level)) / n_intervals
-    if checks.choice("method", method, METHODS) == "hoeffding":
+    if checks.choice("uncertainty", uncertainty, UNCERTAINTIES) == "hoeffding":
         if spread is not None:
             raise InputError(
-                '`spread` must not be given with method="hoeffding", which needs none.'
+                '`spread` must not be given with uncertainty="hoeffding", which needs none.'
             )
         factor = math.log(2.0 / alpha) / 2.0
     else:
@@ -120,21 +130,21 @@ def users_needed(
     if not math.isfinite(needed):
         raise InputError(f"`margin` must be larger; no number of users is enough for {margin:g}.")
     if population is not None:
-        needed = _finite(needed, checks.integer("population", population, low=1), method)
+        needed = _finite(needed, checks.integer("population", population, low=1), uncertainty)
     return UsersNeeded(
         n_users=max(1, math.ceil(needed)),
         exact=needed,
         margin=margin,
         confidence_level=float(confidence_level),
         n_intervals=n_intervals,
-        method=method,
+        uncertainty=uncertainty,
     )
 
 
-def _finite(needed: float, population: int, method: str) -> float:
+def _finite(needed: float, population: int, uncertainty: str) -> float:
     if needed == 0.0 or population == 1:  # any user tells, or the only one
         return float(needed > 0.0)
-    if method == "normal":  # variance s²/m · (M - m)/(M - 1)
+    if uncertainty == "normal":  # variance s²/m · (M - m)/(M - 1)
         return needed / (1.0 + (needed - 1.0) / population)
     # Serfling 1974: m is worth m/(1 - (m - 1)/M)
     return min(float(population), needed * (1.0 + 1.0 / population) / (1.0 + needed / population))

@@ -9,16 +9,15 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank._lib import checks
+from fullrank._lib import checks, tabular
 from fullrank.errors import InputError
-from fullrank.inference.statistics.interval import Interval
-from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.normal import Interval, level, quantile, two_sided
 
 _LARGEST = 1e70  # the fourth power of a standard error is still finite
 
 
-@dataclass(frozen=True, kw_only=True)
-class TwoSampleTest:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class TwoSampleTest(tabular.OneRow):
     """The difference of two independent means, first minus second, and its test.
 
     `df` is infinite for a z test.
@@ -46,6 +45,12 @@ class TwoSampleTest:
             "df": self.df if math.isfinite(self.df) else None,
             "p_value": self.p_value,
         }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the difference with its interval. Returns the axes."""
+        ax = tabular.axes(ax)
+        tabular.whiskers(ax, ["difference"], [self.difference], [self.confidence_interval])
+        return ax
 
     def __str__(self) -> str:
         low, high = self.confidence_interval

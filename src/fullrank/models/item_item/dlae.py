@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ class DLAE(ItemItemModel):
         init=False, repr=False, metadata=learned("items", "items")
     )
     interactions_: Interactions = field(init=False, repr=False)
+    pair_bytes: ClassVar[float] = 12.0
 
     def __post_init__(self) -> None:
         settings = _dropout.check_settings(self.dropout, self.regularization)

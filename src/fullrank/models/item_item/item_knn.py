@@ -102,6 +102,10 @@ class ItemKNN(ItemItemModel):
                 f"denominator to add it to."
             )
 
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return 16.0 * min(self.n_neighbors, interactions.n_items) * interactions.n_items
+
     def fit(self, interactions: Interactions) -> Self:
         """Find the neighbours of every item."""
         self.weights_ = _neighbours(self, to_learn_from(interactions))

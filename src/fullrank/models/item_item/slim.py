@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -78,6 +78,7 @@ class SLIM(ItemItemModel):
         init=False, repr=False, metadata=learned("items", "items", sparse=True)
     )
     interactions_: Interactions = field(init=False, repr=False)
+    pair_bytes: ClassVar[float] = 4.0
 
     def __post_init__(self) -> None:
         self.regularization = checks.real("regularization", self.regularization, low=0)

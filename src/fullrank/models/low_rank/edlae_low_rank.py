@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +81,7 @@ class LowRankEDLAE(Saved):
         init=False, repr=False, metadata=learned("items", "factors")
     )
     interactions_: Interactions = field(init=False, repr=False)
+    pair_bytes: ClassVar[float] = 12.0
 
     def __post_init__(self) -> None:
         self.n_factors = checks.integer("n_factors", self.n_factors, low=1)

@@ -10,7 +10,15 @@ from numpy.typing import NDArray
 
 from fullrank._lib import checks, threads
 from fullrank.data.interactions import Interactions
-from fullrank.models.base import Saved, fitted, history_for, learned, named_as, to_learn_from
+from fullrank.models.base import (
+    Saved,
+    factor_bytes,
+    fitted,
+    history_for,
+    learned,
+    named_as,
+    to_learn_from,
+)
 from fullrank.models.low_rank import alternating
 
 if TYPE_CHECKING:
@@ -103,6 +111,10 @@ class IALS(Saved):
         self.steps = checks.integer("steps", self.steps, low=1)
         self.seed = checks.integer("seed", self.seed, low=0)
         threads.n_threads(self.n_jobs)
+
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return factor_bytes(self.n_factors, interactions)
 
     def fit(self, interactions: Interactions) -> Self:
         """Alternate between users and items, and solve for the users at the end."""

@@ -87,6 +87,10 @@ class LambdaSearch(SpectralModel):
             )
         _descent(self)
 
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return 8.0 * interactions.n_items**2
+
     def fit_from(self, found: Spectrum, interactions: Interactions) -> Self:
         """Learn the λᵢ, from a decomposition of at least as many factors."""
         torch = load_torch()

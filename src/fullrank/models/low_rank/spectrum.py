@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from fullrank._lib import checks
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.models.base import Saved, history_for, learned, named_as, to_learn_from
+from fullrank.models.base import Saved, factor_bytes, history_for, learned, named_as, to_learn_from
 from fullrank.models.item_item.gram import gram
 
 if TYPE_CHECKING:
@@ -121,6 +121,10 @@ class SpectralModel(Saved):
         self.item_factors_ = np.ascontiguousarray(vectors, np.float32)
         self.interactions_ = interactions
         return self
+
+    def memory(self, interactions: Interactions) -> float:
+        """The bytes that `fit` takes besides the interactions, roughly."""
+        return factor_bytes(self.n_factors, interactions)
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
         """Histories × V × gains against V: of the users learned from or of others."""

@@ -123,7 +123,8 @@ class EmbeddingMF(NeuralModel):
     def __post_init__(self) -> None:
         super().__post_init__()
         self.n_factors = checks.integer("n_factors", self.n_factors, low=1)
-        self.loss = checks.choice("loss", self.loss, LOSSES)
+        LOSSES.find(self.loss)
+        self.loss = str(LOSSES.name_of(self.loss))
         if self.similarity is not None:
             self.similarity = checks.choice("similarity", self.similarity, SIMILARITIES)
         if self.n_negatives is not None:

@@ -36,13 +36,14 @@ class Validation:
     def __call__(self, learner: Any) -> float:
         """The metric of the learner as it is."""
         from fullrank.ranking import rank
-        from fullrank.scorers import FactorScorer, as_scorer
+        from fullrank.scorers import as_scorer
+        from fullrank.scorers.offers import offers
         from fullrank.scorers.reordered import named
-        from fullrank.scorers.torch_module import TorchScorer
 
         made = learner.scorer() if self.history is None else learner.scorer(self.history)
         scorer = named(as_scorer(made), self.targets)  # whose rows `validation` has compared
-        device = self.device if isinstance(scorer, FactorScorer | TorchScorer) else None
+        there = offers(scorer, "factors") or offers(scorer, "torch_pairs")
+        device = self.device if there else None
         ranks = rank(scorer, self.targets, exclude=self.exclude, device=device)
         return ranks.metrics(self.metric)[self.metric]
 

@@ -18,9 +18,8 @@ from fullrank._lib.progress import Progress
 from fullrank._lib.types import Array, Floats, Ints
 from fullrank.designs.draws import Pools
 from fullrank.designs.rounds import Rounds
+from fullrank.ranking.capabilities import offer
 from fullrank.ranking.request import Request
-from fullrank.scorers.factors import FactorScorer
-from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, score_block
 
 TIES = {"best": 0, "worst": 1, "random": 2}  # the codes of sampled_kernels
@@ -120,7 +119,7 @@ def count_above(
 
     n_jobs = 1 if run.n_jobs is None and not is_thread_safe(setting.scorer) else run.n_jobs
     # a block of users reads the whole item-item matrix once: the larger, the better
-    cells = _CELLS * 8 if isinstance(setting.scorer, ItemItemScorer) else _CELLS
+    cells = _CELLS * 8 if offer(setting.scorer)[0] == "item_item" else _CELLS
     most = max(1, cells // (width + int(np.diff(starts).max())))
     blocks = _blocks(users.size, most, n_jobs, run.batch_size)
     sizes = [block.stop - block.start for block in blocks]
@@ -148,19 +147,20 @@ def _kernel(scorer: Scorer) -> Count:
     """The count for a kind of scorer, as a function of (block, common, above, marks)."""
     from fullrank.ranking.cpu import sampled_kernels as kernels
 
-    if isinstance(scorer, FactorScorer):
-        bias = np.empty(0) if scorer.item_bias is None else scorer.item_bias
-        precision = np.finfo(scorer.item_factors.dtype)
+    has, offered = offer(scorer)
+    if has == "factors":
+        bias = np.empty(0) if offered.item_bias is None else offered.item_bias
+        precision = np.finfo(offered.item_factors.dtype)
         # twice what rounding can do to a sum of so many products, for the error of the bound
-        terms = 2 * scorer.item_factors.shape[1] + 8
+        terms = 2 * offered.item_factors.shape[1] + 8
         return _bound(
-            kernels.factor_above, scorer.user_factors, scorer.item_factors, bias,
+            kernels.factor_above, offered.user_factors, offered.item_factors, bias,
             terms * float(precision.eps), terms * float(precision.smallest_subnormal),
         )  # fmt: skip
-    if isinstance(scorer, ItemItemScorer):
-        history = (scorer.history_indptr, scorer.history_indices, scorer.history_values)
-        m = scorer.matrix
-        if scorer.is_sparse:
+    if has == "item_item":
+        history = (offered.history_indptr, offered.history_indices, offered.history_values)
+        m = offered.matrix
+        if offered.is_sparse:
             return _bound(kernels.sparse_item_item_above, *history, m.indptr, m.indices, m.data)
         return _bound(kernels.item_item_above, *history, m)
     return _scored(scorer)

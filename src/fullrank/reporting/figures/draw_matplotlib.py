@@ -8,8 +8,18 @@ import numpy as np
 
 from fullrank._lib import extras
 from fullrank.reporting.escaping import short
-from fullrank.reporting.figures.axes import all_x, all_y, ends, log_ticks
-from fullrank.reporting.figures.figure import EXACT, NAIVE, Axis, Figure, Numbers, Series
+from fullrank.reporting.figures.figure import (
+    EXACT,
+    NAIVE,
+    Axis,
+    Figure,
+    Numbers,
+    Series,
+    all_x,
+    all_y,
+    ends,
+    log_ticks,
+)
 
 # Okabe and Ito's colours that stand out on white, the palest darkened, and two more
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C0629A", "#A87900", "#5E4FA2", "#7A7A00", "#00788A")

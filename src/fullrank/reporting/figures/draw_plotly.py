@@ -6,8 +6,19 @@ import math
 from typing import Any
 
 from fullrank.reporting.escaping import figure_text, percent, short
-from fullrank.reporting.figures.axes import all_x, all_y, ends, log_ticks
-from fullrank.reporting.figures.figure import EXACT, N_COLOURS, NAIVE, Axis, Figure, Numbers, Series
+from fullrank.reporting.figures.figure import (
+    EXACT,
+    N_COLOURS,
+    NAIVE,
+    Axis,
+    Figure,
+    Numbers,
+    Series,
+    all_x,
+    all_y,
+    ends,
+    log_ticks,
+)
 
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "x", "star")
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"

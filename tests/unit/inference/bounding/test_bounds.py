@@ -10,30 +10,30 @@ import pytest
 from scipy import stats
 
 from fullrank import metrics
-from fullrank.designs import Adaptive, RankGrid, Uniform
+from fullrank.designs import Adaptive, Design, RankGrid, Uniform
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import Bounds, bounds
 from fullrank.inference.bounding.events import Events
 from fullrank.inference.bounding.program import Program
 from fullrank.inference.bounding.region import chernoff, clopper_pearson, limits
-from fullrank.inference.statistics.interval import Interval
+from fullrank.inference.statistics.normal import Interval
 from fullrank.samples import RankSample, simulate
 
 N_ITEMS = 300
 RANKS = np.minimum(np.random.default_rng(0).geometric(0.02, 800), N_ITEMS)
 DESIGNS = {
-    "with replacement": {"sample_size": 30, "replacement": True},
-    "without": {"sample_size": 30},
-    "adaptive": {"levels": [5, 10, 20, 40, 80]},
-    "adaptive, with replacement": {"levels": [5, 20, 60], "replacement": True},
-    "adaptive, stop at 3": {"levels": [6, 20, 60], "stop_rank": 3},
-    "adaptive, to the end": {"levels": [5, 20, 80, N_ITEMS]},
+    "with replacement": Uniform(30, replacement=True),
+    "without": Uniform(30),
+    "adaptive": Adaptive(levels=(5, 10, 20, 40, 80)),
+    "adaptive, with replacement": Adaptive(levels=(5, 20, 60), replacement=True),
+    "adaptive, stop at 3": Adaptive(levels=(6, 20, 60), refine_rank=3),
+    "adaptive, to the end": Adaptive(levels=(5, 20, 80, N_ITEMS)),
 }
 EVERY = tuple(name + cut for name in metrics.names() for cut in ("", "@10", "@1000"))
 
 
-def draw(name: str = "without", rng: int = 1, **settings: object) -> RankSample:
-    return simulate(RANKS, n_items=N_ITEMS, rng=rng, **{**DESIGNS[name], **settings})
+def draw(name: str = "without", rng: int = 1) -> RankSample:
+    return simulate(RANKS, n_items=N_ITEMS, design=DESIGNS[name], rng=rng)
 
 
 def inside(inner: Interval, outer: Interval, by: float = 0.0) -> bool:
@@ -51,8 +51,12 @@ def test_a_result_gives_intervals_by_name() -> None:
     assert found["rr"] == found["mrr"]
     assert (found.contradicted, found.shape, found.until) == (None, None, None)
     assert (found.n_targets, found.n_items, found.average_size) == (800, N_ITEMS, 30.0)
-    assert (found.confidence_level, found.target, found.n_bins) == (0.95, "population", N_ITEMS)
-    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'rr'.*'ap@1'"):
+    assert (found.confidence_level, found.interval_for, found.n_bins) == (
+        0.95,
+        "population",
+        N_ITEMS,
+    )
+    with pytest.raises(InputError, match=r"`metric`.*'recall@10', 'mrr'.*'ap@1'"):
         found["ap@1"]
 
 
@@ -71,7 +75,7 @@ def test_a_result_prints_ends_rounded_outwards() -> None:
         printed = Interval(float(low), float(high))
         assert inside(found[name], printed)
         assert inside(printed, found[name], by=1e-4)
-    assert "these users alone" in str(bounds(draw(), target="users"))
+    assert "these users alone" in str(bounds(draw(), interval_for="users"))
 
 
 def test_a_result_goes_everywhere() -> None:
@@ -83,7 +87,7 @@ def test_a_result_goes_everywhere() -> None:
         "low": found["recall@10"].low,
         "high": found["recall@10"].high,
     }
-    assert content["target"] == "population"
+    assert content["interval_for"] == "population"
     assert found.to_arrow().column_names == ["metric", "low", "high"]
     assert found.to_markdown().splitlines()[0] == "| metric | low | high |"
     assert r"capped\_recall@10 & " in found.to_latex()
@@ -151,7 +155,7 @@ def test_a_contradicted_design_is_a_result() -> None:
 def test_bounds_hold_the_truth(design: str) -> None:
     exact = metrics.evaluate(RANKS, EVERY, n_items=N_ITEMS)
     for target in ("population", "users"):
-        found = bounds(draw(design), EVERY, target=target)
+        found = bounds(draw(design), EVERY, interval_for=target)
         for metric in EVERY:
             assert inside(Interval(exact[metric], exact[metric]), found[metric], by=1e-12), metric
         assert found["recall"] == (1.0, 1.0)
@@ -194,7 +198,7 @@ def test_a_shape_and_these_users_narrow() -> None:
     for narrower in (
         bounds(draw(), "recall@10, recall@50", shape="decreasing"),
         bounds(draw(), "recall@10, recall@50", shape="decreasing", until=100),
-        bounds(draw(), "recall@10, recall@50", target="users"),
+        bounds(draw(), "recall@10, recall@50", interval_for="users"),
         bounds(draw(), "recall@10, recall@50", confidence_level=0.8),
     ):
         for name in plain.intervals:
@@ -253,20 +257,22 @@ def test_catalogues_of_the_users_own(name: str) -> None:
     rng = np.random.default_rng(3)
     pool = rng.integers(60, 200, 3000)
     true = 1 + rng.binomial(pool - 1, np.where(pool > 130, 0.02, 0.3))
-    settings: dict = {"sample_size": 20}
-    if name == "exact":
-        settings = {"sample_size": 200}
-    if name == "adaptive":
-        settings = {"levels": [5, 20, 100]}
+    designs = {
+        "fixed": Uniform(20),
+        "exact": Uniform(200),
+        "adaptive": Adaptive(levels=(5, 20, 100)),
+    }
     drawn = [
-        simulate(true[pool == n], n_items=int(n), rng=int(n), **_clipped(settings, int(n))).rows
+        simulate(
+            true[pool == n], n_items=int(n), design=_clipped(designs[name], int(n)), rng=int(n)
+        ).rows
         for n in np.unique(pool)
     ]
     sample = RankSample.from_ranks(
         np.concatenate([rows.rank for rows in drawn]),
         sample_size=np.concatenate([rows.sample_size for rows in drawn]),
         n_items=np.concatenate([rows.n_items for rows in drawn]),
-        design=Adaptive(levels=settings.get("levels")),
+        design=designs[name],
     )
     names = ("recall@5", "recall@20", "ndcg", "auc", "precision")
     found = bounds(sample, names)
@@ -280,10 +286,9 @@ def test_catalogues_of_the_users_own(name: str) -> None:
         )
 
 
-def _clipped(settings: dict, n_items: int) -> dict:
-    if "sample_size" in settings:
-        return {"sample_size": min(settings["sample_size"], n_items)}
-    return {"levels": list(Uniform(replacement=False).level_sizes(n_items))}
+def _clipped(design: Design, n_items: int) -> Design:
+    sizes = design.rounds(n_items).within(n_items).sizes
+    return Uniform(sizes[0]) if isinstance(design, Uniform) else Adaptive(levels=sizes)
 
 
 def test_equal_catalogues_of_their_own_are_one() -> None:
@@ -311,22 +316,19 @@ def _several() -> RankSample:
 
 REFUSED = {
     "one target": _several,
-    "candidates.*share": lambda: RankSample.from_ranks(
-        [1, 2], sample_size=5, n_items=50, design="sampled:replacement=true"
-    ),
     "equal weights": lambda: RankSample.from_ranks(
         [1, 1], sample_size=5, n_items=50, design="sampled:replacement=true", weight=[1.0, 2.0]
     ),
     "sample size.*differ": lambda: RankSample.from_ranks(
         [1, 1], sample_size=[5, 6], n_items=50, design="sampled:replacement=true"
     ),
-    r"RankSample.*\blist\b": lambda: [1, 2],
+    r"RankSample.*\bNone\b": lambda: None,
 }
 
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_samples_without_an_argument_are_refused(text: str) -> None:
-    with pytest.raises(InputError, match=rf"`sample`.*{text}"):
+    with pytest.raises(InputError, match=rf"`ranks`.*{text}"):
         bounds(REFUSED[text]())
 
 
@@ -345,10 +347,10 @@ def test_equal_weights_are_no_weights() -> None:
         ({"until": 5}, r"`until`.*`shape`"),
         ({"shape": "decreasing", "until": 301}, r"`until`.*\b301\b"),
         (
-            {"shape": "decreasing", "target": "users"},
-            r'`shape`.*target="users"',
+            {"shape": "decreasing", "interval_for": "users"},
+            r'`shape`.*interval_for="users"',
         ),
-        ({"target": "all"}, r"`target`.*'population', 'users'.*'all'"),
+        ({"interval_for": "all"}, r"`interval_for`.*'population', 'users'.*'all'"),
         ({"confidence_level": 0.4}, r"`confidence_level`.*\b0\.4\b"),
         ({"confidence_level": 1}, r"`confidence_level`.*not 1\b"),
         ({"n_events": 0}, r"`n_events`.*\b0\b"),
@@ -445,7 +447,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
     rank, size = design.possible(N_ITEMS, 30)
     table = design.probabilities_at(np.arange(1, N_ITEMS + 1), rank, size, n_items=N_ITEMS)
     np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-12)
-    level = np.searchsorted(events.sizes, size)
+    level = np.searchsorted(events.rounds.sizes, size)
     for at, (j, t) in enumerate(zip(events.level, events.rank, strict=True)):
         held = (level > j) | ((level == j) & (rank <= t))
         np.testing.assert_allclose(
@@ -456,7 +458,7 @@ def test_chances_are_sums_over_outcomes(name: str) -> None:
 
 
 def test_events_stand_at_the_cut_offs_of_fine_samples() -> None:
-    fine, coarse = Uniform(replacement=False), Uniform(replacement=True)
+    fine, coarse = Uniform(), Uniform(replacement=True)
     with_cuts = Events.chosen(fine, 200, 400, 12, [10, 20, 50, 100, 199, 400, 900])
     assert {5, 10, 25, 100} <= set(with_cuts.rank.tolist())  # four of them, ends included
     assert with_cuts.rank.size <= 12

@@ -11,11 +11,9 @@ from fullrank import estimate
 from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import align
-from fullrank.inference.comparison.compare import compare, paired_rows, unpaired_rows
-from fullrank.inference.comparison.winner import best, winner
+from fullrank.inference.comparison.compare import best, compare, paired_rows, unpaired_rows
 from fullrank.inference.estimation.influence import SHARED_BIAS, pseudo_values
-from fullrank.inference.statistics.multiplicity import holm
-from fullrank.inference.statistics.paired_tests import TESTS
+from fullrank.inference.statistics.hypothesis_tests import TESTS, holm
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.metrics import parse
 from fullrank.ranking import rank, sample_ranks
@@ -195,7 +193,7 @@ def test_values_at_hand_can_be_given() -> None:
     part = exact(RANKS["c"][100:], USERS[100:])
     fewer = compare(at_hand | {"c": part}, "ndcg@10", rng=0)
     assert fewer.differences == compare(EXACT | {"c": part}, "ndcg@10", rng=0).differences
-    with pytest.raises(InputError, match=r"`results`.*ndcg@5.*a has recall@20, ndcg@10"):
+    with pytest.raises(InputError, match=r"`ranks`.*ndcg@5.*a has recall@20, ndcg@10"):
         compare(at_hand, "ndcg@5")
 
 
@@ -299,15 +297,19 @@ def test_smoothing_bias_widens_every_error(test: str) -> None:
         assert (high - low) / 2 == pytest.approx(half, rel=0.1)
         assert after["p_value"] > before["p_value"]
         assert after["effect_size"] == before["effect_size"]
-    for how in ("normal", "bootstrap"):
-        _, error, probability = best(biased, how=how, n_draws=4000, rng=np.random.default_rng(0))
-        _, less, sure = best(aligned, how=how, n_draws=4000, rng=np.random.default_rng(0))
+    for resampled in (False, True):
+        _, error, probability = best(
+            biased, resampled=resampled, n_draws=4000, rng=np.random.default_rng(0)
+        )
+        _, less, sure = best(
+            aligned, resampled=resampled, n_draws=4000, rng=np.random.default_rng(0)
+        )
         assert error**2 == pytest.approx(less**2 + biased.bias_square)
         assert probability[0, 0] < sure[0, 0]
 
 
-@pytest.mark.parametrize("how", ["normal", "bootstrap"])
-def test_models_of_one_design_share_most_of_their_bias(how: str) -> None:
+@pytest.mark.parametrize("resampled", [False, True])
+def test_models_of_one_design_share_most_of_their_bias(resampled: bool) -> None:
     samples = fixed()
     kept = align(samples, "ndcg@10", method="smoothed", paired=None, settings={})
     assert kept.shared_bias == SHARED_BIAS
@@ -319,7 +321,8 @@ def test_models_of_one_design_share_most_of_their_bias(how: str) -> None:
     wide = replace(kept, bias_square=400.0 * kept.bias_square)  # or all is sure either way
     alone = replace(wide, shared_bias=0.0)
     (_, error, sure), (_, as_large, less) = (
-        best(one, how=how, n_draws=20_000, rng=np.random.default_rng(0)) for one in (wide, alone)
+        best(one, resampled=resampled, n_draws=20_000, rng=np.random.default_rng(0))
+        for one in (wide, alone)
     )
     assert error == pytest.approx(as_large)
     assert sure.max() > less.max()
@@ -373,7 +376,7 @@ def test_samples_and_exact_ranks_meet() -> None:
     adaptive = simulate(
         RANKS["b"], n_items=N, design="adaptive:levels=10/20/40/80", user=USERS, rng=0
     )
-    with pytest.raises(InputError, match=r"`results`.*items.*adaptive"):
+    with pytest.raises(InputError, match=r"`ranks`.*items.*adaptive"):
         compare({"exact": EXACT["a"], "adaptive": adaptive}, "recall@20")
     bare = replace(EXACT["a"], item=None)
     results = {"exact": bare, "fixed": fixed()["c"], "adaptive": adaptive}
@@ -403,7 +406,7 @@ def test_several_targets_are_summed_by_user() -> None:
     found = compare(results, "recall@10, ndcg@10")
     assert found.n_users == (40, 40)
     for i, one in enumerate(results.values()):
-        for j, value in enumerate(one.metrics("recall@10", "ndcg@10").values()):
+        for j, value in enumerate(one.metrics("recall@10, ndcg@10").values()):
             assert found.estimate[i, j] == pytest.approx(value)
 
 
@@ -460,11 +463,10 @@ def adaptive() -> dict[str, RankSample]:
 def test_there_is_one_value_of_a_metric(samples: Callable, method: str) -> None:
     given, metrics = samples(), ("recall@20", "ndcg@20", "auc")
     found = compare(given, metrics, method=method, rng=0)
-    named = winner(given, metrics, method=method, rng=0)
     for at, one in enumerate(given.values()):
         alone = estimate(one, metrics=metrics, method=method)
         values = list(alone.values.values())
-        assert found.estimate[at].tolist() == named.estimate[at].tolist() == values
+        assert found.estimate[at].tolist() == values
         pseudo = pseudo_values(one, metrics, method=method)
         assert pseudo.estimate.tolist() == values
         mean = np.average(pseudo.values, axis=0, weights=pseudo.weight)
@@ -626,45 +628,45 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
     ("arguments", "says"),
     [
         (
-            {"results": [EXACT["a"], EXACT["b"]]},
-            r"`results`.*two models",
+            {"ranks": [EXACT["a"], EXACT["b"]]},
+            r"`ranks`.*two models",
         ),
         (
-            {"results": {"a": EXACT["a"], 2: EXACT["b"]}},
-            r"`results`.*\b2\b",
+            {"ranks": {"a": EXACT["a"], 2: EXACT["b"]}},
+            r"`ranks`.*\b2\b",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": [1, 2, 3]}},
-            r"`results`.*ExactRanks, RankSample.*\bb\b.*list",
+            {"ranks": {"a": EXACT["a"], "b": [1, 2, 3]}},
+            r"`ranks`.*ExactRanks, RankSample.*\bb\b.*list",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": COUNTS}},
-            r"`results`.*\bb\b.*counts",
+            {"ranks": {"a": EXACT["a"], "b": COUNTS}},
+            r"`ranks`.*\bb\b.*counts",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": SHARED}},
-            r"`results`.*users of b.*independent",
+            {"ranks": {"a": EXACT["a"], "b": SHARED}},
+            r"`ranks`.*users of b.*independent",
         ),
         (
-            {"results": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
-            r"`results\['a'\]\['weight'\]`.*sum.*\b0\b",
+            {"ranks": {"a": {"ndcg@10": [0.1, 0.2], "weight": [0, 0]}, "b": EXACT["b"]}},
+            r"`ranks\['a'\]\['weight'\]`.*sum.*\b0\b",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
-            r"`results`.*weights.*\bb\b.*\b0\b",
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=0.0 * USERS)}},
+            r"`ranks`.*weights.*\bb\b.*\b0\b",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [0, 1, 1]},
                     "b": {"ndcg@10": [0.1, 0.2, 0.3], "weight": [1, 0, 1]},
                 }
             },
-            r"`results`.*weigh.*a and b",
+            r"`ranks`.*weigh.*a and b",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:310], USERS[:310]),
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 }
@@ -672,46 +674,46 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
             r"`paired`.*\b10\b.*a 310, b 300.*paired=False.*paired=True",
         ),
         (
-            {"results": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
-            r"`results`.*spread",
+            {"ranks": {"a": {"ndcg@10": [0.1] * 3}, "b": {"ndcg@10": [0.3] * 4}}},
+            r"`ranks`.*spread",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": UNNAMED}},
-            r"`results`.*\bb\b.*`user=`",
+            {"ranks": {"a": EXACT["a"], "b": UNNAMED}},
+            r"`ranks`.*\bb\b.*`user=`",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": TEXT}},
-            r"`results`.*throughout",
+            {"ranks": {"a": EXACT["a"], "b": TEXT}},
+            r"`ranks`.*throughout",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
-            r"`results`.*b has 1\b",
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"][:1], USERS[:1])}},
+            r"`ranks`.*b has 1\b",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:300], USERS[:300]),
                     "b": exact(RANKS["b"][200:400], USERS[200:400]),
                     "c": exact(RANKS["c"][350:], USERS[350:]),
                 }
             },
-            r"`results`.*a and b share 100",
+            r"`ranks`.*a and b share 100",
         ),
         (
-            {"results": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
-            r"`results`.*weigh.*a and b",
+            {"ranks": {"a": EXACT["a"], "b": exact(RANKS["b"], weight=1.0 + USERS)}},
+            r"`ranks`.*weigh.*a and b",
         ),
         (
-            {"results": EXACT, "baseline": "d"},
+            {"ranks": EXACT, "baseline": "d"},
             r"`baseline`.*'a', 'b', 'c'.*'d'",
         ),
         (
-            {"results": fixed(), "test": "sign"},
+            {"ranks": fixed(), "test": "sign"},
             r'`test`.*"sign"',
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": exact(RANKS["a"][:300], USERS[:300]),
                     "b": exact(RANKS["b"][300:], USERS[300:]),
                 },
@@ -720,32 +722,32 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
             r'`test`.*"t".*"z".*"bootstrap".*a 300, b 300',
         ),
         (
-            {"results": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
+            {"ranks": {"a": fixed()["a"], "b": ADAPTIVE}, "method": "naive"},
             r'`method`.*"naive".*\bb\b.*adaptive',
         ),
         (
-            {"results": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
+            {"ranks": {"a": fixed()["a"], "b": fixed(30)["b"]}, "method": "naive"},
             r'`method`.*"naive".*same catalogue',
         ),
         (
-            {"results": fixed(), "method": "naive", "iterations": 5},
+            {"ranks": fixed(), "method": "naive", "iterations": 5},
             r'`iterations`.*method="naive"',
         ),
         (
-            {"results": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
-            r"`results`.*ndcg@10.*a has ndcg@5",
+            {"ranks": {"a": {"ndcg@5": [0.1, 0.2]}, "b": {"ndcg@10": [0.1, 0.2]}}},
+            r"`ranks`.*ndcg@10.*a has ndcg@5",
         ),
         (
             {
-                "results": {
+                "ranks": {
                     "a": {"ndcg@10": [0.1, 0.2], "user": [1, 1]},
                     "b": {"ndcg@10": [0.1, 0.2], "user": [1, 2]},
                 }
             },
-            r"`results`.*\ba\b.*twice",
+            r"`ranks`.*\ba\b.*twice",
         ),
         (
-            {"results": EXACT, "correction": "none"},
+            {"ranks": EXACT, "correction": "none"},
             r"`correction`.*'holm', 'bonferroni', 'bh'.*'none'",
         ),
     ],

@@ -10,7 +10,7 @@ import pytest
 
 import fullrank as fr
 from fullrank.designs import Uniform
-from fullrank.inference import bounds, compare, estimate, explain, plan, winner
+from fullrank.inference import bounds, compare, estimate, explain, plan
 from fullrank.inference.estimation.doubts import size_doubt, size_doubts
 from fullrank.samples import RankSample, simulate
 
@@ -74,13 +74,12 @@ def test_every_result_says_so() -> None:
     assert SAYS in found.diagnosis.notes
     assert f"▲ {SAYS}" in str(found)
     assert SAYS in str(compare({"a": WRONG, "b": WRONG}, "recall@10", rng=0))
-    assert SAYS in str(winner({"a": WRONG, "b": WRONG}, "recall@10", rng=0))
     assert SAYS in str(bounds(WRONG, "recall@10"))
     assert SAYS in str(explain(WRONG, "recall@10"))
     planned = plan("recall@10", pilot=WRONG, n_users=6000, margin="20%", designs=[100, "exact"])
     assert SAYS in str(planned)
     assert planned.to_dict()["notes"] == [SAYS]
-    report = fr.reporting.build_report({"a": found}, bounds=False)
+    report = fr.report({"a": found}, bounds=False)
     assert SAYS in report.notes_of(report.models[0])
     for right in (estimate(RIGHT, metrics="recall@10"), bounds(RIGHT, "recall@10")):
         assert "check the sample size" not in str(right)

@@ -40,7 +40,7 @@ def two_targets(n_users: int = 200, seed: int = 0) -> RankSample:
 @pytest.mark.parametrize("target", ["population", "users"])
 def test_an_interval_holds_its_estimate(target: str) -> None:
     for sample in (FIXED, ADAPTIVE):
-        found = estimate(sample, metrics="recall@10, ndcg@50, auc", target=target)
+        found = estimate(sample, metrics="recall@10, ndcg@50, auc", interval_for=target)
         for name, value in found.values.items():
             ends = found.confidence_interval[name]
             assert isinstance(ends, Interval)
@@ -63,7 +63,7 @@ def test_exact_ranks_have_the_error_of_a_mean_over_users_and_none_for_these_user
     assert found.standard_error["recall@10"] == pytest.approx(
         np.sqrt(share * (1 - share) / TRUE.size)
     )
-    here = estimate(FULL, metrics="recall@10", target="users")
+    here = estimate(FULL, metrics="recall@10", interval_for="users")
     assert here.standard_error["recall@10"] == pytest.approx(0.0, abs=1e-12)
 
 
@@ -76,7 +76,7 @@ def test_every_estimator_has_the_standard_error_of_its_refits(method: str) -> No
         few,
         method=method,
         metrics=metrics,
-        procedure="bootstrap",
+        uncertainty="bootstrap",
         n_resamples={"MLE": 400, "smoothed": 30}.get(method, 150),
         rng=1,
         **_settings(method),
@@ -96,13 +96,13 @@ def _settings(method: str) -> dict[str, float]:
 
 def test_both_questions_have_the_errors_of_their_refits() -> None:
     for target in ("population", "users"):
-        one = estimate(ADAPTIVE, method="MLE", target=target, metrics="recall@20")
+        one = estimate(ADAPTIVE, method="MLE", interval_for=target, metrics="recall@20")
         again = estimate(
             ADAPTIVE,
             method="MLE",
-            target=target,
+            interval_for=target,
             metrics="recall@20",
-            procedure="bootstrap",
+            uncertainty="bootstrap",
             n_resamples=600,
             rng=0,
         )
@@ -113,7 +113,7 @@ def test_both_questions_have_the_errors_of_their_refits() -> None:
 
 def test_refits_repeat_by_seed_and_show_progress() -> None:
     seen: list[tuple[int, int]] = []
-    settings = {"method": "MLE", "procedure": "bootstrap", "n_resamples": 150}
+    settings = {"method": "MLE", "uncertainty": "bootstrap", "n_resamples": 150}
     first = estimate(FIXED, rng=5, progress=lambda *at: seen.append(at), **settings)
     again = estimate(FIXED, rng=5, **settings)
     assert dict(first.standard_error) == dict(again.standard_error)
@@ -145,13 +145,13 @@ def test_users_with_several_targets_are_resampled_whole() -> None:
         sample,
         method="MLE",
         metrics="recall@10, auc",
-        procedure="bootstrap",
+        uncertainty="bootstrap",
         n_resamples=100,
         rng=0,
     )
     for name, error in found.standard_error.items():
         assert again.standard_error[name] == pytest.approx(error, rel=0.3)
-    here = estimate(sample, method="MLE", metrics="recall@10", target="users")
+    here = estimate(sample, method="MLE", metrics="recall@10", interval_for="users")
     assert np.isnan(here.standard_error["recall@10"])
     assert here.diagnosis.notes[-1].startswith("No intervals for these users alone where users")
     assert here.to_dict()["metrics"][0]["low"] is None
@@ -173,9 +173,9 @@ def test_shared_draws_have_no_interval() -> None:
     found = estimate(SHARED)
     assert all(np.isnan(error) for error in found.standard_error.values())
     assert "users were given the same candidates" in found.diagnosis.notes[-1]
-    message = r'`procedure`.*"bootstrap".*share'
+    message = r'`uncertainty`.*"bootstrap".*share'
     with pytest.raises(InputError, match=message):
-        estimate(SHARED, procedure="bootstrap")
+        estimate(SHARED, uncertainty="bootstrap")
 
 
 def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population() -> None:
@@ -190,7 +190,7 @@ def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population(
     assert list(found.values) == ["recall@10", "auc", "ndcg@10"]
     assert all(found.standard_error[name] > 0 for name in found.values)
     assert found.standard_error["auc"] < found.standard_error["recall@10"]
-    here = estimate(sample, metrics="recall@10, auc", target="users")
+    here = estimate(sample, metrics="recall@10, auc", interval_for="users")
     assert np.isnan(here.standard_error["auc"])
     assert here.standard_error["recall@10"] > 0
     assert here.diagnosis.notes[-1].startswith("No interval of auc for these users alone")
@@ -234,10 +234,10 @@ def test_no_interval_on_request() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"target": "me"}, r"`target`.*'population', 'users'.*'me'"),
-        ({"procedure": "magic"}, r"`procedure`.*'influence', 'bootstrap'.*'magic'"),
+        ({"interval_for": "me"}, r"`interval_for`.*'population', 'users'.*'me'"),
+        ({"uncertainty": "magic"}, r"`uncertainty`.*'influence', 'bootstrap'.*'magic'"),
         ({"confidence_level": 95}, r"`confidence_level`.*not 95\b"),
-        ({"procedure": "bootstrap", "n_resamples": 3}, r"`n_resamples`.*\b3\b"),
+        ({"uncertainty": "bootstrap", "n_resamples": 3}, r"`n_resamples`.*\b3\b"),
         ({"method": "MLE", "tol": 1e-4}, r"`tol`.*converged"),
         (
             {"method": "MES", "weighting": "weighted"},
@@ -255,19 +255,19 @@ def test_what_cannot_be_had_is_named(settings: dict[str, object], message: str) 
 )
 def test_what_has_no_derivative_can_be_resampled(settings: dict[str, object]) -> None:
     settings = {"n_resamples": 20, "rng": 0, **settings}
-    found = estimate(FIXED, metrics="recall@50", procedure="bootstrap", **settings)
+    found = estimate(FIXED, metrics="recall@50", uncertainty="bootstrap", **settings)
     assert found.standard_error["recall@50"] > 0
 
 
 def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
-    message = r'`target`.*"population".*several'
+    message = r'`interval_for`.*"population".*several'
     with pytest.raises(InputError, match=message):
-        estimate(two_targets(20), target="users", procedure="bootstrap", n_resamples=20)
+        estimate(two_targets(20), interval_for="users", uncertainty="bootstrap", n_resamples=20)
     weighted = RankSample.from_ranks(
         FIXED.rows.rank, sample_size=30, n_items=300, weight=np.arange(400.0)
     )
-    with pytest.raises(InputError, match=r'`target`.*"population".*weights'):
-        estimate(weighted, target="users", procedure="bootstrap", n_resamples=20)
+    with pytest.raises(InputError, match=r'`interval_for`.*"population".*weights'):
+        estimate(weighted, interval_for="users", uncertainty="bootstrap", n_resamples=20)
 
 
 def test_what_a_result_gives_out(need) -> None:
@@ -304,7 +304,7 @@ def test_a_sample_without_spread_leaves_open_what_it_has_not_seen() -> None:
     assert ends.low == pytest.approx(0.963, abs=5e-4)
     assert ends.high == 1.0
     assert found.diagnosis.warnings["recall@10"]
-    here = estimate(full, metrics="recall@10", target="users")
+    here = estimate(full, metrics="recall@10", interval_for="users")
     assert here.confidence_interval["recall@10"] == (1.0, 1.0)
     assert not here.diagnosis.warnings["recall@10"]
 
@@ -328,7 +328,7 @@ def test_metrics_without_a_cut_off_are_warned_of_in_the_blind_spot() -> None:
 def test_refits_of_a_smoother_are_not_called_honest() -> None:
     coarse = simulate(TRUE, n_items=4000, design="sampled:100", rng=0)
     refitted = estimate(
-        coarse, metrics="recall@10", procedure="bootstrap", n_resamples=20, method="smoothed"
+        coarse, metrics="recall@10", uncertainty="bootstrap", n_resamples=20, method="smoothed"
     )
     assert "blind spot" in refitted.diagnosis.warnings["recall@10"][0]
 
@@ -372,7 +372,7 @@ def test_the_value_is_the_middle_of_its_interval(method: str, target: str) -> No
     if method == "exact":
         return
     for sample in (FIXED, ADAPTIVE):
-        found = estimate(sample, method=method, target=target, metrics="recall@20")
+        found = estimate(sample, method=method, interval_for=target, metrics="recall@20")
         low, high = (np.log(x / (1.0 - x)) for x in found.confidence_interval["recall@20"])
         value = found["recall@20"]
         assert np.log(value / (1.0 - value)) == pytest.approx((low + high) / 2.0, rel=1e-6)
@@ -398,7 +398,7 @@ def test_an_interval_stretches_to_a_value() -> None:
 
 def test_exact_ranks_are_not_estimated() -> None:
     ranks = rank(np.eye(4), (np.arange(4), np.arange(4)))
-    assert estimate(ranks, metrics="ndcg@10, auc").values == ranks.metrics("ndcg@10", "auc")
+    assert estimate(ranks, metrics="ndcg@10, auc").values == ranks.metrics("ndcg@10, auc")
     with pytest.raises(InputError, match=r"`method`.*auto"):
         estimate(ranks, method="MLE")
     with pytest.raises(InputError, match=r"`penalty`"):
@@ -411,7 +411,7 @@ def test_targets_that_are_all_alike_leave_the_others_open() -> None:
     )
     found = estimate(alike, metrics="recall@10, ndcg@10, rr")
     for name, (low, high) in found.confidence_interval.items():
-        open_end = wilson(40 * found[name], 40, 0.95)
+        open_end = wilson(40 * found[name], 40)
         assert low <= open_end.low
         assert high >= open_end.high
         assert any("outside the top K" in why for why in found.diagnosis.warnings[name])

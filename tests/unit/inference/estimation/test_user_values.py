@@ -19,23 +19,23 @@ RANKS = rank(SCORER, (CHOSEN.user_rows, CHOSEN.user_rows % 40), weight=CHOSEN.we
 
 def test_shares_take_wilson_and_others_t() -> None:
     found = user_means(RANKS, "recall@10, ndcg@10, hr@5", users=CHOSEN)
-    assert [one.method for one in found.means.values()] == ["wilson", "t", "wilson"]
+    assert [one.uncertainty for one in found.means.values()] == ["wilson", "t", "wilson"]
     hits = (RANKS.ranks <= 10).astype(float)
     assert found["recall@10"].to_dict() == (
-        mean_interval(hits, method="wilson", users=CHOSEN).to_dict()
+        mean_interval(hits, uncertainty="wilson", users=CHOSEN).to_dict()
     )
     # the same point as the weighted mean of the ranks
     assert found["ndcg@10"].value == pytest.approx(RANKS.metrics("ndcg@10")["ndcg@10"])
-    assert {one.method for one in user_means(RANKS, method="hoeffding").means.values()} == {
-        "hoeffding"
-    }
+    assert {
+        one.uncertainty for one in user_means(RANKS, uncertainty="hoeffding").means.values()
+    } == {"hoeffding"}
 
 
 def test_several_targets_are_no_shares() -> None:
     users = np.repeat(np.arange(50), 2)
     ranks = rank(SCORER, (users, np.tile([3, 9], 50)))
     found = user_means(ranks, "recall@10", population=300)
-    assert found["recall@10"].method == "t"
+    assert found["recall@10"].uncertainty == "t"
     assert found["recall@10"].n_users == 50
     assert found["recall@10"].population == 300
     assert found["recall@10"].value == pytest.approx(ranks.metrics("recall@10")["recall@10"])
@@ -68,8 +68,8 @@ def test_what_it_shows(need) -> None:
             r"`users`.*\b90\b.*\b80\b",
         ),
         (
-            {"method": "exact"},
-            r"`method`.*'auto', 't', 'normal', 'wilson', 'hoeffding'.*'exact'",
+            {"uncertainty": "exact"},
+            r"`uncertainty`.*'auto', 't', 'normal', 'wilson', 'hoeffding'.*'exact'",
         ),
     ],
 )

@@ -37,8 +37,8 @@ def test_metrics_without_a_cut_off_of_their_own() -> None:
     said = explain(
         metrics=["ndcg@10", "hr@200", "auc"], design="sampled:100,replacement=true", n_items=1_000
     )
-    assert said.stands_for == {}
-    assert list(said.expected) == ["ndcg@10", "hit_rate@200", "auc"]
+    assert dict(said.stands_for) == {}
+    assert list(said.expected) == ["ndcg@10", "hr@200", "auc"]
     assert np.allclose(said.expected["auc"], said.exact["auc"])  # AUC is left alone
     assert said.true_rank.tolist() == [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000]
 
@@ -61,9 +61,9 @@ def test_text_and_json() -> None:
     assert text.startswith(
         "A target ranked among 100 candidates, including itself, drawn from 26,744"
     )
-    assert "hit_rate@2,432  linear" in text
+    assert "hr@2,432  linear" in text
     assert "Rank 1 of 100 could be any of about the first 267 ranks" in text
-    assert "To see hit_rate@10, ndcg@10: about 2,675 candidates per user" in text
+    assert "To see hr@10, ndcg@10: about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
     assert content["metrics"][1]["stands_for"] is None
@@ -80,7 +80,7 @@ def test_samples_of_two_and_of_all() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match=r"`sample_size`.*\bNone\b"):
+    with pytest.raises(InputError, match=r"`design`.*without a sample.*sampled:100"):
         explain(n_items=100)
     with pytest.raises(InputError, match=r"`n_items`.*\b1\b"):
         explain(design="sampled:10,replacement=true", n_items=1)
@@ -97,9 +97,9 @@ def test_errors() -> None:
 
 
 def test_all_items_are_drawn_without_replacement_and_more_are_an_error() -> None:
-    whole = explain(metrics="hr@3", design="sampled:50,replacement=true", n_items=50)
-    assert not whole.replacement
+    whole = explain(metrics="hr@3", design="sampled:50", n_items=50)
+    assert not whole.design.replacement
     np.testing.assert_allclose(whole.expected["hit_rate@3"], whole.exact["hit_rate@3"])
-    assert explain(design="sampled:50,replacement=true", n_items=50).replacement
+    assert explain(design="sampled:50,replacement=true", n_items=50).design.replacement
     with pytest.raises(InputError, match=r"`n_items`.*\b100\b.*\b200\b"):
-        explain(design="sampled:200,replacement=true", n_items=100)
+        explain(design="sampled:200", n_items=100)

@@ -23,20 +23,22 @@ def test_t_is_that_of_scipy() -> None:
 
 
 def test_normal_takes_the_normal_quantile() -> None:
-    low, high = mean_interval(X, method="normal").confidence_interval
+    low, high = mean_interval(X, uncertainty="normal").confidence_interval
     assert (high - low) / 2 == pytest.approx(stats.norm.ppf(0.975) * stats.sem(X))
 
 
 def test_hits_and_bounded_values_have_their_plain_forms() -> None:
-    assert mean_interval(HITS, method="wilson").confidence_interval == pytest.approx(
+    assert mean_interval(HITS, uncertainty="wilson").confidence_interval == pytest.approx(
         wilson(30, 100)
     )
-    assert mean_interval(X, method="hoeffding").confidence_interval == hoeffding(X.mean(), X.size)
+    assert mean_interval(X, uncertainty="hoeffding").confidence_interval == hoeffding(
+        X.mean(), X.size
+    )
 
 
 @pytest.mark.parametrize("method", ["t", "normal", "wilson", "hoeffding"])
 def test_asking_every_user_leaves_no_doubt(method: str) -> None:
-    found = mean_interval(HITS, method=method, population=100)
+    found = mean_interval(HITS, uncertainty=method, population=100)
     assert found.confidence_interval == (found.value, found.value)
     assert found.value == pytest.approx(0.3, rel=1e-14)
     assert found.standard_error == 0.0
@@ -91,7 +93,7 @@ def test_users_like_these_are_less_certain_than_these() -> None:
     labels = np.repeat(["new", "old"], [100, 200])
     chosen = sample_users(300, 60, strata=labels, rng=0)
     x = metric[chosen.user_rows]
-    these, like = (mean_interval(x, users=chosen, target=t) for t in ("users", "population"))
+    these, like = (mean_interval(x, users=chosen, interval_for=t) for t in ("users", "population"))
     assert like.population is None
     new, old = x[chosen.stratum == 0], x[chosen.stratum == 1]
     between = (new.mean() - like.value) ** 2 / 3 + 2 * (old.mean() - like.value) ** 2 / 3
@@ -105,9 +107,9 @@ def test_a_simple_user_sample_counts_its_population() -> None:
     x = np.linspace(0, 1, 100)
     found = mean_interval(x, users=chosen)
     assert found.standard_error == pytest.approx(stats.sem(x) * math.sqrt(0.5))
-    assert mean_interval(x, users=chosen, target="population").standard_error == pytest.approx(
-        stats.sem(x)
-    )
+    assert mean_interval(
+        x, users=chosen, interval_for="population"
+    ).standard_error == pytest.approx(stats.sem(x))
 
 
 def test_weights_make_a_ratio() -> None:
@@ -122,7 +124,7 @@ def test_weights_make_a_ratio() -> None:
         mean_interval(X).confidence_interval
     )
     # eight users of unequal weight are worth 144/22 of equal weight
-    assert mean_interval(X, weight=w, method="hoeffding").confidence_interval == pytest.approx(
+    assert mean_interval(X, weight=w, uncertainty="hoeffding").confidence_interval == pytest.approx(
         hoeffding(mean, 144 / 22)
     )
 
@@ -140,10 +142,10 @@ def test_weights_size_the_strata() -> None:
 
 def test_wilson_takes_the_number_of_users_that_would_do_as_well() -> None:
     # from 200 users, half of them asked: as good as twice as many from an unlimited number
-    assert mean_interval(HITS, method="wilson", population=200).confidence_interval == (
+    assert mean_interval(HITS, uncertainty="wilson", population=200).confidence_interval == (
         pytest.approx(wilson(60, 200))
     )
-    assert mean_interval([0.0] * 20, method="wilson").confidence_interval == pytest.approx(
+    assert mean_interval([0.0] * 20, uncertainty="wilson").confidence_interval == pytest.approx(
         wilson(0, 20)
     )
 
@@ -165,12 +167,12 @@ SAMPLE = sample_users(10, 4, rng=0)
     [
         ({"values": [0.5]}, r"`values`.*\b1\b"),
         (
-            {"values": [0.0, 0.5], "method": "wilson"},
-            r"`values`.*method='wilson'.*1 of 2.*values\[1\] = 0\.5",
+            {"values": [0.0, 0.5], "uncertainty": "wilson"},
+            r"`values`.*uncertainty='wilson'.*1 of 2.*values\[1\] = 0\.5",
         ),
         (
-            {"values": [0.0, 1.5], "method": "hoeffding"},
-            r"`values`.*method='hoeffding'.*1 of 2.*values\[1\] = 1\.5\b",
+            {"values": [0.0, 1.5], "uncertainty": "hoeffding"},
+            r"`values`.*uncertainty='hoeffding'.*1 of 2.*values\[1\] = 1\.5\b",
         ),
         ({"values": X, "population": 5}, r"`population`.*\b5\b"),
         (
@@ -207,12 +209,12 @@ SAMPLE = sample_users(10, 4, rng=0)
         ),
         ({"values": X, "weight": [0.0] * 8}, r"`weight`.*sum.*\b0\b"),
         (
-            {"values": X, "method": "bayes"},
-            r"`method`.*'t', 'normal', 'wilson', 'hoeffding'.*'bayes'",
+            {"values": X, "uncertainty": "bayes"},
+            r"`uncertainty`.*'t', 'normal', 'wilson', 'hoeffding'.*'bayes'",
         ),
         (
-            {"values": X[:4], "users": SAMPLE, "target": "all"},
-            r"`target`.*'users', 'population'.*'all'",
+            {"values": X[:4], "users": SAMPLE, "interval_for": "all"},
+            r"`interval_for`.*'users', 'population'.*'all'",
         ),
     ],
 )

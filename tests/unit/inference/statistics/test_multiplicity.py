@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from fullrank.errors import InputError
-from fullrank.inference.statistics.multiplicity import (
+from fullrank.inference.statistics.hypothesis_tests import (
     CORRECTIONS,
     benjamini_hochberg,
     bonferroni,

@@ -4,7 +4,7 @@ from scipy import stats
 
 from fullrank.errors import InputError
 from fullrank.inference.statistics import resampled_means
-from fullrank.inference.statistics.paired_tests import TESTS, paired_test
+from fullrank.inference.statistics.hypothesis_tests import TESTS, paired_test
 
 RANDOM = np.random.default_rng(7)
 A, B = RANDOM.random(60), RANDOM.random(60)

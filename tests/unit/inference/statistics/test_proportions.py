@@ -18,7 +18,9 @@ from fullrank.inference.statistics.proportions import (
 @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
 def test_wilson_is_that_of_scipy(hits: int, n: int, level: float) -> None:
     expected = stats.binomtest(hits, n).proportion_ci(level, method="wilson")
-    assert wilson(hits, n, level) == pytest.approx((expected.low, expected.high), abs=1e-14)
+    assert wilson(hits, n, confidence_level=level) == pytest.approx(
+        (expected.low, expected.high), abs=1e-14
+    )
 
 
 def test_wilson_holds_the_shares_that_a_z_test_does_not_reject() -> None:
@@ -33,7 +35,7 @@ def test_wald_is_the_share_with_its_standard_error() -> None:
 
 
 def test_hoeffding_inverts_its_own_confidence() -> None:
-    low, high = hoeffding(0.4, 2500, 0.9)
+    low, high = hoeffding(0.4, 2500, confidence_level=0.9)
     assert high - 0.4 == pytest.approx(0.4 - low)
     assert hoeffding_confidence(high - 0.4, 2500) == pytest.approx(0.9)
     assert hoeffding(0.001, 100).low == 0.0
@@ -67,7 +69,7 @@ def test_two_shares_without_spread_do_not_differ() -> None:
         (lambda: wilson(-1, 4), r"`hits`.*-1\b"),
         (lambda: wald(5, 4), r"`hits`.*`n`.*\b4\b.*\b5\b"),
         (
-            lambda: wilson(1, 4, 95),
+            lambda: wilson(1, 4, confidence_level=95),
             r"`confidence_level`.*not 95\b",
         ),
         (lambda: hoeffding(1.5, 10), r"`mean`.*\b1\.5\b"),

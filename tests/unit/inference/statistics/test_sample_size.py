@@ -23,11 +23,11 @@ def test_a_spread_stands_in_for_the_share() -> None:
 
 
 def test_hoeffding_is_solved_for_the_number() -> None:
-    found = users_needed(0.02, method="hoeffding", confidence_level=0.99)
+    found = users_needed(0.02, uncertainty="hoeffding", confidence_level=0.99)
     assert hoeffding_confidence(0.02, found.exact) == pytest.approx(0.99)
     assert hoeffding_confidence(0.02, found.n_users) >= 0.99
-    assert users_needed(0.02, method="hoeffding", compare=True).exact == pytest.approx(
-        2 * users_needed(0.02, method="hoeffding").exact
+    assert users_needed(0.02, uncertainty="hoeffding", compare=True).exact == pytest.approx(
+        2 * users_needed(0.02, uncertainty="hoeffding").exact
     )
 
 
@@ -53,9 +53,9 @@ def test_a_known_population_needs_fewer() -> None:
     # the margin of a sample without replacement: z √(p(1-p)/n · (M - n)/(M - 1))
     error = math.sqrt(0.25 / n * (10_000 - n) / 9_999)
     assert stats.norm.ppf(0.975) * error == pytest.approx(0.01)
-    assert users_needed(0.01, population=10_000, method="hoeffding").exact < 10_000
+    assert users_needed(0.01, population=10_000, uncertainty="hoeffding").exact < 10_000
     # Serfling: 2 exp(-2 n t²/(1 - (n - 1)/M)) is the risk
-    n = users_needed(0.02, population=5_000, method="hoeffding").exact
+    n = users_needed(0.02, population=5_000, uncertainty="hoeffding").exact
     assert 2 * math.exp(-2 * n * 0.02**2 / (1 - (n - 1) / 5_000)) == pytest.approx(0.05)
 
 
@@ -63,7 +63,7 @@ def test_the_interval_of_so_many_users_has_the_margin() -> None:
     found = users_needed(0.05, proportion=0.25)
     hits = round(0.25 * found.n_users)
     values = [1.0] * hits + [0.0] * (found.n_users - hits)
-    low, high = mean_interval(values, method="normal").confidence_interval
+    low, high = mean_interval(values, uncertainty="normal").confidence_interval
     assert (high - low) / 2 == pytest.approx(0.05, rel=0.01)
 
 
@@ -83,8 +83,8 @@ def test_what_it_shows() -> None:
         ({"margin": 0.1, "proportion": 1.0}, r"`proportion`.*not 1\b"),
         ({"margin": 0.1, "proportion": -1}, r"`proportion`.*-1\b"),
         (
-            {"margin": 0.1, "spread": 0.3, "method": "hoeffding"},
-            r'`spread`.*method="hoeffding"',
+            {"margin": 0.1, "spread": 0.3, "uncertainty": "hoeffding"},
+            r'`spread`.*uncertainty="hoeffding"',
         ),
         (
             {"margin": 0.1, "proportion": 0, "relative": True, "spread": 0.3},
@@ -95,13 +95,13 @@ def test_what_it_shows() -> None:
             r"`margin`.*\b1e-200\b",
         ),
         (
-            {"margin": 1e-200, "method": "hoeffding", "population": 10},
+            {"margin": 1e-200, "uncertainty": "hoeffding", "population": 10},
             r"`margin`.*\b1e-200\b",
         ),
         ({"margin": 0.1, "n_models": 0}, r"`n_models`.*\b0\b"),
         (
-            {"margin": 0.1, "method": "t"},
-            r"`method`.*'normal', 'hoeffding'.*'t'",
+            {"margin": 0.1, "uncertainty": "t"},
+            r"`uncertainty`.*'normal', 'hoeffding'.*'t'",
         ),
     ],
 )

@@ -7,11 +7,9 @@ from typing import Any, Protocol
 from fullrank._lib.device import no_device
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
+from fullrank.ranking.capabilities import offer
 from fullrank.ranking.cuda.sampled.device_data import Gpu, Group, Level
-from fullrank.scorers.factors import FactorScorer
-from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.scorer import Scorer
-from fullrank.scorers.torch_module import TorchScorer
 
 
 class Model(Protocol):
@@ -35,15 +33,16 @@ def model_for(gpu: Gpu, scorer: Scorer) -> Model:
     from fullrank.ranking.cuda.sampled.factors import Factors
     from fullrank.ranking.cuda.sampled.scored import ItemItem, Module
 
-    if isinstance(scorer, FactorScorer):
-        return Factors(gpu, scorer)
-    if isinstance(scorer, ItemItemScorer):
-        if scorer.is_sparse:
+    has, offered = offer(scorer)
+    if has == "factors":
+        return Factors(gpu, offered)
+    if has == "item_item":
+        if offered.is_sparse:
             raise InputError(
                 '`device` must be None or "cpu" for sampled ranks of a sparse item-item matrix, '
                 "which is added up whole for each user; `rank` takes it on a GPU."
             )
-        return ItemItem(gpu, scorer)
-    if isinstance(scorer, TorchScorer):
-        return Module(gpu, scorer)
+        return ItemItem(gpu, offered)
+    if has == "torch_pairs":
+        return Module(gpu, offered)
     raise no_device(scorer)

@@ -5,23 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from fullrank._lib import checks
-from fullrank._lib.rng import RandomState, generator
+from fullrank._lib import checks, tabular
+from fullrank._lib.checks import RandomState, generator
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
-from fullrank.inference.statistics.moments import mean_and_covariance, spread
-from fullrank.inference.statistics.normal import level, quantile, two_sided
+from fullrank.inference.statistics.normal import (
+    level,
+    mean_and_covariance,
+    quantile,
+    spread,
+    two_sided,
+)
 from fullrank.inference.statistics.resampled_means import bootstrap_means, flipped_means
 
+_NUMBERS = ("estimate", "standard_error", "low", "high", "p_value", "effect_size")
 _ROUNDING = 1e-9  # sums in another order may differ by so much of the statistic
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PairedTest:
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PairedTest(tabular.Tabular):
     """Tests of mean differences, one for each column.
 
     Attributes
@@ -42,6 +49,26 @@ class PairedTest:
     test: str
     confidence_level: float
     n_users: int
+
+    def _title(self) -> str:
+        return f"paired {self.test} test of {self.n_users:,} users"
+
+    def _records(self) -> list[dict[str, Any]]:
+        columns = {name: np.atleast_1d(getattr(self, name)).tolist() for name in _NUMBERS}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def _table(self) -> tuple[list[str], list[list[str]]]:
+        rows = [[f"{value:.4g}" for value in one.values()] for one in self._records()]
+        return [name.replace("_", " ") for name in _NUMBERS], rows
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the mean differences with their intervals. Returns the axes."""
+        ax, found = tabular.axes(ax), self._records()
+        names = [f"column {at + 1}" for at in range(len(found))]
+        ends = [(one["low"], one["high"]) for one in found]
+        tabular.whiskers(ax, names, [one["estimate"] for one in found], ends)
+        ax.set_xlabel("mean difference")
+        return ax
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,3 +291,73 @@ def _columns(differences: ArrayLike) -> Floats:
         large = np.abs(column) > checks.LARGEST
         checks.reject("differences", column, large, f"lie within ±{checks.LARGEST:g}")
     return d
+
+
+def bonferroni(p_values: ArrayLike) -> Floats:
+    """Each p times the number of tests: the chance of any false alarm stays below the level.
+
+    Examples
+    --------
+    >>> bonferroni([0.01, 0.04, 0.03])
+    array([0.03, 0.12, 0.09])
+    """
+    p = _p_values(p_values)
+    return np.minimum(1.0, p * p.size)
+
+
+def holm(p_values: ArrayLike) -> Floats:
+    """Holm's step-down form of Bonferroni: the same promise, never larger p values.
+
+    Notes
+    -----
+    With the p values sorted, the i-th is multiplied by m - i + 1, then none falls below the one
+    before it.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = _p_values(p_values)
+    order = np.argsort(p, kind="stable")
+    corrected = np.empty_like(p)
+    corrected[order] = np.maximum.accumulate(p[order] * np.arange(p.size, 0, -1))
+    return np.minimum(1.0, corrected)
+
+
+def benjamini_hochberg(p_values: ArrayLike) -> Floats:
+    """Benjamini and Hochberg: of the differences called real, the expected share that is not.
+
+    Valid for independent tests and for positively dependent ones, as metrics of the same users
+    mostly are.
+
+    Examples
+    --------
+    >>> benjamini_hochberg([0.01, 0.04, 0.03])
+    array([0.03, 0.04, 0.04])
+    """
+    p = _p_values(p_values)
+    order = np.argsort(p, kind="stable")[::-1]
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum.accumulate(p[order] * p.size / np.arange(p.size, 0, -1))
+    return np.minimum(1.0, corrected)
+
+
+CORRECTIONS: Mapping[str, Callable[[ArrayLike], Floats]] = MappingProxyType(
+    {"holm": holm, "bonferroni": bonferroni, "bh": benjamini_hochberg}
+)
+
+
+def corrected(p_values: ArrayLike, correction: str | None) -> Floats:
+    """The p values as the named correction has them; as they are for None."""
+    if correction is None:
+        return _p_values(p_values)
+    return CORRECTIONS[checks.choice("correction", correction, CORRECTIONS)](p_values)
+
+
+def _p_values(p_values: ArrayLike) -> Floats:
+    p = checks.reals("p_values", p_values)
+    if p.size == 0:
+        raise InputError("`p_values` must hold at least one; it is empty.")
+    checks.reject("p_values", p, (p < 0.0) | (p > 1.0), "lie in 0..1")
+    return p

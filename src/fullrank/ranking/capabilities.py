@@ -1,0 +1,33 @@
+"""What a scorer offers, and the count that goes with it: the one table of ranking.
+
+A kernel is given what the scorer's method returns, never the scorer itself, and nothing here asks
+for a class. Whatever offers none of these is asked for its `scores`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fullrank.scorers.offers import offers
+
+# in this order; what each method returns has the arrays that the kernels of that name take
+CAPABILITIES = ("factors", "item_item", "torch_pairs")
+
+
+def offer(scorer: Any) -> tuple[str, Any]:
+    """The first capability that a scorer has, and what its method returns.
+
+    ("scores", scorer) where it has none of them.
+
+    Examples
+    --------
+    >>> from fullrank.scorers import FactorScorer, ScoreArray
+    >>> offer(FactorScorer([[1.0]], [[2.0]]))
+    ('factors', FactorScorer(1 users × 1 items, d=1, float64, dot))
+    >>> offer(ScoreArray([[1.0]]))
+    ('scores', ScoreArray(1 users × 1 items, float64))
+    """
+    for name in CAPABILITIES:
+        if offers(scorer, name):
+            return name, getattr(scorer, name)()
+    return "scores", scorer

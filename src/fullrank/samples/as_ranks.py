@@ -1,0 +1,63 @@
+"""Ranks from anywhere: a sample, exact ranks, or an array with what it does not tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from fullrank._lib import checks
+from fullrank.designs import Design, Exact
+from fullrank.errors import InputError
+from fullrank.samples.exact_ranks import ExactRanks
+from fullrank.samples.sample import RankSample
+
+Ranks = RankSample | ExactRanks | ArrayLike
+
+
+def as_ranks(
+    ranks: Any,
+    *,
+    n_items: Any = None,
+    design: str | Design | None = None,
+    name: str = "ranks",
+) -> RankSample | ExactRanks:
+    """A sample or exact ranks as they are; an array, series or tensor of ranks as a sample.
+
+    Parameters
+    ----------
+    ranks : RankSample, ExactRanks, or ranks in one dimension
+    n_items, design : for plain ranks alone: the catalogue size, and how the candidates were drawn
+    name : the argument to blame
+
+    Examples
+    --------
+    >>> print(as_ranks([1, 3, 1], n_items=50, design="sampled:10"))
+    3 targets ranked among 10 of 50 items (without replacement from all items)
+    """
+    told = {"n_items": n_items, "design": design}
+    if isinstance(ranks, RankSample | ExactRanks):
+        for key, value in told.items():
+            if value is not None:
+                kind = type(ranks).__name__
+                raise InputError(f"`{key}` must not be given: the {kind} carries it.")
+        return ranks
+    if hasattr(ranks, "columns"):
+        raise InputError(
+            f"`{name}` must be ranks in one dimension, not a table. Read one by "
+            "RankSample.from_frame."
+        )
+    if isinstance(ranks, str | bytes) or ranks is None:
+        raise InputError(
+            f"`{name}` must be a RankSample, ExactRanks or an array, not {checks.shown(ranks)}."
+        )
+    if n_items is None or design is None:
+        missing = "n_items" if n_items is None else "design"
+        raise InputError(
+            f"`{missing}` must be given with a plain array of ranks, as in n_items=3706, "
+            'design="sampled:100".'
+        )
+    drawn = Design.of(design)
+    if isinstance(drawn, Exact) and drawn.max_rank is None:
+        return ExactRanks.from_ranks(ranks, n_items=n_items)
+    return RankSample.from_ranks(ranks, n_items=n_items, design=drawn)

@@ -1,0 +1,77 @@
+"""What every scorer must do."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+
+from fullrank.scorers import as_scorer
+from fullrank.scorers.offers import offers
+from fullrank.testing.expect import expect
+
+_USERS, _ITEMS = 7, 5
+
+
+def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
+    """Run a scorer through the contract: the same scores however they are asked for.
+
+    Parameters
+    ----------
+    scorer : anything `as_scorer` takes, with 2 users and 3 items at least
+    tolerance : relative, for scores that depend on what is scored together
+
+    Raises
+    ------
+    AssertionError
+        Says which promise was broken.
+
+    Examples
+    --------
+    >>> from fullrank.scorers import FactorScorer
+    >>> check_scorer(FactorScorer([[1.0], [2.0]], [[3.0], [5.0], [7.0]]))
+    """
+    asked = as_scorer(scorer)
+    n_users = asked.n_users if asked.n_users is not None else _USERS
+    users = np.arange(min(n_users, _USERS))
+    scores = np.asarray(asked.scores(users))
+    shape = (users.size, asked.n_items)
+    expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
+    expect(not np.isnan(scores).any(), "no score may be NaN")
+    expect(
+        np.array_equal(scores, asked.scores(users)), "the same question must get the same scores"
+    )
+    _check_parts(asked, users, scores, tolerance)
+    _check_copies(asked)
+    if offers(scorer, "scores") and any(offers(scorer, one) for one in ("factors", "item_item")):
+        own = np.asarray(scorer.scores(users))
+        expect(_close(own, scores, tolerance), "scores must be the products of what is offered")
+
+
+def _check_parts(asked: Any, users: np.ndarray, scores: np.ndarray, tolerance: float) -> None:
+    some = np.arange(asked.n_items)[:: -max(1, asked.n_items // _ITEMS)]
+    expect(
+        _close(asked.scores(users, some), scores[:, some], tolerance),
+        "scores of some items must be those among all items",
+    )
+    own = (some[None, :] + users[:, None]) % asked.n_items
+    expect(
+        _close(asked.scores(users, own), np.take_along_axis(scores, own, axis=1), tolerance),
+        "scores of each user's own items must be those among all items",
+    )
+    expect(
+        _close(asked.scores(users[::-1]), scores[::-1], tolerance),
+        "scores must not depend on the order of the users",
+    )
+
+
+def _check_copies(asked: Any) -> None:
+    try:
+        pickle.dumps(asked)
+    except Exception as error:
+        raise AssertionError(f"worker processes must be able to copy it: {error}.") from error
+
+
+def _close(first: Any, second: Any, tolerance: float) -> bool:
+    return bool(np.allclose(first, second, rtol=tolerance, atol=tolerance * 1e-3, equal_nan=True))

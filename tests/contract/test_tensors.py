@@ -1,0 +1,92 @@
+"""Tensors and series wherever arrays of ranks are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import fullrank as fr
+from fullrank import inference
+from fullrank.errors import InputError
+
+RANKS = [1, 3, 5, 2, 9] * 20
+HOW = {"n_items": 200, "design": "sampled:20"}
+VERBS: dict[str, Callable[[Any], Any]] = {
+    "estimate": lambda ranks: fr.estimate(ranks, "MRR@10", **HOW),
+    "estimate of several": lambda ranks: fr.estimate({"a": ranks, "b": ranks}, "MRR@10", **HOW),
+    "bounds": lambda ranks: fr.bounds(ranks, "recall@10", **HOW),
+    "bounds of several": lambda ranks: fr.bounds({"a": ranks, "b": ranks}, "recall@10", **HOW),
+    "explain": lambda ranks: inference.explain(ranks, "recall@10", **HOW),
+    "compare": lambda ranks: fr.compare({"a": ranks, "b": RANKS[::-1]}, "MRR@10", rng=0, **HOW),
+    "RankSample": lambda ranks: fr.RankSample.from_ranks(ranks, **HOW),
+    "ExactRanks": lambda ranks: fr.samples.ExactRanks.from_ranks(ranks, n_items=200),
+    "RankDistribution": lambda ranks: fr.RankDistribution.from_ranks(ranks, n_items=200),
+    "simulate": lambda ranks: fr.samples.simulate(ranks, rng=0, **HOW),
+}
+
+
+def _as(kind: str, need: Callable[[str], Any]) -> Any:
+    if kind == "pandas":
+        return need("pandas").Series(RANKS)
+    if kind == "polars":
+        return need("polars").Series(RANKS)
+    torch = need("torch")
+    if kind == "tensor of whole numbers":
+        return torch.tensor(RANKS)
+    dtype = torch.bfloat16 if kind == "bfloat16" else torch.float32
+    return torch.tensor(RANKS, dtype=dtype, requires_grad=kind == "with a gradient")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize(
+    "kind", ["pandas", "polars", "tensor of whole numbers", "with a gradient", "bfloat16"]
+)
+def test_they_give_what_lists_give(verb: str, kind: str, need: Callable[[str], Any]) -> None:
+    given = VERBS[verb](_as(kind, need))
+    assert given.to_dict() == VERBS[verb](RANKS).to_dict()
+
+
+@pytest.mark.gpu
+def test_tensors_on_a_gpu(need: Callable[[str], Any]) -> None:
+    torch = need("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    for verb in VERBS.values():
+        ranks = torch.tensor(RANKS, device="cuda")
+        assert verb(ranks).to_dict() == verb(RANKS).to_dict()
+
+
+def test_a_table_is_pointed_to_its_reader(need: Callable[[str], Any]) -> None:
+    frame = need("pandas").DataFrame({"rank": RANKS})
+    with pytest.raises(InputError, match=r"`ranks`.*RankSample\.from_frame"):
+        fr.estimate(frame, **HOW)
+
+
+def test_exact_ranks_by_their_design() -> None:
+    found = fr.estimate(RANKS, "recall@3", n_items=200, design="exact")
+    assert (found.method, found["recall@3"]) == ("exact", 0.6)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"n_items": 200}, r"`design`.*sampled:100"),
+        ({"design": "sampled:20"}, r"`n_items`.*3706"),
+        ({**HOW, "metric": "recall@10"}, r"`metric`.*`metrics`"),
+    ],
+)
+def test_what_is_missing_is_named(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        fr.estimate(RANKS, **given)
+
+
+def test_slips_of_the_pen_in_compare() -> None:
+    with pytest.raises(InputError, match=r"`metric`.*`metrics`"):
+        fr.compare({"a": RANKS, "b": RANKS}, metric="recall@10", **HOW)
+
+
+def test_arrays_can_be_paired_row_by_row() -> None:
+    found = fr.compare({"a": RANKS, "b": RANKS[::-1]}, "recall@3", paired=True, rng=0, **HOW)
+    assert found.paired
