@@ -93,11 +93,11 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
 
 
 def _read(fr: Any, csv: Path) -> Any:
-    """With the design as a setting of its own, or as what the file leaves open."""
+    """As a user types it; older revisions ask whether items could be drawn twice."""
     try:
-        return fr.RankSample.read(csv, n_items=N_ITEMS, design="sampled")
-    except TypeError:
         return fr.RankSample.read(csv, n_items=N_ITEMS)
+    except ValueError:
+        return fr.RankSample.read(csv, n_items=N_ITEMS, replacement=False)
 
 
 def _interactions(fr: Any, rng: np.random.Generator) -> Any:

@@ -33,7 +33,7 @@ def test_one_of_them(fullrank: Run) -> None:
 def test_mistakes(fullrank: Run) -> None:
     done = fullrank("datasets", "netflics")
     assert done.code == 2
-    assert re.search(r"`name`.*'ml-latest-small'.*'netflics'", done.err)
+    assert re.search(r"`NAME`.*'ml-latest-small'.*'netflics'", done.err)
     done = fullrank("datasets", "--download")
     assert done.code == 2
     assert re.search(r"`--download`.*name", done.err)

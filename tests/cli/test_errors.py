@@ -21,53 +21,43 @@ READERS = {
     "plan": ("plan", "--pilot", "FILE"),
 }
 MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
-    "missing file": (None, SIZES, r"`path`.*ranks\.csv.*exist"),
+    "missing file": (None, SIZES, r"`(RANKS|FILES|--ranks|--pilot)` .*ranks\.csv.*exist"),
     "wrong column": (
         "rnak,user\n1,a\n",
         SIZES,
-        r"`rank`.*ranks\.csv.*'rank'.*'rnak', 'user'.*'rnak'",
+        r"The column rank.*ranks\.csv.*'rnak', 'user'.*`--column rank=rnak`",
     ),
     "zero-based ranks": (
         "rank\n3\n0\n0\n",
         SIZES,
-        r"`rank`.*2 of 3.*rank\[1\] = 0\b",
+        r"The column rank.*2 of 3.*line 3 of .*: 0\b",
     ),
     "rank too large": (
         "rank\n11\n",
         SIZES,
-        r"`rank`.*1 of 1.*rank\[0\] = 11",
+        r"The column rank.*1 of 1.*line 2 of .*: 11",
     ),
-    "no ranks": ("rank\n", SIZES, r"`path`.*empty"),
-    "no table": ("", SIZES, r"`path`.*CSV.*ranks\.csv"),
+    "no ranks": ("rank\n", SIZES, r"`[A-Z-]+.*empty"),
+    "no table": ("", SIZES, r".*table.*ranks\.csv is empty"),
     "no sample size": (
         "rank\n1\n",
         SIZES[2:],
-        r"`sample_size`.*ranks\.csv",
+        r"`--sample-size`.*ranks\.csv",
     ),
     "sizes exchanged": (
         "rank\n1\n",
         ("--sample-size", "50", "--n-items", "10"),
-        r"`n_items`.*\b10\b.*\b50\b",
-    ),
-    "popularity": (
-        "rank\n1\n",
-        (*SIZES, "--design", "popularity"),
-        r"`design`.*popularity.*uniform",
+        r"`--n-items`.*\b10\b.*\b50\b",
     ),
     "unknown design": (
         "rank\n1\n",
         (*SIZES, "--design", "other"),
-        r"`design`.*'adaptive', 'exact', 'sampled'.*'other'",
-    ),
-    "levels that are words": (
-        "rank\n1\n",
-        (*SIZES, "--design", "adaptive:levels=a/b"),
-        r"`levels`.*'a/b'",
+        r"`--design`.*'adaptive', 'exact', 'sampled'.*'other'",
     ),
     "unknown metric": (
         "rank\n1\n2\n",
         (*SIZES, "--metric", "fame@10"),
-        r"`metric`.*recall.*'fame@10'",
+        r"`--metric`.*recall.*'fame@10'",
     ),
 }
 
@@ -97,15 +87,15 @@ def test_unknown_method(fullrank: Any, tmp_path: Path, command: str) -> None:
         (tmp_path / name).write_text("rank\n" + "1\n2\n3\n" * 20)
     files = [tmp_path / "a.csv", tmp_path / "b.csv"][: 1 + (command == "compare")]
     done = fullrank(command, *files, *SIZES, "--method", "guess")
-    told(done, r"`method`.*'auto', 'exact'.*'guess'")
+    told(done, r"`--method`.*'auto', 'exact'.*'guess'")
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--level", "95"), r"`confidence_level`.*not 95\b"),
-        (("--interval-for", "me"), r"`interval_for`.*'population', 'users'.*'me'"),
-        (("--uncertainty", "x"), r"`uncertainty`.*'influence', 'bootstrap'.*'x'"),
+        (("--level", "95"), r"`--level`.*not 95\b"),
+        (("--interval-for", "me"), r"`--interval-for`.*'population', 'users'.*'me'"),
+        (("--uncertainty", "x"), r"`--uncertainty`.*'influence', 'bootstrap'.*'x'"),
     ],
 )
 def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: str) -> None:
@@ -116,12 +106,12 @@ def test_options_of_estimate(fullrank: Any, tmp_path: Path, words: Any, says: st
 def test_unwritable_output_is_told_before_the_work(
     fullrank: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from fullrank.samples import read_ranks
+    from fullrank.cli.rank_options import Reading
 
     def never(*_: Any, **__: Any) -> None:
         raise AssertionError("the file was read first")
 
-    monkeypatch.setattr(read_ranks, "read_ranks", never)
+    monkeypatch.setattr(Reading, "read", never)
     (tmp_path / "a.csv").write_text("rank\n1\n2\n")
     words = ("estimate", tmp_path / "a.csv", *SIZES, "--report")
     nowhere = tmp_path / "nowhere" / "page.html"
@@ -141,7 +131,7 @@ def test_a_file_that_may_not_be_read(
     path.write_text("rank\n1\n")
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may read everything
     words = (path if one == "FILE" else one for one in READERS[command])
-    told(fullrank(*words, *SIZES), r"`path`.*readable.*ranks\.csv")
+    told(fullrank(*words, *SIZES), r"`(RANKS|FILES|--ranks|--pilot)`.*readable.*ranks\.csv")
 
 
 COMMANDS = sorted(command.name or "" for command in app.app.registered_commands)

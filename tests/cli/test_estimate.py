@@ -158,7 +158,7 @@ def test_adaptive_is_noticed(fullrank: Any, tmp_path: Path) -> None:
     path = tmp_path / "ranks.csv"
     lines = [f"{r},{n}" for r, n in zip(adaptive.rows.rank, adaptive.rows.sample_size, strict=True)]
     path.write_text("position,n\n" + "\n".join(lines) + "\n")
-    how = ("--rank-column", "position", "--sample-size", "n", "--n-items", "5,000")
+    how = ("--column", "rank=position", "--sample-size", "n", "--n-items", "5,000")
     done = fullrank("estimate", path, *how, "--json", "-m", "recall@50")
     content = json.loads(done.out)
     assert Design.from_dict(content["design"]) == adaptive.design
@@ -205,7 +205,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\na,5\nb,2\n")
     again = fullrank("estimate", path, *SIZES)
     assert again.code == 2
-    assert re.search(r"`user`.*`n_targets`.*user a has 2.*`user`", again.err)
+    assert re.search(r"The column user.*`n_targets`.*user a has 2.*The column user", again.err)
     alone = fullrank("estimate", path, *SIZES, "--leave-out", "user", "--json")
     assert json.loads(alone.out)["n_users"] == 3
 
@@ -213,7 +213,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
 def test_popularity_is_refused(fullrank: Any, ranks: Path) -> None:
     done = fullrank("estimate", ranks, *SIZES, "--design", "popularity")
     assert (done.code, done.out) == (2, "")
-    assert re.search(r"`design`.*popularity.*uniform", done.err)
+    assert re.search(r"`--design`.*popularity.*uniform", done.err)
     assert done.err.count("\n") == 1
 
 
@@ -279,7 +279,7 @@ def test_ten_million_rows(tmp_path: Path) -> None:
 def test_a_named_rank_column_wins_over_scores(fullrank: Any, tmp_path: Path) -> None:
     path = tmp_path / "both.csv"
     path.write_text("user,score,label,place\n1,0.5,1,3\n2,0.5,1,7\n")
-    done = fullrank("estimate", path, *SIZES, "--rank-column", "place", "-m", "recall@5", "--json")
+    done = fullrank("estimate", path, *SIZES, "--column", "rank=place", "-m", "recall@5", "--json")
     assert json.loads(done.out)["metrics"][0]["naive"] == 0.5
 
 
@@ -298,7 +298,7 @@ def test_a_model_is_not_lost_to_the_name_of_the_file(fullrank: Any, tmp_path: Pa
     path.write_text("model,rank\n,3\ntwice,4\n")
     done = fullrank("estimate", path, *SIZES)
     assert (done.code, done.out) == (2, "")
-    assert re.search(rf"`model`.*{path}", done.err)
+    assert re.search(rf"The column model.*{path}", done.err)
 
 
 def test_models_that_were_measured_differently(fullrank: Any, tmp_path: Path) -> None:

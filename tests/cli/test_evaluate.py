@@ -46,7 +46,7 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
     assert f"Split: {results['split']}" == lines[1]
     refused = fullrank(*command, "--seed", 1)
     assert refused.code == 2
-    assert re.search(r"`out`.*seed", refused.err)
+    assert re.search(r"`--out`.*seed", refused.err)
     assert refused.err.count("\n") == 1
 
 
@@ -87,7 +87,7 @@ def test_the_borrowed_shape(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         assert content["models"][0]["metrics"][0]["estimate"] != value
     refused = fullrank(*command, "--no-anchor", "--out", out)
     assert refused.code == 2
-    assert re.search(r"`out`.*anchor \(auto there, none now\)", refused.err)
+    assert re.search(r"`--out`.*anchor \(auto there, none now\)", refused.err)
 
 
 def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
@@ -100,26 +100,26 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
     assert "mine" in done.out
     done = fullrank("evaluate", plays, "--factors", f"mine={tmp_path / 'u.npy'}", "-m", "auc")
     assert done.code == 2
-    assert re.search(r"`factors`.*\.npz", done.err)
+    assert re.search(r"`--factors`.*\.npz", done.err)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.csv", "--model", "ease"], r"`path`.*none\.csv.*exist"),
+        (["none.csv", "--model", "ease"], r"The path.*none\.csv.*exist"),
         (["PLAYS"], r"`--model`.*`--factors`"),
-        (["PLAYS", "--model", "easy"], r"`model`.*'popularity'.*'easy'"),
-        (["PLAYS", "--model", "ease:l=1"], r"`model`.*regularization.*'l'"),
-        (["netflics", "--model", "ease"], r"`data`.*'ml-latest-small'.*'netflics'"),
-        (["PLAYS", "--model", "ease", "--design", "all"], r"`design`.*'exact'.*'all'"),
-        (["PLAYS", "--model", "ease", "-m", "ndgc@10"], r"`metric`.*recall.*'ndgc@10'"),
-        (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`engine`.*'serial'.*'gpu'"),
-        (["PLAYS", "--model", "ease", "--split", "half"], r"`split`.*'auto'.*'half'"),
-        (["PLAYS", "--model", "ease", "--column", "user=who"], r"`user`.*'who'"),
-        (["PLAYS", "--model", "m.safetensors"], r"`path`.*m\.safetensors.*exist"),
-        (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`out`.*folder.*plays\.csv"),
-        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`out`.*written.*plays\.csv"),
-        (["PLAYS", "--model", "ease", "--level", "95"], r"`confidence_level`.*not 95\b"),
+        (["PLAYS", "--model", "easy"], r"`--model`.*'popularity'.*'easy'"),
+        (["PLAYS", "--model", "ease:l=1"], r"`--model`.*regularization.*'l'"),
+        (["netflics", "--model", "ease"], r"`DATA`.*'ml-latest-small'.*'netflics'"),
+        (["PLAYS", "--model", "ease", "--design", "all"], r"`--design`.*'exact'.*'all'"),
+        (["PLAYS", "--model", "ease", "-m", "ndgc@10"], r"`--metric`.*recall.*'ndgc@10'"),
+        (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`--engine`.*'serial'.*'gpu'"),
+        (["PLAYS", "--model", "ease", "--split", "half"], r"`--split`.*'auto'.*'half'"),
+        (["PLAYS", "--model", "ease", "--column", "user=who"], r"The column user.*'who'"),
+        (["PLAYS", "--model", "m.safetensors"], r"The path.*m\.safetensors.*exist"),
+        (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`--out`.*folder.*plays\.csv"),
+        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`--out`.*written.*plays\.csv"),
+        (["PLAYS", "--model", "ease", "--level", "95"], r"`--level`.*not 95\b"),
     ],
 )
 def test_mistakes(fullrank: Run, plays: Path, arguments: list[str], message: str) -> None:

@@ -90,7 +90,7 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
         ),
         (
             ("--users", "9", "--n-items", "100", "--margin", "2%", "--budget", "9"),
-            r"`margin`.*`budget`.*`difference`",
+            r"`--margin`.*`--budget`.*`--difference`",
         ),
     ],
 )

@@ -47,12 +47,12 @@ def test_a_report_of_a_run(
 def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     for arguments, message in (
-        (["none", "--out", out], r"`path`.*none.*exist"),
+        (["none", "--out", out], r"`FILES`.*none.*exist"),
         ([tmp_path, "--out", out], r"`folder`.*evaluate"),
         ([run, "--out", tmp_path], r"`--out`.*folder"),
         ([run, "--out", tmp_path / "no" / "x.html"], r"`--out`.*folder.*no"),
         ([run, run, "--out", out], r"`FILES`.*twice"),
-        ([run, "--out", out, "-m", "ndgc"], r"`metric`.*recall.*'ndgc'"),
+        ([run, "--out", out, "-m", "ndgc"], r"`--metric`.*recall.*'ndgc'"),
     ):
         done = fullrank("report", *arguments)
         assert done.code == 2

@@ -33,13 +33,13 @@ def test_trained_and_evaluated(fullrank: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulated", "--model", "easy", "--out", "OUT"], r"`model`.*'popularity'.*'easy'"),
-        (["none.csv", "--model", "ease", "--out", "OUT"], r"`path`.*none\.csv.*exist"),
+        (["simulated", "--model", "easy", "--out", "OUT"], r"`--model`.*'popularity'.*'easy'"),
+        (["none.csv", "--model", "ease", "--out", "OUT"], r"The path.*none\.csv.*exist"),
         (["simulated", "--model", "ease", "--out", "."], r"`--out`.*folder"),
         (["simulated", "--model", "ease", "--out", "no/x"], r"`--out`.*folder.*\bno\b"),
         (
             ["simulated", "--model", "popularity", "--out", "OUT", "--split", "none", "-m", "auc"],
-            r"`metrics`.*split",
+            r"`--metric`.*split",
         ),
     ],
 )

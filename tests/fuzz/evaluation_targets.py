@@ -51,7 +51,7 @@ def candidates(source: random.Random) -> Any:
         other = source.choice(list(_TRUTHS))
         truth = written(other, _maybe(source, _TRUTHS[other]))
     named = {"n_items": 50, "ties": source.choice(("random", "best", "worst")), "rng": 0}
-    found = read_candidates(path, truth, **spoiled(source, named, 0.2))
+    found = read_candidates(path, truth=truth, **spoiled(source, named, 0.2))
     return [str(one) for one in found.samples.values()], found.notes
 
 

@@ -26,7 +26,7 @@ from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Negatives, draw_negatives
 from fullrank.ranking import rank
-from fullrank.samples import RankDistribution, RankSample, sample_files, simulate
+from fullrank.samples import RankDistribution, RankSample, read_ranks, sample_files, simulate
 from fullrank.scorers import as_scorer
 
 Seeds = list[bytes]
@@ -143,7 +143,7 @@ def sample_json_file(source: random.Random) -> Any:
 @target("sample from CSV", share=12)
 def sample_csv(source: random.Random) -> Any:
     path = written("sample.csv", _some(source, _CSV))
-    found = sample_files.read_all(path, rows=source.random() < 0.7, **_settings(source))
+    found = read_ranks(path, rows=source.random() < 0.7, **_settings(source))
     return [_looked_at(one) for one in found.values()]
 
 
@@ -151,7 +151,7 @@ def sample_csv(source: random.Random) -> Any:
 def sample_parquet(source: random.Random) -> Any:
     path = written("sample.parquet", _some(source, _sample_parquets()))
     settings = _settings(source) if source.random() < 0.5 else {}
-    found = sample_files.read_all(path, rows=source.random() < 0.7, **settings)
+    found = read_ranks(path, rows=source.random() < 0.7, **settings)
     return [_looked_at(one) for one in found.values()]
 
 
@@ -232,7 +232,7 @@ def sample_columns(source: random.Random) -> Any:
     names = ["rank", "user", "model", "weight", "sample_size", "n_items", "n_targets", "offset"]
     table = _table(source, names[: 1 + source.randrange(len(names))])
     pq.write_table(table, folder() / "columns.parquet")
-    found = sample_files.read_all(
+    found = read_ranks(
         folder() / "columns.parquet", rows=source.random() < 0.7, **_settings(source)
     )
     return [_looked_at(one) for one in found.values()]
@@ -485,6 +485,48 @@ def checksums(source: random.Random) -> Any:
         path, source.choice(("file1.zip", "new.zip")), f"{source.randrange(3):064x}"
     )
     return path.read_text("utf-8")
+
+
+@functools.cache
+def _ranks_in(suffix: str) -> Seeds:
+    """A small file of ranks in each other format."""
+    import bz2
+    import lzma
+
+    from pyarrow import feather
+
+    table = pa.table({"user": ["a", "b", "c"], "rank": [1, 4, 9], "seed": [1, 1, 1]})
+    records = [{"user": "a", "rank": 3, "model": "x"}, {"user": "b", "rank": 4, "model": "y"}]
+    plain = b"user;rank\n\"a\";3\nb;4\n"
+    array = io.BytesIO()
+    np.save(array, np.array([3, 1, 7]))
+    made: dict[str, Any] = {
+        ".jsonl": "\n".join(map(json.dumps, records)).encode(),
+        ".json": json.dumps(records).encode(),
+        ".npy": array.getvalue(),
+        ".csv.bz2": bz2.compress(plain),
+        ".csv.xz": lzma.compress(plain),
+        ".csv.zst": bytes(pa.compress(plain, codec="zstd", asbytes=True)),
+        ".tsv": plain.replace(b";", b"\t"),
+        ".txt": plain.decode().encode("utf-16"),
+    }
+    if suffix == ".feather":
+        return [_bytes_of(lambda path: feather.write_feather(table, path), "r.feather")]
+    return [made[suffix]]
+
+
+_OTHERS = (".jsonl", ".json", ".npy", ".feather", ".csv.bz2", ".csv.xz", ".csv.zst", ".tsv", ".txt")
+
+
+@target("ranks in any format", share=12)
+def ranks_in_any_format(source: random.Random) -> Any:
+    suffix = source.choice(_OTHERS)
+    path = written(f"ranks{suffix}", _some(source, _ranks_in(suffix)))
+    how: dict[str, Any] = {"sample_size": 10, "n_items": 50}
+    if source.random() < 0.2:
+        how["encoding"] = source.choice(("latin-1", "utf-16", "nonsense"))
+    found = read_ranks(path, rows=source.choice((True, None)), **spoiled(source, how, 0.1))
+    return [list(one) if isinstance(one, dict) else str(one) for one in found.values()]
 
 
 # ---- negatives, models, scores ----

@@ -20,7 +20,9 @@ METHODS = [
     ("fullrank.data.interactions", "fullrank.data.split_items"),
     ("fullrank.evaluation.result", "fullrank.evaluation.run_folder"),
     ("fullrank.models.base", "fullrank.models.saving"),
+    ("fullrank.samples.exact_ranks", "fullrank.samples.read_ranks"),
     ("fullrank.samples.exact_ranks", "fullrank.samples.sample_files"),
+    ("fullrank.samples.sample", "fullrank.samples.read_ranks"),
     ("fullrank.samples.sample", "fullrank.samples.sample_files"),
 ]
 

@@ -54,6 +54,8 @@ def main() -> int:
 
 
 def _sentence(error: Exception) -> str:
+    if isinstance(error, InputError):
+        return _in_options(str(error))
     if isinstance(error, FullrankError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -63,6 +65,14 @@ def _sentence(error: Exception) -> str:
         return "The run failed: not enough memory."
     text = " ".join(str(error).split()).rstrip(".")
     return _OURS.format(kind=type(error).__name__, text=f": {text}" if text else "")
+
+
+def _in_options(text: str) -> str:
+    """The sentence with the options of the running command."""
+    from fullrank.cli.app import running
+    from fullrank.cli.messages import in_options
+
+    return in_options(text, running())
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -33,6 +34,13 @@ def run() -> int:
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     return 0
+
+
+def running() -> Any:
+    """The command that was typed, or None."""
+    typed = [word for word in sys.argv[1:] if not word.startswith("-")][:1]
+    commands_: Any = getattr(typer.main.get_command(app), "commands", {})
+    return commands_.get(typed[0]) if typed else None
 
 
 def _show_version(wanted: bool) -> None:

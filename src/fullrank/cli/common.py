@@ -71,10 +71,12 @@ def progress(label: str) -> Iterator[Progress | None]:
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def writable(path: Path | None, option: str) -> None:
+def writable(path: Path | None, option: str, *, page: bool = False) -> None:
     """Refuse, before any work is done, a file that could not be written at its end."""
     if path is None:
         return
+    if page and path.suffix.lower() not in (".html", ".htm") and not path.exists():
+        raise InputError(f"`{option}` must end in .html, for it is a web page, not {path.name!r}.")
     if path.is_dir():
         raise InputError(f"`{option}` must name a file; {path} is a folder.")
     if path.exists() and not path.is_file():

@@ -54,6 +54,28 @@ def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def sources_of(data: str | None, **parts: str | None) -> tuple[Any, str]:
+    """What to load and what to call it: a data set or file, or a file for each part.
+
+    Examples
+    --------
+    >>> sources_of(None, train="a/train.csv", test="a/test.csv", valid=None)
+    ({'train': 'a/train.csv', 'test': 'a/test.csv'}, 'train.csv and test.csv')
+    """
+    given = {part: path for part, path in parts.items() if path is not None}
+    if data is not None and given:
+        raise InputError(
+            f"`--{next(iter(given))}` must not be given with {data}: name the data once."
+        )
+    if data is not None:
+        return data, data
+    missing = [f"`--{part}`" for part in ("train", "test") if part not in given]
+    if missing:
+        instead = ", or DATA" if not given else ""
+        raise InputError(f"{' and '.join(missing)} must be given{instead}: there are no data.")
+    return given, " and ".join(Path(one).name for one in given.values())
+
+
 def given_models(
     models: Iterable[str],
     factors: Iterable[str],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
@@ -16,7 +17,7 @@ import typer
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
-    from fullrank.samples import ExactRanks, RankSample
+    from fullrank.samples import RankSample
     from fullrank.samples.read_ranks import Ranks
 
 _PANEL = "How the ranks were made"
@@ -25,7 +26,8 @@ _TRAINING = ("excluded", "kept")
 RanksFile = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV, Parquet or JSON with a column rank; or scored candidates.",
+        help="CSV or other text (also packed), Parquet, feather, JSON Lines, JSON or .npy with a "
+        "column rank; or scored candidates.",
         metavar="[NAME=]RANKS",
         readable=False,  # said in our own words
         show_default=False,
@@ -95,71 +97,94 @@ class Reading:
             metavar="KIND",
         ),
     ] = "random"
-    rank_column: Annotated[
-        str | None,
-        _option("--rank-column", "Name of the rank column. Default: rank.", _FILE, metavar="NAME"),
-    ] = None
-    model_column: Annotated[
-        str | None,
+    column: Annotated[
+        list[str] | None,
         _option(
-            "--model-column", "Name of the model column. Default: model.", _FILE, metavar="NAME"
+            "--column",
+            "Name of a column, as rank=position or model=system; the usual names are found. "
+            "rank=pop,svd reads one column of ranks per model. Give it again for more.",
+            _FILE,
+            metavar="ROLE=NAME",
         ),
     ] = None
-    user_column: Annotated[
-        str | None,
-        _option("--user-column", "Name of the user column. Default: user.", _FILE, metavar="NAME"),
-    ] = None
-    item_column: Annotated[
-        str | None,
-        _option("--item-column", "Name of the item column. Default: item.", _FILE, metavar="NAME"),
+    model: Annotated[
+        list[str] | None,
+        _option("--model", "Take this model alone; give it again for more.", _FILE, metavar="NAME"),
     ] = None
     leave_out: Annotated[
         list[str] | None,
         _option("--leave-out", "Ignore this column.", _FILE, metavar="NAME"),
     ] = None
+    encoding: Annotated[
+        str | None,
+        _option(
+            "--encoding",
+            "Encoding of a text file. Default: UTF-8, or Latin-1 where it is not.",
+            _FILE,
+            metavar="NAME",
+        ),
+    ] = None
 
-    def read(self, path: Path, *, rows: bool | None = None, seed: int = 0) -> Ranks:
+    def read(
+        self, path: Path, *, rows: bool | None = None, seed: int = 0, seeds: bool = False
+    ) -> Ranks:
         """The samples in a file by model, and what was assumed; unnamed ones take its name.
 
-        As ``NAME=PATH`` the file has that name, and of several models each ``NAME/model``.
+        As ``NAME=PATH`` the file has that name, and of several models each ``NAME/model``. Seeds of
+        a model are models of their own, unless the command takes `seeds` together.
         """
         given = Source.of(path)
         if given.path.is_dir():
-            return given.named(self._completed(_run(given.path)))
-        return given.named(self._read_file(given.path, rows=rows, seed=seed))
+            found = self._completed(_run(given.path))
+        else:
+            found = self._read_file(given.path, rows=rows, seed=seed)
+        found = given.named(self._picked(found, given.path))
+        return found if seeds else _by_seed(found)
+
+    def _picked(self, found: Ranks, path: Path) -> Ranks:
+        """The models that were asked for, in that order."""
+        for name in self.model or ():
+            if name not in found.samples:
+                raise InputError(
+                    f"`--model` must be one of {', '.join(map(repr, found.samples))} in {path}, "
+                    f"not {name!r}."
+                )
+        return replace(
+            found, samples={name: found.samples[name] for name in self.model or found.samples}
+        )
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
-        from fullrank.samples import read_ranks, sample_files
+        from fullrank.samples.read_candidates import read_candidates
+        from fullrank.samples.read_ranks import is_own, read_ranks
+        from fullrank.tables.candidate_files import has_scores
+        from fullrank.tables.table import open_table
 
         for one in (path, self.truth):
             if one is not None and not os.access(_files.existing(one), os.R_OK):
                 raise InputError(f"`path` must be readable; {one} is not.")
-        source = Path(path)
-        scored = self._scored(source)
-        own = None if scored else sample_files.read_own(source, rows=rows)
-        if own is not None:
-            self._check_against(own, source)
-            found = self._completed(read_ranks.Ranks(samples={"": own}, notes=()))
-        elif scored:
-            from fullrank.samples.read_candidates import read_candidates
-
-            found = read_candidates(
-                source, self.truth, **self._design(), ties=self.ties, rng=seed,
-                sample_size=whole_number("--sample-size", self.sample_size),
-                n_items=_needed(whole_number("--n-items", self.n_items)),
-            )  # fmt: skip
+        sizes, columns = self._columns()
+        scored = {
+            "columns": columns, "ties": self.ties, "rng": seed, "encoding": self.encoding,
+            **self._design(),
+        }  # fmt: skip
+        if self.truth is not None:
+            found = read_candidates(path, truth=self.truth, **scored, **self._numbers())
         else:
-            sizes, columns = self._columns()
-            found = read_ranks.read_ranks(
-                source, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
-                **self._design(),
-            )  # fmt: skip
-        samples = {printable(name or stem(source)): one for name, one in found.samples.items()}
+            self._must_be_table(path)
+            with open_table(path, encoding=self.encoding) as table:
+                if not is_own(table) and "rank" not in columns and has_scores(table):
+                    found = read_candidates(table, **scored, **self._numbers())
+                else:
+                    found = read_ranks(
+                        table, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
+                        **self._design(),
+                    )  # fmt: skip
+        samples = {printable(name): one for name, one in found.samples.items()}
         if len(samples) < len(found.samples):
-            raise InputError(f"`model` must tell models apart; {source} has two that look alike.")
-        return read_ranks.Ranks(samples=samples, notes=found.notes)
+            raise InputError(f"`model` must tell models apart; {path} has two that look alike.")
+        return replace(found, samples=samples)
 
     def shown(self, path: Path) -> str:
         """The file and these options as they are typed."""
@@ -173,20 +198,23 @@ class Reading:
                 words += [flag, str(value)]
         return shlex.join(words)
 
-    def _scored(self, source: Path) -> bool:
-        from fullrank.samples.read_ranks import is_table
-        from fullrank.tables.candidate_files import has_scores
+    def _must_be_table(self, path: Path) -> None:
+        from fullrank.tables.table import SUFFIXES, kind, unknown
 
-        if self.truth is not None or source.suffix.lower() == ".json":
-            return self.truth is not None
-        if self.rank_column is not None:
-            return False
-        if not is_table(source):
+        if kind(path) in (".xls", ".xlsx", ".ods"):
+            raise unknown(path)
+        if kind(path) not in SUFFIXES:
             raise InputError(
-                f"`--truth` must be given for {source}: it is no table of ranks (.csv, .tsv, "
-                ".inter, .parquet, or our .json), and a TREC run needs qrels beside it."
+                f"`--truth` must be given for {path} if it is a TREC run; a table of ranks ends in "
+                f"{', '.join(SUFFIXES)}."
             )
-        return has_scores(source)
+
+    def _numbers(self) -> dict[str, Any]:
+        """The sizes for scored candidates, which have no column for them."""
+        return {
+            "sample_size": whole_number("--sample-size", self.sample_size),
+            "n_items": _needed(whole_number("--n-items", self.n_items)),
+        }
 
     def _design(self) -> dict[str, Any]:
         return {"design": self.design, "excluded": self._excluded()}
@@ -211,15 +239,13 @@ class Reading:
         }
         return found if excluded is None else replace(found, samples=samples)
 
-    def _columns(self) -> tuple[dict[str, Any], dict[str, str]]:
+    def _columns(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Sizes that are numbers, and the columns that hold the rest."""
-        named = {
-            "rank": self.rank_column,
-            "model": self.model_column,
-            "user": self.user_column,
-            "item": self.item_column,
-        }
-        columns = {role: name for role, name in named.items() if name is not None}
+        from fullrank.cli.option_values import pairs_of
+
+        columns: dict[str, Any] = dict(pairs_of("--column", self.column or ()))
+        if "," in columns.get("rank", ""):
+            columns["rank"] = [one.strip() for one in columns["rank"].split(",")]
         sizes: dict[str, Any] = {}
         for role, text in (("sample_size", self.sample_size), ("n_items", self.n_items)):
             sizes[role] = _whole(text)
@@ -227,28 +253,17 @@ class Reading:
                 columns[role] = text
         return sizes, columns
 
-    def _check_against(self, own: RankSample | ExactRanks, source: Path) -> None:
-        """A file of ours carries its design: what is said of it again must agree."""
-        from fullrank.samples import RankSample
 
-        carried: dict[str, Any] = {"n_items": own.n_items, "sample_size": own.n_items}
-        shown, excluded = repr(own), own.pool == "unseen"
-        if isinstance(own, RankSample):
-            excluded = self._excluded() if own.design.excluded is None else own.design.excluded
-            size, shown = int(own.sample_size.max()), str(own)
-            carried["design"] = str(own.design)
-            carried["sample_size"] = None if (own.sample_size != size).any() else size
-        carried["training_items"] = "excluded" if excluded else "kept"
-        for one in fields(self):
-            said = getattr(self, one.name)
-            if said in (one.default, None):
-                continue
-            said = _whole(said) if one.name in ("n_items", "sample_size") else said
-            if one.name not in carried or said is None or said != carried[one.name]:
-                raise InputError(
-                    f"`--{one.name.replace('_', '-')}` must not be given, or agree: {source} was "
-                    f"written by fullrank and carries its design, {shown}."
-                )
+def _by_seed(found: Ranks) -> Ranks:
+    """The seeds of a model as models of their own."""
+    from fullrank.samples import Seeds
+
+    samples: dict[str, Any] = {}
+    for name, one in found.samples.items():
+        parts = {f"{name}, seed {seed}": part for seed, part in one.samples.items()} if isinstance(
+            one, Seeds) else {name: one}  # fmt: skip
+        samples |= parts
+    return replace(found, samples=samples)
 
 
 def takes_ranks(command: Callable[..., None]) -> Callable[..., None]:
@@ -298,14 +313,16 @@ class Source:
         return replace(found, samples=samples)
 
 
-def read_models(reading: Reading, paths: Iterable[Path], *, seed: int) -> Ranks:
+def read_models(
+    reading: Reading, paths: Iterable[Path], *, seed: int, seeds: bool = False
+) -> Ranks:
     """Every model in files and in folders that `fullrank evaluate` wrote, with its rows.
 
     One model in two runs is the usual case: the parts in which their paths differ tell them apart.
     """
     from fullrank.samples.read_ranks import Ranks
 
-    read = [(path, reading.read(path, rows=True, seed=seed)) for path in paths]
+    read = [(path, reading.read(path, rows=True, seed=seed, seeds=seeds)) for path in paths]
     where: dict[str, list[Path]] = {}
     for path, one in read:
         for name in one.samples:
@@ -341,6 +358,8 @@ def _tag(path: Path, others: list[Path]) -> str:
 
 
 def _parts(path: Path) -> tuple[str, ...]:
+    from fullrank.tables.table import stem
+
     source = Source.of(path)
     whole = source.path.absolute()
     return (*whole.parts[:-1], whole.name if whole.is_dir() else stem(whole))
@@ -356,15 +375,14 @@ def _run(folder: Path) -> Ranks:
     return Ranks(samples=found.samples, notes=notes, split=found.split)
 
 
-def stem(path: Path) -> str:
-    """The name of a file without its kind."""
-    return path.name.split(".")[0] or path.name
-
-
 def _whole(text: str | None) -> int | None:
-    """26744, 26_744 and 26,744 as a number; None for anything else."""
+    """26744, 26_744, 26,744 and 1e6 as a number; None for anything else."""
     plain = (text or "").replace("_", "").replace(",", "").strip()
-    return int(plain) if plain.isascii() and plain.isdigit() else None
+    if plain.isascii() and plain.isdigit():
+        return int(plain)
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?[eE]\+?[0-9]{1,2}", plain) and float(plain) % 1 == 0:
+        return int(float(plain))
+    return None
 
 
 def whole_number(option: str, text: str | None) -> int | None:

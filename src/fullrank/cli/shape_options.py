@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -45,8 +45,16 @@ def told(found: Ranks, method: str = "auto") -> Ranks:
     """With a note where it matters whether training items were excluded, and is not known."""
     from fullrank.inference.estimation.doubts import training_notes
 
-    notes = training_notes(found.samples.values(), method, _SAY)
+    notes = training_notes(_each(found.samples.values()), method, _SAY)
     return replace(found, notes=(*found.notes, *notes))
+
+
+def _each(samples: Iterable[Any]) -> list[Any]:
+    """The samples, those of seeds one by one."""
+    from fullrank.samples import Seeds
+
+    found = [one.samples.values() if isinstance(one, Seeds) else [one] for one in samples]
+    return [part for several in found for part in several]
 
 
 def shaped(
@@ -79,6 +87,11 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
     if not borrows(method):
         raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
+    from fullrank.samples import Seeds
+
+    for one in samples.values():
+        if isinstance(one, Seeds):
+            raise InputError(f"`{option}` must not be given for several seeds of a model.")
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:
         raise InputError(f"`{option}` must be given for sampled ranks; these are exact.")
@@ -93,13 +106,11 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
 def _exact_ranks(path: Path) -> list[ExactRanks]:
     from fullrank.evaluation.result import Evaluation
-    from fullrank.samples import ExactRanks, sample_files
+    from fullrank.samples import ExactRanks
+    from fullrank.samples.read_ranks import read_own
 
-    found: list[Any]
-    if path.is_dir():
-        found = list(Evaluation.read(path).samples.values())
-    else:
-        found = [sample_files.read_own(path)]
+    folder = path.is_dir()
+    found: list[Any] = list(Evaluation.read(path).samples.values()) if folder else [read_own(path)]
     if not all(isinstance(one, ExactRanks) for one in found):
         raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,15 +12,19 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from fullrank._lib import checks, files
 from fullrank.data.rows import REPEATS, Table, clean, pack
 from fullrank.errors import InputError
-from fullrank.tables import columns as _tables
+from fullrank.tables import columns as _columns
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids, Rows
+from fullrank.tables.table import AUTO
+from fullrank.tables.table import Table as OpenTable
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from fullrank.data.split import Split
     from fullrank.data.summary import Summary
+
+_ROLES = ("user", "item", "value", "timestamp")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -120,10 +124,10 @@ class Interactions:
         cls,
         frame: Any,
         *,
-        user: str = _tables.AUTO,
-        item: str = _tables.AUTO,
-        value: str | None = _tables.AUTO,
-        timestamp: str | None = _tables.AUTO,
+        user: str = AUTO,
+        item: str = AUTO,
+        value: str | None = AUTO,
+        timestamp: str | None = AUTO,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
         missing: str = "error",
@@ -160,7 +164,9 @@ class Interactions:
         Interactions(2 users × 2 items, 3 interactions)
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        columns = _tables.read_frame(frame, asked, missing=missing)
+        if isinstance(frame, str):
+            raise InputError("`frame` must be a data frame, not text; `read` takes files.")
+        columns = _columns.read(frame, asked, missing=missing)
         return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
@@ -168,30 +174,36 @@ class Interactions:
         cls,
         path: files.PathLike,
         *,
-        user: str = _tables.AUTO,
-        item: str = _tables.AUTO,
-        value: str | None = _tables.AUTO,
-        timestamp: str | None = _tables.AUTO,
-        delimiter: str = ",",
+        user: str = AUTO,
+        item: str = AUTO,
+        value: str | None = AUTO,
+        timestamp: str | None = AUTO,
+        delimiter: str | None = None,
         names: Sequence[str] | None = None,
+        encoding: str | None = None,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
         missing: str = "error",
         repeats: str = "last",
     ) -> Self:
-        r"""Interactions from a CSV file with a header; `.gz` and `.bz2` are unpacked.
+        r"""Interactions from a file of delimited text, with a header or with `names`.
 
-        Ids that are all plain whole numbers are kept as numbers, others as text ("007" stays
-        what it is). A packed file that holds more than 200 times its size is refused.
+        Files that are packed as `.gz`, `.bz2`, `.zst` or `.xz` are unpacked; one that holds more
+        than 200 times its size is refused. Ids that are all plain whole numbers are kept as
+        numbers, others as text ("007" stays what it is).
 
         Parameters
         ----------
         path : path
         user, item, value, timestamp, user_ids, item_ids, missing, repeats
             As in :meth:`from_frame`.
-        delimiter : str
+        delimiter : str, optional
+            Default: a comma, semicolon, tab or bar, whichever the first line has most of.
         names : sequence of str, optional
             Names of all columns, for a file without a header.
+        encoding : str, optional
+            Default: UTF-8. A file that is not UTF-8 is read as Latin-1, which keeps ids apart,
+            and a DataWarning says so.
 
         Examples
         --------
@@ -203,7 +215,10 @@ class Interactions:
         Interactions(2 users × 2 items, 3 interactions, with values)
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        columns = _tables.read_csv(path, asked, delimiter=delimiter, names=names, missing=missing)
+        columns = _columns.read(
+            path, asked, delimiter=delimiter, names=names, encoding=encoding, missing=missing,
+            suffix=_columns.text_suffix(path),
+        )  # fmt: skip
         return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
@@ -211,10 +226,10 @@ class Interactions:
         cls,
         path: files.PathLike,
         *,
-        user: str = _tables.AUTO,
-        item: str = _tables.AUTO,
-        value: str | None = _tables.AUTO,
-        timestamp: str | None = _tables.AUTO,
+        user: str = AUTO,
+        item: str = AUTO,
+        value: str | None = AUTO,
+        timestamp: str | None = AUTO,
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
         missing: str = "error",
@@ -235,8 +250,46 @@ class Interactions:
         Interactions(2 users × 1 items, 2 interactions)
         """
         asked = {"user": user, "item": item, "value": value, "timestamp": timestamp}
-        columns = _tables.read_parquet(path, asked, missing=missing)
+        columns = _columns.read(path, asked, missing=missing, suffix=".parquet")
         return cls._pack(clean(columns, user_ids=user_ids, item_ids=item_ids), repeats)
+
+    @classmethod
+    def read(
+        cls,
+        path: files.PathLike | OpenTable,
+        *,
+        columns: Mapping[str, str | None] | None = None,
+        encoding: str | None = None,
+        missing: str = "error",
+        repeats: str = "last",
+    ) -> Self:
+        r"""Interactions from a file of any format that `fullrank.read_ranks` reads.
+
+        Parameters
+        ----------
+        path : path
+            CSV and other delimited text, perhaps packed; Parquet, feather, JSON Lines, JSON.
+        columns : mapping, optional
+            What the file calls a column, as ``{"user": "who", "item": "what"}``; the usual names
+            are found without. None for `value` or `timestamp` leaves it out.
+        encoding, missing, repeats
+            As in :meth:`from_csv`.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "ratings.csv")
+        ...     _ = path.write_text('"User-ID";"ISBN";"Book-Rating"\n"1";"034545104X";"5"\n')
+        ...     Interactions.read(path)
+        Interactions(1 users × 1 items, 1 interactions, with values)
+        """
+        for role in columns or {}:
+            checks.choice("columns", role, _ROLES)
+        asked = {**dict.fromkeys(_ROLES, AUTO), **(columns or {})}
+        naming = "columns={{'{role}': '{name}'}}"
+        found = _columns.read(path, asked, encoding=encoding, missing=missing, naming=naming)
+        return cls._pack(clean(found, user_ids=None, item_ids=None), repeats)
 
     @classmethod
     def _pack(cls, table: Table, repeats: str = "last") -> Self:

@@ -154,7 +154,11 @@ def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
     if kind == "ratio":
         whole = "each user" if settings.get("per", "user") == "user" else "all interactions"
         return [f"the last {share} of {whole} by time" if last else f"{share} of {whole} at random"]
-    return [f"{share} of the users held out"] if kind == "strong" else ["as the data come"]
+    if kind == "strong":
+        return [f"{share} of the users held out"]
+    if "files" in settings:
+        return [str(settings["files"])]
+    return [f"column {settings['column']}" if "column" in settings else "as the data come"]
 
 
 def _share(held: float) -> str:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import warnings
+from collections.abc import Mapping
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,43 +17,53 @@ from fullrank.data.rows import clean
 from fullrank.data.shares import from_the_end, keys, n_of, settings_of
 from fullrank.data.split import PARTS, Split
 from fullrank.errors import DataWarning, InputError
-from fullrank.tables import columns as _tables
+from fullrank.tables import columns as _columns
 from fullrank.tables import ids
+from fullrank.tables.table import AUTO, Asked
+
+_SAME = {
+    "training": "train", "testing": "test", "validation": "valid", "val": "valid", "dev": "valid"
+}  # fmt: skip
 
 
 def read_split(
     source: Any,
     *,
-    user: str = _tables.AUTO,
-    item: str = _tables.AUTO,
-    value: str | None = _tables.AUTO,
-    timestamp: str | None = _tables.AUTO,
-    split: str = _tables.AUTO,
+    user: str = AUTO,
+    item: str = AUTO,
+    value: str | None = AUTO,
+    timestamp: str | None = AUTO,
+    split: str = AUTO,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
     valid: float = 0.0,
+    encoding: str | None = None,
     rng: checks.RandomState = None,
 ) -> Split:
-    """Read a split from a column that says train, valid or test.
+    """Read a split from a column that says train, valid or test, or from a file for each part.
 
     All parts share the users and items of the whole. A DataWarning names pairs that are in
     two parts, where a model would be evaluated on what it has learned from.
 
     Parameters
     ----------
-    source : path or data frame
-        A Parquet file, a CSV file (by its name: .csv, .csv.gz or .csv.bz2) or any data frame that
-        :meth:`Interactions.from_frame` takes.
+    source : path, data frame, or mapping
+        A file of any format that :meth:`Interactions.read` takes, or any data frame that
+        :meth:`Interactions.from_frame` takes; or a mapping from "train", "test" and perhaps
+        "valid" to such files or frames.
     user, item, value, timestamp, split : str
         Column names, "auto" for the usual ones, as in :meth:`Interactions.from_frame`. The split
         column says 'train', 'test' and perhaps 'valid'; of a split by users also 'fold_in' and
-        perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'.
+        perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'. Case does
+        not matter, and 'training', 'testing', 'validation', 'val' and 'dev' are understood.
     user_ids, item_ids : array_like, optional
         All ids there are. Give `item_ids` where the catalogue holds items that no user in the
         file has touched: they are ranked too.
     valid : float
         Where the source has no validation part: the share of each user's training interactions,
         rounded down, that becomes one.
+    encoding : str, optional
+        As in :meth:`Interactions.from_csv`.
     rng : None, int, SeedSequence or Generator
         For `valid`.
 
@@ -66,7 +75,7 @@ def read_split(
     Interactions(2 users × 10 items, 2 interactions)
     """
     asked = {"user": user, "item": item, "value": value, "timestamp": timestamp, "split": split}
-    columns = _read(source, asked)
+    columns = _read(source, asked, encoding)
     part, labels = _labels(columns["split"])
     table = clean(columns, user_ids=user_ids, item_ids=item_ids)
     parts = {
@@ -95,27 +104,42 @@ def read_split(
     )
 
 
-def _read(source: Any, asked: _tables.Asked) -> _tables.Columns:
-    if not isinstance(source, str | os.PathLike):
-        return _tables.read_frame(source, asked)
-    suffixes = Path(source).suffixes
-    if ".csv" in suffixes[-2:]:
-        return _tables.read_csv(source, asked)
-    return _tables.read_parquet(source, asked)
+def _read(source: Any, asked: Asked, encoding: str | None) -> _columns.Columns:
+    if not isinstance(source, Mapping):
+        return _columns.read(source, asked, encoding=encoding)
+    if not {"train", "test"} <= set(source) <= set(PARTS):
+        raise InputError(
+            f"`source` must have a file for 'train' and for 'test', and perhaps for 'valid'; it "
+            f"has {listed(map(str, source))}."
+        )
+    whole = {role: name for role, name in asked.items() if role != "split"}
+    return _columns.read_parts(source, whole, encoding=encoding)
+
+
+def part_of(label: str) -> str:
+    """The part of a split that a label means, or the label.
+
+    >>> part_of("Training"), part_of("dev"), part_of("7")
+    ('train', 'valid', '7')
+    """
+    plain = label.strip().lower()
+    return _SAME.get(plain, plain if plain in PARTS else label)
 
 
 def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     part, found = ids.encode("split", column)
-    labels = [str(label) for label in found]
+    parts = [part_of(str(label)) for label in found]
+    labels = sorted(set(parts))
     said = set(labels)
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
-            f"`split` must name a column that says 'train', 'test' and perhaps 'valid', "
-            f"each at least once; it says {listed(labels)}. Of a split by users it "
+            f"`split='NAME'` must name a column that says 'train', 'test' and perhaps 'valid', "
+            f"each at least once; it says {listed(map(str, found))}. Of a split by users it "
             f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
         )
-    return part, labels
+    codes = np.array([labels.index(one) for one in parts], np.int32)
+    return codes[part], labels
 
 
 def _warn_of_overlap(parts: dict[str, Interactions]) -> None:

@@ -13,7 +13,9 @@ from fullrank._lib.checks import printable
 from fullrank._lib.files import PathLike, existing, replacing
 from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
+from fullrank.tables.candidate_files import ncf_lines, not_ncf
 from fullrank.tables.ids import are_rows
+from fullrank.tables.table import open_table
 
 if TYPE_CHECKING:
     from fullrank.designs.given import Negatives
@@ -28,23 +30,14 @@ def read_ncf(
 ) -> dict[str, Any]:
     """The columns of a ``.test.negative`` file, as `Negatives` takes them."""
     users, targets, rows = [], [], []
-    with open(existing(path), encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, start=1):
-            if not line.strip():
-                continue
-            try:
-                head, *rest = line.rstrip("\r\n").rstrip("\t").split("\t")
-                user, target = head.strip().removeprefix("(").removesuffix(")").split(",")
-                users.append(int(user))
-                targets.append(int(target))
-                rows.append(np.array([int(one) for one in rest], np.int64))
-            except (ValueError, OverflowError):
-                raise InputError(
-                    f"`path` must hold lines like '(user,item)\\tnegative\\tnegative'; line "
-                    f"{number} of {printable(path)} is {line.strip()[:40]!r}."
-                ) from None
-    if not users:
-        raise InputError(f"`path` must hold at least one line; {printable(path)} is empty.")
+    for line in ncf_lines(existing(path)):
+        try:
+            users.append(int(line.user))
+            targets.append(int(line.item))
+            rows.append(np.array([int(one) for one in line.negatives], np.int64))
+        except (ValueError, OverflowError):
+            said = "\t".join([f"({line.user},{line.item})", *line.negatives])
+            raise not_ncf(existing(path), line.number, said) from None
     return {
         "user_rows": _to_rows("user", np.array(users), user_ids),
         "target_rows": _to_rows("item", np.array(targets), item_ids),
@@ -177,17 +170,14 @@ def _grouped(users: Array, target: Array | None, flat: Array) -> tuple[Array, An
 
 def _parquet(path: PathLike) -> Any:
     """A table with something in it and nothing missing."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    source, shown = existing(path), printable(path)
-    try:
-        n_rows = pq.read_metadata(source).num_rows
-        memory.ask("path", 8 * n_rows, f"{n_rows:,} rows in {shown}")
-        table = pq.read_table(source)
-        names = table.column_names
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise InputError(f"`path` must be a Parquet file; {shown} is not.") from error
+    shown = printable(path)
+    with open_table(path, suffix=".parquet") as file:
+        names = list(file.source.names)
+        if len(set(names)) < len(names):
+            name = next(one for at, one in enumerate(names) if one in names[:at])
+            raise InputError(f"`path` must name each column once; {name!r} is there again.")
+        table = file.whole({name: name for name in file.names})
+        table = table.replace_schema_metadata(file.metadata)
     if table.num_rows == 0:
         raise InputError(f"`path` must hold at least one row; {shown} is empty.")
     for name, column in zip(names, table.columns, strict=True):
@@ -195,8 +185,6 @@ def _parquet(path: PathLike) -> Any:
         inner = inside.flatten().null_count if _is_list(inside.type) else 0
         if column.null_count or inner:
             raise InputError(f"`{printable(name)}` must have no missing values; {shown} has some.")
-        if names.count(name) > 1:
-            raise InputError(f"`path` must name each column once; {name!r} is there again.")
     return table
 
 

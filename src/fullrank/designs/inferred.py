@@ -11,6 +11,7 @@ from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 
 INFER = "infer"
+ASSUMED = "Assuming sampling without replacement."
 
 
 def said(design: str | Design) -> Design | None:
@@ -38,7 +39,7 @@ def infer_design(
     notes: tuple[str, ...] = ()
     if given is None:
         _check_sizes(sample_size, n_items)
-        notes = ("Assuming sampling without replacement.",)
+        notes = (ASSUMED,)
     if given is None or (isinstance(given, Adaptive) and given.limit is None):
         return _from_sizes(rank, sample_size, n_items, given, notes)
     return given, ()

@@ -26,7 +26,7 @@ from fullrank.evaluation.manifest import (
 from fullrank.inference import Comparison, Estimate, compare, estimate
 from fullrank.inference.estimation.remarks import described
 from fullrank.samples import ExactRanks, RankSample
-from fullrank.samples.sample_files import read_own
+from fullrank.samples.read_ranks import read_own
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

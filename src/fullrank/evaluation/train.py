@@ -71,6 +71,7 @@ def train_model(
     split: str = "auto",
     metrics: str | Iterable[str] = (),
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     download: bool = False,
     progress: bool | Progress | None = None,
     rng: int = 0,
@@ -79,8 +80,8 @@ def train_model(
 
     Parameters
     ----------
-    data, split, columns, download, progress, rng : as in `load_split`; the split "none" trains on
-        everything
+    data, split, columns, encoding, download, progress, rng : as in `load_split`; the split "none"
+        trains on everything
     model : text such as ``"ease:regularization=500"``
     out : path of the file, usually ending in ``.safetensors``
     metrics : measured on the validation part where there is one, else on the test part, by exact
@@ -105,7 +106,9 @@ def train_model(
             "A dataclass that derives from fullrank.models.Saved has."
         )
     wanted = parse_all(metrics) if metrics else ()
-    how = {"columns": columns, "download": download, "progress": progress}
+    how = {
+        "columns": columns, "encoding": encoding, "download": download, "progress": progress
+    }  # fmt: skip
     parts: Any = None
     if split == _NONE:
         if wanted:

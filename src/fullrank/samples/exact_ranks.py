@@ -346,9 +346,9 @@ class ExactRanks(tabular.Tabular):
     @staticmethod
     def read(path: PathLike) -> ExactRanks:
         """Read what `write` wrote."""
-        from fullrank.samples import sample_files
+        from fullrank.samples.read_ranks import read_exact
 
-        return sample_files.read_exact(path)
+        return read_exact(path)
 
     def write(self, path: PathLike) -> None:
         """Write a ``.parquet`` or ``.json`` file, whole or not at all."""

@@ -7,6 +7,7 @@ lies somewhere beyond.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,23 +21,27 @@ from fullrank._lib.types import Ints
 from fullrank.designs import Design, infer_design
 from fullrank.designs.inferred import INFER
 from fullrank.errors import InputError
-from fullrank.samples import RankSample
 from fullrank.samples.read_ranks import Ranks
+from fullrank.samples.sample import RankSample
 from fullrank.tables.candidate_files import lists_unseen, read_scored, read_truth
+from fullrank.tables.table import Table, stem
 
+ROLES = ("user", "item", "score", "label", "model")
 TIES = ("random", "best", "worst")
 _UNSEEN = "Training items excluded: negatives of NCF are items that the user has not seen."
 
 
 def read_candidates(
-    path: PathLike,
-    truth: PathLike | None = None,
+    path: PathLike | Table,
     *,
+    truth: PathLike | None = None,
     n_items: int,
+    columns: Mapping[str, str] | None = None,
     sample_size: int | None = None,
     design: str | Design = INFER,
     excluded: bool | None = None,
     ties: str = "random",
+    encoding: str | None = None,
     rng: RandomState = None,
 ) -> Ranks:
     """Read scored candidates and the targets among them, and rank these.
@@ -44,15 +49,17 @@ def read_candidates(
     Parameters
     ----------
     path : a TREC run (``query Q0 document rank score tag``; order is by score, the rank column is
-        ignored, and several tags are several models); or a CSV, TSV, RecBole ``.inter`` or
-        Parquet table with columns for user, item and score, and perhaps ``label`` and ``model``
+        ignored, and several tags are several models); or a table in any format of `read_ranks`
+        with columns for user, item and score, and perhaps ``label`` and ``model``
     truth : the targets, where no label says so: TREC qrels (``query 0 document relevance``, a
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
     n_items : catalogue size N
+    columns : what the table calls a column, as ``{"score": "logit"}``; the usual names are found
+        without
     sample_size : candidates of each target, including itself; default: the listed ones. Larger
         than the list where that was cut below every target
-    design : as in `fullrank.samples.read_ranks.read_ranks`
+    design, encoding : as in `read_ranks`
     excluded : whether training items were excluded (`Design`); default: True for NCF's
         ``.test.negative``, which lists items that the user has not seen, else not known
     ties : {"random", "best", "worst"}
@@ -66,12 +73,16 @@ def read_candidates(
 
     Examples
     --------
-    >>> read_candidates("run.trec", "qrels.txt", n_items=26_744)  # doctest: +SKIP
+    >>> read_candidates("run.trec", truth="qrels.txt", n_items=26_744)  # doctest: +SKIP
     """
     checks.choice("ties", ties, TIES)
     items = checks.integer("n_items", n_items, low=1)
-    scored = read_scored(existing(path), items=truth is not None)
-    told = None if truth is None else read_truth(existing(truth))
+    for role in columns or {}:
+        checks.choice("columns", role, ROLES)
+    source = path if isinstance(path, Table) else existing(path)
+    path = source.path if isinstance(source, Table) else source
+    scored = read_scored(source, columns or {}, items=truth is not None, encoding=encoding)
+    told = None if truth is None else read_truth(existing(truth), encoding)
     random = generator(rng)
     listed = {
         model: _targets(columns, told, path, truth, ties, random)
@@ -108,7 +119,8 @@ def read_candidates(
         for model, one in listed.items()
         for note in one.notes
     ]
-    return Ranks(samples=samples, notes=(*said, *notes))
+    names = {model or stem(path): sample for model, sample in samples.items()}
+    return Ranks(samples=names, notes=(*said, *notes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -242,7 +254,7 @@ def _found(
         raise InputError(
             f"`path` must list every target; {len(lost):,} of {len(lost) + len(hit):,} are not in "
             f"{path}, the first being {first[1]} of user {first[0]}: their ranks are only known to "
-            f"lie beyond the listed candidates (about {depth:,} a user). Write the whole list of "
+            f"lie beyond the listed candidates (about {depth:,} per user). Write the whole list of "
             "candidates."
         )
     return relevant, len({user for user, _ in pairs} - users)

@@ -1,154 +1,429 @@
-"""Ranks from anyone's pipeline: read from a table, the design inferred where it can be."""
+"""Ranks from anyone's pipeline, or our own: read from a table, the design inferred where it can be.
+
+`RankSample.read`, `fullrank.read_ranks` and the commands all read here, and open a file once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fullrank._lib import checks, files
+from fullrank._lib.text import listed
+from fullrank._lib.types import Array, Ints
 from fullrank.designs import Design, Uniform, infer_design
-from fullrank.designs.inferred import INFER, said
+from fullrank.designs.design import ONE_BASED
+from fullrank.designs.inferred import ASSUMED, INFER
 from fullrank.errors import InputError
+from fullrank.samples import sample_files
+from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
-from fullrank.samples.tally import SEVERAL, Tally, present
-from fullrank.tables import columns as tables
-from fullrank.tables import pieces
+from fullrank.samples.seeds import Seeds
+from fullrank.samples.tally import MODELS, SEVERAL, Tally, too_many
+from fullrank.tables.table import AUTO, Table, frame_table, open_table, stem
 
-ROLES = ("user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model")
+ROLES = (
+    "user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model",
+    "seed",
+)  # fmt: skip
+_SIZES = ("sample_size", "n_items")
+_INDEX = ("", "index", "level_0", "row", "id")  # what numbers the rows
+_INTEGERS = ("rank", "sample_size", "n_items", "n_targets", "offset")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ranks:
-    """What a file held.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ranks(Mapping[str, Any]):
+    """What a file held: a mapping from models to their samples.
 
     Attributes
     ----------
-    samples : the sample of each model, in the order of their names; "" where the file names none
-    notes : what was assumed or inferred about the design
+    samples : the RankSample of each model, or its `Seeds`, in the order of their names; exact ranks
+        where fullrank wrote them. A file that names no model has one of the file's own name.
+    notes : what was assumed or inferred
     split : how the targets of a run were held out
     """
 
     samples: Mapping[str, Any]
-    notes: tuple[str, ...]
+    notes: tuple[str, ...] = ()
     split: str | None = None
+
+    def __getitem__(self, name: str) -> Any:
+        return self.samples[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.samples)
+
+    def __len__(self) -> int:
+        return len(self.samples)
 
 
 def read_ranks(
-    path: files.PathLike,
+    path: files.PathLike | Table | Any,
     *,
-    sample_size: int | None = None,
+    columns: Mapping[str, Any] | None = None,
+    model: str | None = None,
     n_items: int | None = None,
+    sample_size: int | None = None,
     design: str | Design = INFER,
     excluded: bool | None = None,
-    columns: Mapping[str, str] | None = None,
     leave_out: Iterable[str] = (),
-    rows: bool | None = None,
+    encoding: str | None = None,
+    rows: bool | None = True,
     **settings: Any,
 ) -> Ranks:
-    """Read the ranks of one model or several from a CSV, TSV, RecBole or Parquet file.
+    """Read the ranks of one model or several.
 
     Parameters
     ----------
-    path : a table with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
-        ``user``, ``item``, ``weight``, ``n_targets`` and ``offset``
+    path : a file with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
+        ``user``, ``item``, ``seed``, ``weight``, ``n_targets`` and ``offset``: CSV or other
+        delimited text, Parquet, feather, JSON Lines, JSON records, or ``.npy`` with ranks alone;
+        text may be packed (``.gz``, ``.bz2``, ``.zst``, ``.xz``). Also a data frame
+    columns : what the file calls a column, as ``{"rank": "position"}``; the usual names are found
+        without. ``{"rank": ["pop", "svd"]}`` reads one column of ranks for each model
+    model : which model to take; default: all
     sample_size, n_items : where there is no such column: candidates, and items they are drawn
         from, both including the target
     design : how candidates were drawn, such as ``"sampled:100"``; or "infer", as
         `fullrank.designs.infer_design` does
     excluded : whether training items were excluded (`Design`); default: True where catalogues are
         the users' own, else not known
-    columns : what the file calls a column, as ``{"rank": "position"}``
     leave_out : columns that are to be read as if they were not there
+    encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     rows : True to keep the ranks one by one; None to keep counts alone where they say as much:
-        the file is then read piece by piece, in little memory
+        the file is then read piece by piece, in little memory; False to insist
     settings : whatever else `RankSample.from_ranks` takes
+
+    Returns
+    -------
+    Ranks
+        A mapping from the names of the models to their samples, with `notes`.
+
+    Notes
+    -----
+    Without a column of ranks, columns that have no other meaning are taken for one column of ranks
+    per model if there are two or more, all of whole numbers from 1 to the sample size; a note says
+    so. Where a column ``seed`` tells several runs of a model apart, the model has `Seeds`.
 
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
     ('Assuming sampling without replacement.',)
     """
-    table = pieces.open_table(files.existing(path))
-    wanted = _wanted(table, columns or {}, tuple(leave_out))
-    if sample_size is None and "sample_size" not in wanted:
-        sample_size = _size_of(design)
-    given = _given(table, wanted, sample_size=sample_size, n_items=n_items)
-    tally = tally_of(table, wanted, given)
-    rank, size, items = (
-        tally.outcomes[name].to_numpy() for name in ("rank", "sample_size", "n_items")
-    )
-    found, notes = infer_design(rank, size, items, design=design)
-    if excluded is not None:
-        found = found.with_(excluded=excluded)
-    samples = samples_of(table, wanted, given, tally, {**settings, "design": found}, rows)
-    return Ranks(samples=samples, notes=notes)
+    given = {
+        name: None if value is None else checks.integer(name, value, low=1)
+        for name, value in (("sample_size", sample_size), ("n_items", n_items))
+    }
+    said = {
+        "excluded": excluded, "design": None if _open(design) else design,
+        "columns": columns or None, "leave_out": list(leave_out) or None, **settings,
+    }  # fmt: skip
+    with opened(path, encoding) as table:
+        own = _own(table, rows)
+        if own is not None:
+            found = Ranks(samples={stem(table.path): agreed(own, given | said, table)})
+        else:
+            layout = _layout(table, columns or {}, tuple(leave_out), given, design)
+            found = _read(layout, rows, settings, design, excluded)
+    return found if model is None else _picked(found, model, table)
 
 
-def tally_of(table: pieces.Table, wanted: Mapping[str, str], given: Mapping[str, int]) -> Tally:
-    """The outcomes of a file, counted."""
-    tally = Tally()
-    counted = {role: name for role, name in wanted.items() if role not in ("item", "time")}
-    for piece in table.pieces(counted):
-        tally.add(piece, given)
-    return tally.finish(table.path)
+def read_one(path: files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
+    """The one sample of a file, for `RankSample.read`."""
+    with opened(path, settings.pop("encoding", None)) as table:
+        found = read_ranks(table, model=model, **settings)
+    if len(found) > 1:
+        raise InputError(
+            f"`model` must be given: {table.path} holds {len(found)} models, "
+            f"{', '.join(map(repr, found))}."
+        )
+    (sample,) = found.values()
+    if isinstance(sample, RankSample):
+        return sample
+    if isinstance(sample, Seeds):
+        raise InputError(
+            f"`path` must hold one sample; {table.path} holds {len(sample)} seeds, for read_ranks."
+        )
+    if sample.ties == "mean" and (sample.equal % 2).any():
+        raise InputError(
+            f"`path` must hold a sample; {table.path} holds exact ranks, for ExactRanks.read."
+        )
+    found_sample: RankSample = sample.sample()
+    return found_sample
 
 
-def samples_of(
-    table: pieces.Table,
-    wanted: Mapping[str, str],
-    given: Mapping[str, int],
-    tally: Tally,
-    settings: Mapping[str, Any],
-    rows: bool | None,
-) -> dict[str, RankSample]:
-    """The sample of each model: of the counts, or read again with the rows."""
-    if rows is not None:
-        checks.flag("rows", rows)
-    own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
-    if rows or (rows is None and (tally.needs_rows or own)):
-        return _with_rows(table, wanted, given, settings)
-    if tally.needs_rows == SEVERAL:
-        raise InputError("`rows` must be kept where users have several targets.")
-    return _counted(tally, settings)
+def opened(source: Any, encoding: str | None = None) -> AbstractContextManager[Table]:
+    """A file, a data frame or a table that is open already."""
+    if isinstance(source, Table):
+        return source
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        return frame_table(source)
+    return open_table(source, encoding=encoding)
 
 
-def _size_of(design: str | Design) -> int | None:
-    """The sample size that the design names for every target, if it does."""
-    drawn = said(design)
-    return drawn.sample_size if isinstance(drawn, Uniform) else None
+# ---- what fullrank wrote ----
 
 
-def _wanted(
-    table: pieces.Table, columns: Mapping[str, str], leave_out: tuple[str, ...]
-) -> dict[str, str]:
-    """What each role is called in the file; "rank" must be there, and what was named."""
+def is_own(table: Table) -> bool:
+    """Whether fullrank wrote the file, which then carries its design."""
+    return table.content is not None or sample_files.KEY in table.metadata
+
+
+def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | ExactRanks | None:
+    """What is in a file that fullrank wrote; None if someone else wrote the file."""
+    with opened(path) as table:
+        return _own(table, rows)
+
+
+def read_exact(path: files.PathLike) -> ExactRanks:
+    """Read exact ranks that fullrank wrote."""
+    found = read_own(path)
+    if not isinstance(found, ExactRanks):
+        raise InputError(f"`path` must hold exact ranks that fullrank wrote; {path} does not.")
+    return found
+
+
+def _own(table: Table, rows: bool | None) -> RankSample | ExactRanks | None:
+    if not is_own(table):
+        return None
+    if table.content is not None:
+        sample = sample_files.from_content(table.content, table.path)
+        return sample.without_rows() if rows is False else sample
+    head = sample_files.head_of(table.metadata)
+    names = {name: name for name in table.names}
+    if rows is not True and sample_files.holds_rows(head) and {"rank", *_SIZES} <= set(names):
+        tally = _tallied(table, table.pieces(names), {})
+        if rows is False or not tally.needs_rows:
+            _counts_will_do(tally)
+            (sample,) = _counted(tally, {"design": sample_files.design_of(head)}).values()
+            return sample.anchored(sample_files.anchor_of(head))
+    whole = table.whole(names)
+    if not len(whole):
+        raise InputError(f"`path` must hold at least one rank; {table.path} is empty.")
+    sample = sample_files.from_columns(head, whole)
+    return sample.without_rows() if rows is False else sample
+
+
+def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
+    """A sample of fullrank: what is said again must agree, and what it leaves open is added."""
+    carried: dict[str, Any] = {"n_items": own.n_items, "sample_size": own.n_items}
+    excluded = given.get("excluded")
+    if isinstance(own, RankSample):
+        size = int(own.sample_size.max())
+        carried["sample_size"] = None if (own.sample_size != size).any() else size
+        carried["design"] = str(own.design)
+        carried["excluded"] = excluded if own.design.excluded is None else own.design.excluded
+    else:
+        carried["excluded"] = own.pool == "unseen"
+    for name, value in given.items():
+        said = str(value) if name == "design" else value
+        if value is not None and (name not in carried or said != carried[name]):
+            raise InputError(
+                f"`{name}` must not be given, or agree: {table.path} was written by fullrank and "
+                f"carries its own design, {own}."
+            )
+    if isinstance(own, RankSample) and excluded is not None:
+        return replace(own, design=own.design.with_(excluded=excluded))
+    return own
+
+
+# ---- what anyone wrote ----
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """Where a file has what: roles to columns, sizes without a column, and columns of ranks."""
+
+    table: Table
+    wanted: Mapping[str, str]
+    given: Mapping[str, int]
+    wide: Sequence[str] = ()
+    notes: tuple[str, ...] = ()
+
+    def columns(self) -> dict[str, str]:
+        """What is read: of a wide file, every column of ranks under its own name."""
+        return {**self.wanted, **{f"rank {name}": name for name in self.wide}}
+
+    def long(self, piece: Any) -> Any:
+        """A piece with a column of ranks, whatever it had."""
+        import pyarrow as pa
+
+        if not self.wide:
+            return piece
+        others = piece.select(list(self.wanted))
+        parts = []
+        for name in self.wide:
+            model = pa.array([name] * len(piece), pa.string())
+            part = others.append_column("rank", piece.column(f"rank {name}"))
+            parts.append(part.append_column("model", model))
+        return pa.concat_tables(parts, promote_options="permissive")
+
+
+def _layout(
+    table: Table,
+    columns: Mapping[str, Any],
+    leave_out: tuple[str, ...],
+    sizes: Mapping[str, int | None],
+    design: str | Design,
+) -> _Layout:
     for role in columns:
         checks.choice("columns", role, ROLES)
     for name in leave_out:
         table.find("leave_out", name)
-    wanted = {role: role for role in ROLES if role in table.names and role not in columns}
-    wanted |= {role: table.find(role, name) for role, name in columns.items()}
-    wanted = {role: name for role, name in wanted.items() if name not in leave_out}
-    if "rank" not in wanted:
-        table.find("rank", "rank")
+    asked = {role: columns.get(role, AUTO) for role in ROLES}
+    wide = asked["rank"] if not isinstance(asked["rank"], str) else ()
+    if not isinstance(asked["rank"], str):
+        asked["rank"] = None
+        wide = [table.find("rank", name) for name in wide]
+    wanted = table.resolve(asked, without=(*leave_out, *wide))
+    for name in columns.values():
+        if name in leave_out:
+            raise InputError("`leave_out` must not name a column that is to be read.")
+    if sizes["sample_size"] is None and "sample_size" not in wanted and not _open(design):
+        sizes = {**sizes, "sample_size": getattr(Design.of(design), "sample_size", None)}
+    notes: tuple[str, ...] = ()
+    if "rank" not in wanted and not wide:
+        wide = _wide(table, wanted, leave_out, sizes)
+        notes = (f"One column of ranks per model: {', '.join(wide)}.",)
+    if wide and "model" in wanted:
+        raise InputError(
+            f"`model` must not be a column where each model has a column of ranks; "
+            f"{table.path} has {wanted['model']!r}: leave it out by "
+            f"`leave_out={wanted['model']!r}`."
+        )
+    given = _given(table, wanted, sizes)
+    return _Layout(table=table, wanted=wanted, given=given, wide=tuple(wide), notes=notes)
+
+
+def _wide(
+    table: Table,
+    wanted: Mapping[str, str],
+    leave_out: tuple[str, ...],
+    sizes: Mapping[str, int | None],
+) -> list[str]:
+    """The columns of ranks in a file without a column ``rank``; an error where it has none."""
+    if "rank" in leave_out:
         raise InputError("`leave_out` must not name the column of the ranks.")
-    return wanted
+    rest = [name for name in table.names if name not in wanted.values() and name not in leave_out]
+    rest = [name for name in rest if name.lower() not in _INDEX and "unnamed" not in name.lower()]
+    limit = sizes.get("sample_size")
+    fit = [] if table.headless() else [name for name in rest if _can_be_ranks(table, name, limit)]
+    if "model" not in wanted and 1 < len(fit) == len(rest):
+        return fit
+    if not fit:
+        raise table.missing("rank")
+    hint = f"name it by `columns={{'rank': {fit[0]!r}}}`"
+    if len(fit) > 1 and "model" not in wanted:
+        hint += f", or for one column per model by `columns={{'rank': {','.join(fit)!r}}}`"
+    raise InputError(
+        f"`rank` must be in {checks.printable(table.path)}, whose columns are "
+        f"{listed(table.names)}: {hint}."
+    )
 
 
-def _given(table: pieces.Table, wanted: Mapping[str, str], **sizes: int | None) -> dict[str, int]:
-    given = {}
+def _can_be_ranks(table: Table, name: str, limit: int | None) -> bool:
+    """Whether a column holds whole numbers from 1 to the sample size, nothing missing."""
+    import pyarrow as pa
+
+    column = table.whole({"rank": name}).column("rank")
+    kind = column.type
+    if column.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return False
+    values = column.to_numpy()
+    whole = (values == np.floor(values)) & (values >= 1)
+    return bool(values.size and (whole & (values <= (limit or np.inf))).all())
+
+
+def _given(
+    table: Table, wanted: Mapping[str, str], sizes: Mapping[str, int | None]
+) -> dict[str, int]:
+    missing = [name for name, value in sizes.items() if value is None and name not in wanted]
+    if missing:
+        raise InputError(
+            f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
+            f"{checks.printable(table.path)} has no such column, but {listed(table.names)}."
+        )
     for name, value in sizes.items():
-        if value is None and name not in wanted:
-            raise InputError(f"`{name}` must be given: {table.path} has no such column.")
         if value is not None and name in wanted:
-            raise InputError(f"`{name}` must not be given twice: {table.path} has such a column.")
-        if value is not None:
-            given[name] = checks.integer(name, value, low=1)
-    return given
+            raise InputError(
+                f"`{name}` must not be given twice: {checks.printable(table.path)} has such a "
+                f"column, {wanted[name]!r}."
+            )
+    return {name: value for name, value in sizes.items() if value is not None}
+
+
+def _read(
+    layout: _Layout,
+    rows: bool | None,
+    settings: dict[str, Any],
+    design: str | Design,
+    excluded: bool | None,
+) -> Ranks:
+    """The samples, from the rows or from counts of the pieces."""
+    if rows is not None:
+        checks.flag("rows", rows)
+    table, tally, columns = layout.table, None, None
+    if rows is not True and "seed" not in layout.wanted:
+        tally = _tallied(
+            table, map(layout.long, table.pieces(_counted_roles(layout))), layout.given
+        )
+        own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
+        if rows is None and (tally.needs_rows or own):
+            tally = None
+    if tally is not None:
+        _counts_will_do(tally)
+        outcome = [tally.outcomes[name].to_numpy() for name in ("rank", *_SIZES)]
+    else:
+        columns = _loaded(layout)
+        outcome = [columns[name] for name in ("rank", *_SIZES)]
+    rank, size, items = outcome
+    drawn, notes = _drawn(rank, size, items, design)
+    settings = {**settings, "design": drawn if excluded is None else drawn.with_(excluded=excluded)}
+    samples: dict[str, Any]
+    if tally is not None:
+        samples = dict(_counted(tally, settings))
+    else:
+        assert columns is not None
+        samples = _with_rows(columns, settings)
+    seeds = [note for one in samples.values() if isinstance(one, Seeds) for note in one.notes]
+    names = {name or stem(table.path): one for name, one in samples.items()}
+    return Ranks(samples=names, notes=(*table.notes, *layout.notes, *dict.fromkeys(seeds), *notes))
+
+
+def _open(design: Any) -> bool:
+    """Whether the design is to be inferred."""
+    return isinstance(design, str) and design == INFER
+
+
+def _drawn(
+    rank: Ints, size: Ints, n_items: Ints, design: str | Design
+) -> tuple[Design, tuple[str, ...]]:
+    """The design, as given or inferred; of one sample size there is nothing to infer."""
+    if _open(design) and size.max() == size.min() and size.max() <= n_items.min():
+        return Uniform(), (ASSUMED,)
+    return infer_design(rank, size, n_items, design=design)
+
+
+def _counted_roles(layout: _Layout) -> dict[str, str]:
+    return {role: name for role, name in layout.columns().items() if role != "item"}
+
+
+def _tallied(table: Table, pieces: Iterable[Any], given: Mapping[str, int]) -> Tally:
+    """The outcomes of a file, counted."""
+    tally = Tally(table=table)
+    for piece in pieces:
+        kept = [name for name in piece.column_names if name not in ("item", "time")]
+        tally.add(piece.select(kept), given)
+    return tally.finish()
+
+
+def _counts_will_do(tally: Tally) -> None:
+    if tally.needs_rows == SEVERAL:
+        raise InputError("`rows` must be kept where users have several targets.")
 
 
 def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]:
@@ -165,40 +440,88 @@ def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]
     }
 
 
-def _with_rows(
-    table: pieces.Table,
-    wanted: Mapping[str, str],
-    given: Mapping[str, Any],
-    settings: Mapping[str, Any],
-) -> dict[str, RankSample]:
-    import pyarrow as pa
+def _loaded(layout: _Layout) -> dict[str, Array]:
+    """Every column that has a role, checked where only the file can say what is wrong."""
+    table = layout.table
+    whole = layout.long(table.whole(layout.columns()))
+    if not len(whole):
+        raise InputError(f"`path` must hold at least one rank; {table.path} is empty.")
+    found: dict[str, Array] = {}
+    for role in whole.column_names:
+        column = whole.column(role)
+        if role in _INTEGERS:
+            found[role] = table.integers(role, column)
+        elif role == "weight":
+            found[role] = table.numbers(role, column)
+        else:
+            found[role] = table.ids(role, column)
+    for role, value in layout.given.items():
+        found[role] = np.broadcast_to(np.int64(value), len(whole))
+    rank, size = found["rank"], found["sample_size"]
+    table.reject("rank", rank, rank < 1, "be at least 1", ONE_BASED)
+    table.reject("rank", rank, rank > size, "be at most the sample size", ONE_BASED)
+    for role in ("model", "seed"):
+        if role in found and found[role].dtype.kind != "U":
+            found[role] = found[role].astype(np.str_)
+    if "model" in found and np.unique(found["model"]).size > MODELS:
+        raise too_many()
+    _reject_repeats(table, found)
+    return found
 
-    whole = pa.concat_tables(list(table.pieces(wanted))).unify_dictionaries()
-    typed = pieces.kind(table.path) == ".parquet"
-    columns = {role: _values(role, whole.column(role), typed) for role in wanted}
-    models = columns.pop("model", np.zeros(len(whole), "U1"))
-    return {
-        str(model): RankSample.from_ranks(
-            **{name: values[models == model] for name, values in columns.items()},
-            **given,
-            **settings,
+
+def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
+    """A user with several rows needs to be explained: several targets, or several seeds."""
+    if "user" not in columns or "n_targets" in columns:
+        return
+    keys = [columns[name] for name in ("model", "seed", "user") if name in columns]
+    codes = np.zeros(keys[0].size, np.int64)
+    for key in keys:
+        values, code = np.unique(key, return_inverse=True)
+        codes = codes * values.size + code
+    _, first, number = np.unique(codes, return_index=True, return_counts=True)
+    again = number > 1
+    if not again.any():
+        return
+    at = int(first[again].min())
+    user = checks.printable(columns["user"][at])
+    n = int(number[again][np.argmin(first[again])])
+    seeds = " For several seeds of a model, name their column by `columns={'seed': 'NAME'}`."
+    raise InputError(
+        f"`user` must name each user once, or come with columns n_targets and offset; user {user} "
+        f"has {n} rows, the first in {table.where(at)} of {table.path}."
+        f"{'' if 'seed' in columns else seeds} To count every row as a user of its own, add "
+        "`leave_out='user'`."
+    )
+
+
+def _with_rows(columns: dict[str, Array], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The sample of each model, or its samples by seed."""
+    size = columns["rank"].size
+    models = columns.pop("model", np.zeros(size, "U1"))
+    seeds = columns.pop("seed", None)
+    found: dict[str, Any] = {}
+    for model in np.unique(models).tolist():
+        here = models == model
+        names = [] if seeds is None else np.unique(seeds[here]).tolist()
+        if len(names) < 2:
+            found[model] = _sample(columns, here, settings)
+            continue
+        if all(name.isdigit() for name in names):
+            names.sort(key=int)
+        parts = {name: _sample(columns, here & (seeds == name), settings) for name in names}
+        found[model] = Seeds(parts)
+    return found
+
+
+def _sample(columns: Mapping[str, Array], keep: Any, settings: Mapping[str, Any]) -> RankSample:
+    return RankSample.from_ranks(
+        **{name: values[keep] for name, values in columns.items()}, **settings
+    )
+
+
+def _picked(found: Ranks, model: str, table: Table) -> Ranks:
+    if model not in found:
+        raise InputError(
+            f"`model` must be one of {', '.join(map(repr, found))} in {table.path}, not {model!r}."
         )
-        for model in np.unique(models)
-    }
-
-
-def _values(role: str, column: Any, typed: bool) -> Any:
-    if role not in ("user", "item", "model"):
-        return pieces.numbers(role, column)
-    column = present(role, column)
-    if role != "model" and not typed:  # 7 is a number and "007" text, as in files of interactions
-        column = tables.numbers(column)
-    values = np.asarray(column)
-    if role == "model" or values.dtype.kind not in "iu":  # NumPy's own text takes less memory
-        values = np.asarray([str(one) for one in values.tolist()])
-    return values
-
-
-def is_table(path: files.PathLike) -> bool:
-    """Whether a file's name says that it is a table."""
-    return pieces.kind(Path(path)) in pieces.TABLES
+    return replace(found, samples={model: found[model]})

@@ -368,10 +368,40 @@ class RankSample(tabular.Tabular):
 
     @staticmethod
     def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-        """Read a sample from Parquet, CSV or JSON; see `fullrank.samples.sample_files.read`."""
-        from fullrank.samples import sample_files
+        """Read one sample from a file of any format that `fullrank.read_ranks` reads.
 
-        return sample_files.read(path, model=model, **settings)
+        A file that fullrank wrote carries its design. Any other needs a column ``rank``; what it
+        has no column for is given as an argument.
+
+        Parameters
+        ----------
+        path : the file
+        model : which model to take where the file holds several
+        settings : ``n_items``, ``sample_size``, ``design`` (inferred by default), ``columns``,
+            ``encoding`` and whatever else `fullrank.read_ranks` takes
+
+        Examples
+        --------
+        >>> RankSample.read("ranks.csv", n_items=3706, design="sampled:100")  # doctest: +SKIP
+        """
+        from fullrank.samples.read_ranks import read_one
+
+        return read_one(path, model=model, **settings)
+
+    @staticmethod
+    def from_frame(frame: Any, *, model: str | None = None, **settings: Any) -> RankSample:
+        """A sample from a data frame (pandas, polars, pyarrow) with a column ``rank``; see `read`.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> frame = pa.table({"userId": ["ann", "bob"], "rank": [1, 4]})
+        >>> print(RankSample.from_frame(frame, n_items=50, design="sampled:10"))
+        2 targets ranked among 10 of 50 items (without replacement from all items)
+        """
+        from fullrank.samples.read_ranks import read_one
+
+        return read_one(frame, model=model, **settings)
 
     def write(self, path: PathLike) -> None:
         """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""

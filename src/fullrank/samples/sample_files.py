@@ -1,4 +1,4 @@
-"""Samples in files: Parquet, CSV and JSON, ours with the design inside, or anyone's ranks."""
+"""Samples in files of our own, Parquet and JSON, with the design inside."""
 
 from __future__ import annotations
 
@@ -16,15 +16,13 @@ from fullrank.errors import InputError
 from fullrank.samples import exact_files
 from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.exact_ranks import ExactRanks
-from fullrank.samples.read_ranks import read_ranks, samples_of, tally_of
 from fullrank.samples.sample import RankSample
-from fullrank.tables import pieces as _pieces
+from fullrank.tables.table import kind
 
 FORMAT = 3  # of 1, users were row numbers in run folders; of 2, designs had no name
-_KEY = b"fullrank"
+KEY = b"fullrank"
 _ROW_COLUMNS = ("user", "item", "time", "rank", "sample_size", "n_items", "weight", "n_targets",
                 "offset")  # fmt: skip
-_SIZES = ("rank", "sample_size", "n_items")
 _COUNT_COLUMNS = ("rank", "sample_size", "pool", "count", "weight")
 
 
@@ -34,19 +32,23 @@ def to_arrow(sample: RankSample | ExactRanks) -> Any:
 
     head, columns = _packed(sample)
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
-    return table.replace_schema_metadata({_KEY: json.dumps(head).encode()})
+    return table.replace_schema_metadata({KEY: json.dumps(head).encode()})
 
 
 def from_arrow(table: Any) -> RankSample | ExactRanks:
     """The sample, or the exact ranks, that `to_arrow` packed."""
     metadata = table.schema.metadata or {}
-    if _KEY not in metadata:
+    if KEY not in metadata:
         raise InputError("`table` must be one that fullrank wrote; it carries no design.")
-    head = _head(metadata)
     names = table.column_names
     if len(set(names)) < len(names):
         raise InputError("`table` must name each column once.")
-    return _unpacked(head, {name: _numpy(table, name) for name in names})
+    return from_columns(head_of(metadata), table)
+
+
+def from_columns(head: dict[str, Any], table: Any) -> RankSample | ExactRanks:
+    """The sample, or the exact ranks, with this head and these columns."""
+    return _unpacked(head, {name: _numpy(table, name) for name in table.column_names})
 
 
 def to_json(sample: RankSample | ExactRanks) -> str:
@@ -75,13 +77,22 @@ def from_json(text: str) -> RankSample | ExactRanks:
     """The sample, or the exact ranks, that `to_json` wrote."""
     try:
         content = json.loads(text)
-        head = _checked_head(content)
+    except (TypeError, ValueError, RecursionError) as error:
+        why = checks.because(error)
+        raise InputError(f"`text` must be a RankSample written by to_json: {why}.") from error
+    return from_content(content)
+
+
+def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
+    """The sample, or the exact ranks, in what a JSON file of fullrank holds."""
+    try:
+        head = _checked_head(content, path)
         columns = {name: np.asarray(values) for name, values in content["columns"].items()}
     except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
         why = checks.because(error)
-        raise InputError(f"`text` must be a RankSample written by to_json: {why}.") from error
+        raise InputError(f"`path` must be a RankSample written by to_json: {why}.") from error
     return _unpacked(head, columns)
 
 
@@ -95,110 +106,6 @@ def write(sample: RankSample | ExactRanks, path: files.PathLike) -> None:
             import pyarrow.parquet as pq
 
             pq.write_table(to_arrow(sample), temporary)
-
-
-def read(path: files.PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
-    """Read one sample from a ``.parquet``, ``.csv``, ``.tsv``, ``.inter`` or ``.json`` file.
-
-    A file that fullrank wrote carries its design. Any other needs a column ``rank`` and may
-    have ``sample_size``, ``n_items``, ``weight``, ``user``, ``n_targets``, ``offset`` and
-    ``model``; what it has no column for is given as an argument, as in
-    `RankSample.from_ranks`. `fullrank.samples.read_ranks.read_ranks` asks for less and infers more.
-
-    Parameters
-    ----------
-    path : the file
-    model : which model to take where the file holds several
-    settings : ``design`` (inferred by default) and whatever else `read_ranks` takes; and
-        ``rows=False`` to keep counts alone, reading the file piece by piece (None: where they
-        say as much as the rows)
-
-    Examples
-    --------
-    >>> RankSample.read("ranks.csv", n_items=3706, design="sampled:100")  # doctest: +SKIP
-    """
-    samples = read_all(path, **settings)
-    if model is not None:
-        if model not in samples:
-            raise InputError(
-                f"`model` must be one of {', '.join(map(repr, samples))} in {path}, not {model!r}."
-            )
-        return samples[model]
-    if len(samples) > 1:
-        raise InputError(
-            f"`model` must be given: {path} holds {len(samples)} models, "
-            f"{', '.join(map(repr, samples))}."
-        )
-    return next(iter(samples.values()))
-
-
-def read_all(
-    path: files.PathLike, *, rows: bool | None = True, **settings: Any
-) -> dict[str, RankSample]:
-    """Read every model's sample from a file; see `read`. Without a column ``model``: {""}."""
-    own = read_own(path, rows=rows)
-    if isinstance(own, ExactRanks):
-        if own.ties == "mean" and (own.equal % 2).any():
-            raise InputError(
-                f"`path` must hold a sample; {path} holds exact ranks, for ExactRanks.read."
-            )
-        own = own.sample()
-    if own is not None:
-        own = completed(own, settings.pop("excluded", None), path)
-        _no_settings(settings, path)
-        return {"": own}
-    return dict(read_ranks(path, rows=rows, **settings).samples)
-
-
-def completed(own: RankSample, excluded: bool | None, path: files.PathLike) -> RankSample:
-    """A sample of a file that does not say whether training items were excluded, now told so."""
-    if excluded is None:
-        return own
-    if own.design.excluded is not None:
-        _no_settings({"excluded": excluded}, path)
-    return replace(own, design=own.design.with_(excluded=excluded))
-
-
-def read_exact(path: files.PathLike) -> ExactRanks:
-    """Read exact ranks that fullrank wrote."""
-    found = read_own(path)
-    if not isinstance(found, ExactRanks):
-        raise InputError(f"`path` must hold exact ranks that fullrank wrote; {path} does not.")
-    return found
-
-
-def read_own(path: files.PathLike, *, rows: bool | None = True) -> RankSample | ExactRanks | None:
-    """What is in a file that fullrank wrote; None if someone else wrote the file.
-
-    `rows` as in `read_ranks`: None keeps counts alone where they say as much.
-    """
-    suffix = _suffix(path, (*_pieces.TABLES, ".json"))
-    source = files.existing(path)
-    if suffix == ".json":
-        try:
-            sample = from_json(source.read_text(encoding="utf-8"))
-        except UnicodeDecodeError as error:
-            raise InputError(f"`path` must be a JSON file; {source} is not text.") from error
-        return sample.without_rows() if rows is False else sample
-    table = _pieces.open_table(source)
-    if _KEY not in table.metadata:
-        return None
-    head = _head(table.metadata)
-    names = {name: name for name in table.names}
-    sampled = head["kind"] != exact_files.KIND
-    if rows is not True and sampled and head["content"] == "rows" and set(_SIZES) <= set(names):
-        tally = tally_of(table, names, {})
-        if rows is False or not tally.needs_rows:
-            found = samples_of(table, names, {}, tally, {"design": _design(head)}, rows)
-            return next(iter(found.values())).anchored(_anchor(head))
-    import pyarrow as pa
-
-    pieces = list(table.pieces(names))
-    if not pieces:
-        raise InputError(f"`path` must hold at least one rank; {source} is empty.")
-    whole = pa.concat_tables(pieces)
-    sample = _unpacked(head, {name: _numpy(whole, name) for name in names})
-    return sample.without_rows() if rows is False else sample
 
 
 def _packed(sample: RankSample | ExactRanks) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -223,7 +130,7 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
     """Check again what was read: a file can be changed by anyone."""
     if head["kind"] == exact_files.KIND:
         return exact_files.unpacked(head, columns)
-    design, anchor = _design(head), _anchor(head)
+    design, anchor = design_of(head), anchor_of(head)
     try:
         if head["content"] == "rows":
             return RankSample.from_ranks(**columns, design=design).anchored(anchor)
@@ -237,13 +144,20 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
     return replace(sample, design=design, n_items=n_items, anchor=anchor)
 
 
-def _anchor(head: dict[str, Any]) -> RankDistribution | None:
+def holds_rows(head: Mapping[str, Any]) -> bool:
+    """Whether a file of fullrank holds a sample target by target."""
+    return bool(head["kind"] != exact_files.KIND and head["content"] == "rows")
+
+
+def anchor_of(head: dict[str, Any]) -> RankDistribution | None:
+    """The shape that a sample borrows, if it has one."""
     return None if head.get("anchor") is None else RankDistribution.from_dict(head["anchor"])
 
 
-def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+def head_of(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
+    """The settings in the metadata of a file of fullrank."""
     try:
-        return _checked_head(json.loads(metadata[_KEY]))
+        return _checked_head(json.loads(metadata[KEY]))
     except (ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -251,7 +165,7 @@ def _head(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
 
 
-def _design(head: dict[str, Any]) -> Design:
+def design_of(head: dict[str, Any]) -> Design:
     """How the sample was drawn."""
     try:
         return Design.from_dict(head["design"])
@@ -259,9 +173,12 @@ def _design(head: dict[str, Any]) -> Design:
         raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
 
 
-def _checked_head(content: Any) -> dict[str, Any]:
+def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
     if not isinstance(content, dict) or content.get("kind") not in ("RankSample", "ExactRanks"):
-        raise InputError("`path` must hold a RankSample or ExactRanks; it holds something else.")
+        raise InputError(
+            f"`path` must hold a RankSample or ExactRanks, a list of records with a field rank, or "
+            f"an object of columns; {path} holds something else."
+        )
     ours = exact_files.FORMAT if content["kind"] == exact_files.KIND else FORMAT
     if content.get("format") != ours:
         older = content.get("format") in range(1, ours)
@@ -279,17 +196,10 @@ def _checked_head(content: Any) -> dict[str, Any]:
 
 
 def _suffix(path: files.PathLike, known: tuple[str, ...]) -> str:
-    suffix = _pieces.kind(Path(path))
+    suffix = kind(Path(path))
     if suffix not in known:
         raise InputError(f"`path` must end in {' or '.join(known)}, not {suffix!r}.")
     return suffix
-
-
-def _no_settings(settings: dict[str, Any], source: files.PathLike) -> None:
-    if settings:
-        raise InputError(
-            f"`{next(iter(settings))}` must not be given: {source} carries its own design."
-        )
 
 
 def _numpy(table: Any, name: str) -> Any:

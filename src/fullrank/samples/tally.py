@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from fullrank._lib.types import Ints
 from fullrank.designs.design import ONE_BASED
 from fullrank.errors import InputError
-from fullrank.tables import pieces
+from fullrank.tables.arrow import not_text
+from fullrank.tables.table import Table
 
 SEVERAL = "users with several targets"
 _KEYS = ("model", "n_items", "sample_size", "rank")
 _NAMES = [*_KEYS, "count", "weight", "least", "most"]
-_MODELS = 10_000  # a column of more names is one of users or items
+MODELS = 10_000  # a column of more names is one of users or items
 _SPAN = 1 << 20  # outcomes counted in one array
 _BLOCK = 1 << 14  # texts hashed together
 # a weight for each place in a text
@@ -31,12 +32,14 @@ class Tally:
 
     Attributes
     ----------
+    table : the file that is read
     outcomes : a pyarrow table: model, n_items, sample_size, rank, count, weight
     models : their names, with the number of each in `outcomes`
     n_rows : rows read
     needs_rows : why counts alone would not do, or nothing
     """
 
+    table: Table
     outcomes: Any = None
     models: dict[str, int] = field(default_factory=dict)
     n_rows: int = 0
@@ -52,10 +55,10 @@ class Tally:
             columns[role] = (
                 np.broadcast_to(np.int64(given[role]), len(piece))
                 if role in given
-                else pieces.whole(role, piece.column(role), self.n_rows)
+                else self.table.integers(role, piece.column(role), self.n_rows)
             )
         if "weight" in piece.column_names:
-            weight = pieces.numbers("weight", piece.column("weight"), self.n_rows)
+            weight = self.table.numbers("weight", piece.column("weight"), self.n_rows)
             columns["weight"] = weight.astype(np.float64, copy=False)
         part = _counted(columns) if len(piece) else _grouped(columns)
         self._check(part, columns)
@@ -65,16 +68,12 @@ class Tally:
         if len(self._parts) > 16:
             self._parts = [self._merged()]
 
-    def finish(self, path: Any) -> Tally:
+    def finish(self) -> Tally:
         """Raise what was wrong, or give the counts."""
         for must, (number, row, value) in self._bad.items():
-            verb = "is" if number == 1 else "are"
-            raise InputError(
-                f"`rank` must {must}; {number:,} of {self.n_rows:,} {verb} not, the first being "
-                f"rank[{row}] = {value}. {ONE_BASED}"
-            )
+            raise self.table.wrong("rank", must, number, self.n_rows, row, value, ONE_BASED)
         if not self.n_rows:
-            raise InputError(f"`path` must hold at least one rank; {path} is empty.")
+            raise InputError(f"`path` must hold at least one rank; {self.table.path} is empty.")
         self.outcomes = self._merged()
         if self._users:
             keys = np.concatenate(self._users)
@@ -119,28 +118,29 @@ class Tally:
             return np.zeros(len(piece), np.int64)
         import pyarrow as pa
 
-        column = present("model", piece.column("model"))
+        column = self.table.present("model", piece.column("model"), self.n_rows)
         if pa.types.is_nested(column.type):
             raise InputError(f"`model` must hold text, not {column.type}.")
         if not pa.types.is_dictionary(column.type):
             column = column.dictionary_encode()
         column = column.combine_chunks()
-        names = [str(name) for name in column.dictionary.to_pylist()]
+        try:
+            names = [str(name) for name in column.dictionary.to_pylist()]
+        except UnicodeError as error:
+            raise not_text("model", error) from None
         places = np.array([self.models.setdefault(one, len(self.models)) for one in names] or [0])
-        if len(self.models) > _MODELS:
-            raise InputError(
-                f"`model` must name models; the column has more than {_MODELS:,} different names."
-            )
+        if len(self.models) > MODELS:
+            raise too_many()
         return np.asarray(places[column.indices.to_numpy()])
 
     def _look_at_users(self, piece: Any, model: Ints) -> None:
         for role, alone in (("n_targets", 1), ("offset", 0)):
             if role in piece.column_names:
-                found = pieces.whole(role, piece.column(role), self.n_rows)
+                found = self.table.integers(role, piece.column(role), self.n_rows)
                 if (found != alone).any():
                     self.needs_rows = SEVERAL
         if "user" in piece.column_names and not self.needs_rows:
-            keys = user_keys(present("user", piece.column("user")))
+            keys = user_keys(self.table.present("user", piece.column("user"), self.n_rows))
             # the same user may occur in every model
             self._users.append(keys + _ODD[0] * model.astype(np.uint64))
 
@@ -177,11 +177,11 @@ def _grouped(columns: Mapping[str, Any]) -> Any:
     return table.group_by(list(_KEYS)).aggregate(how).rename_columns(_NAMES)
 
 
-def present(role: str, column: Any) -> Any:
-    """A column of names of which none is missing."""
-    if column.null_count:
-        raise InputError(f"`{role}` must have no missing values; {column.null_count:,} are.")
-    return column
+def too_many() -> InputError:
+    """The error for a column of models that can only be one of users or items."""
+    return InputError(
+        f"`model` must name models; the column has more than {MODELS:,} different names."
+    )
 
 
 def user_keys(column: Any) -> NDArray[np.uint64]:

@@ -26,6 +26,7 @@ from fullrank.tables import ids as _ids
 from fullrank.tables.id_files import id_column, read_ids
 from fullrank.tables.ids import Ids
 from fullrank.tables.packed_ids import unpack_ids
+from fullrank.tables.table import open_table
 
 SUFFIXES = (".npy", ".npz", ".safetensors", ".parquet")
 _SIDES = {"users": "user", "items": "item"}
@@ -295,13 +296,10 @@ def _read_biases(path: Path) -> dict[str, Array]:
 
 def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    footer = pq.read_metadata(path)
-    groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
-    values = sum(one.column(c).num_values for one in groups for c in range(one.num_columns))
-    memory.ask("factors", 8 * values, f"{path}, unpacked,")
-    table = pq.read_table(path)
+    with open_table(path, argument="factors") as file:
+        memory.ask("factors", 8 * file.source.n_values, f"{path}, unpacked,")
+        table = file.whole({name: name for name in file.names})
     id_name = id_column(table.column_names, _SIDES[side], column)
     names = [name for name in table.column_names if name != id_name]
     for name in names:

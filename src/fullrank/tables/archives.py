@@ -11,6 +11,7 @@ import errno
 import fnmatch
 import gzip
 import io
+import lzma
 import stat
 import struct
 import tarfile
@@ -124,10 +125,40 @@ def _of_tar(stream: IO[bytes], patterns: Sequence[str], source: Path) -> Iterato
                 yield name, content
 
 
-def unpacked(path: Path) -> IO[bytes]:
-    """The content of a packed file, no larger than its size allows."""
-    opener = gzip.open if path.suffix == ".gz" else bz2.open
-    return io.BufferedReader(_Limited(opener(path, "rb"), _limit(path), path))
+def unpacked(path: Path, handle: IO[bytes]) -> IO[bytes]:
+    """The content of an open packed file, no larger than its size allows."""
+    opened = _PACKERS[path.suffix.lower()](handle)
+    return io.BufferedReader(_Limited(opened, _limit(path), path))
+
+
+def _zst(handle: IO[bytes]) -> Any:
+    import pyarrow as pa
+
+    return pa.CompressedInputStream(pa.PythonFile(_Kept(handle), mode="r"), "zstd")
+
+
+class _Kept(io.RawIOBase):
+    """An open file that stays open when its reader is done."""
+
+    def __init__(self, handle: IO[bytes]) -> None:
+        self._handle = handle
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int:
+        view = memoryview(buffer).cast("B")  # type: ignore[arg-type]
+        content = self._handle.read(len(view))
+        view[: len(content)] = content
+        return len(content)
+
+
+_PACKERS: dict[str, Callable[[Any], Any]] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+    ".zst": _zst,
+}
 
 
 def _plain(path: Path, stream: IO[bytes], source: Path) -> IO[bytes]:

@@ -35,6 +35,14 @@ def to_numpy(column: Any) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
+def is_text(kind: Any) -> bool:
+    """Whether a type is text, as it is or in a dictionary."""
+    import pyarrow as pa
+
+    inside = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(inside) or pa.types.is_large_string(inside))
+
+
 def _dtype(kind: Any) -> np.dtype[Any]:
     """The dtype of a type of numbers; in pyarrow 16 `to_pandas_dtype` needs pandas."""
     import pyarrow as pa

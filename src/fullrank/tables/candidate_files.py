@@ -1,4 +1,4 @@
-"""The files behind `candidates`: each gives arrays of users, items, scores or labels.
+"""The files behind `read_candidates`: each gives arrays of users, items, scores or labels.
 
 Ids are text, whatever they look like, so that those of two files meet.
 """
@@ -6,52 +6,51 @@ Ids are text, whatever they look like, so that those of two files meet.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fullrank._lib.files import existing
+from fullrank._lib.text import because, printable
 from fullrank.errors import InputError
-from fullrank.tables import pieces
+from fullrank.tables.table import AUTO, SUFFIXES, Table, kind, open_table
 
 Columns = dict[str, Any]
 
-_CALLED: Mapping[str, tuple[str, ...]] = {
-    "user": ("user", "user_id", "userid", "uid", "query", "query_id", "qid", "q_id"),
-    "item": ("item", "item_id", "itemid", "iid", "doc", "doc_id", "docid", "docno"),
-    "score": ("score", "scores", "prediction", "pred"),
-    "label": ("label", "relevance", "rel", "relevant", "target"),
-    "model": ("model",),
-}
 _RUN = ("user", "q0", "item", "place", "score", "tag")
 _QRELS = ("user", "iteration", "item", "label")
 _RATING = ("user", "item", "rating", "timestamp")
+_NCF = "(user,item)\\tnegative\\tnegative"
 
 
-def read_scored(path: Path, *, items: bool) -> Columns:
+def read_scored(
+    source: Path | Table, columns: Mapping[str, str], *, items: bool, encoding: str | None = None
+) -> Columns:
     """The user and score of every candidate, and perhaps its item, label and model."""
-    if pieces.kind(path) in pieces.TABLES:
+    if not isinstance(source, Path) or is_table(source):
         more = ("item",) if items else ()
-        return _table(path, ("user", "score", *more), ("label", "model"))
-    columns = _words(path, _RUN, "query Q0 document rank score tag")
-    columns["score"] = _real(columns, path)
-    several = (columns["tag"] != columns["tag"][0]).any()  # one run takes the name of its file
+        return _table(source, columns, ("user", "score", *more), ("label", "model"), encoding)
+    words = _words(source, _RUN, "query Q0 document rank score tag")
+    words["score"] = _real(words, source)
+    several = (words["tag"] != words["tag"][0]).any()  # one run takes the name of its file
     kept = {"user": "user", "item": "item", "score": "score"} | (
         {"model": "tag"} if several else {}
     )
-    return {role: columns[name] for role, name in kept.items()}
+    return {role: words[name] for role, name in kept.items()}
 
 
-def read_truth(path: Path) -> Columns:
+def read_truth(path: Path, encoding: str | None = None) -> Columns:
     """The user and item of every target."""
     if lists_unseen(path):
-        return _ncf(path)
+        heads = [(line.user, line.item) for line in ncf_lines(path)]
+        return dict(zip(("user", "item"), map(np.array, zip(*heads, strict=True)), strict=True))
     if path.name.endswith(".rating"):
         columns = _words(path, _RATING, "user item rating timestamp")
         return {"user": columns["user"], "item": columns["item"]}
-    if pieces.kind(path) in pieces.TABLES:
-        columns = _table(path, ("user", "item"), ("label",))
+    if is_table(path):
+        columns = _table(path, {}, ("user", "item"), ("label",), encoding)
     else:
         columns = _words(path, _QRELS, "query 0 document relevance")
         columns["label"] = _real(columns, path, "label")
@@ -61,51 +60,80 @@ def read_truth(path: Path) -> Columns:
     return columns
 
 
+def is_table(path: Path) -> bool:
+    """Whether a file's name says that it has named columns; ``.txt`` may be a TREC run."""
+    return kind(path) in SUFFIXES and kind(path) != ".txt"
+
+
 def lists_unseen(path: Path) -> bool:
     """Whether the candidates beside a file of targets are items that the user has not seen."""
     return path.name.endswith(".negative")
 
 
-def has_scores(path: Path) -> bool:
+def has_scores(table: Table) -> bool:
     """Whether a table holds scores and labels of candidates instead of ranks."""
-    if pieces.kind(path) not in pieces.TABLES:
+    if table.guess("rank") is not None:
         return False
-    names = {name.lower() for name in pieces.open_table(path).names}
-    return "rank" not in names and all(
-        names & set(_CALLED[role]) for role in ("user", "score", "label")
+    return all(table.guess(role) is not None for role in ("user", "score", "label"))
+
+
+class Line(NamedTuple):
+    """A line of NCF's ``.test.negative``, as text."""
+
+    number: int
+    user: str
+    item: str
+    negatives: list[str]
+
+
+def ncf_lines(path: Path) -> Iterator[Line]:
+    """The lines of a file of NCF: ``(user,item)``, then the negatives."""
+    n_lines = 0
+    with open(existing(path), encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            head, *rest = line.rstrip("\r\n").rstrip("\t").split("\t")
+            found = re.fullmatch(r"\s*\(([^,()\s]+),\s*([^,()\s]+)\)\s*", head)
+            if found is None:
+                raise not_ncf(path, number, line)
+            n_lines += 1
+            yield Line(number, found[1], found[2], rest)
+    if not n_lines:
+        raise InputError(f"`path` must hold at least one line; {printable(path)} is empty.")
+
+
+def not_ncf(path: Path, number: int, line: str) -> InputError:
+    """The error for a line that NCF's code could not read."""
+    return InputError(
+        f"`path` must hold lines like '{_NCF}'; line {number} of {printable(path)} is "
+        f"{line.strip()[:40]!r}."
     )
 
 
-def _table(path: Path, needed: Sequence[str], welcome: Sequence[str]) -> Columns:
-    table = pieces.open_table(path)
-    by_name = {name.lower(): name for name in reversed(list(table.names))}
-    wanted = {}
-    for role in (*needed, *welcome):
-        name = next((by_name[one] for one in _CALLED[role] if one in by_name), None)
-        if name is None and role in needed:
-            table.find(role, role)
-        if name is not None:
-            wanted[role] = name
-    parts: dict[str, list[Any]] = {role: [] for role in wanted}
-    n_rows = 0
-    for piece in table.pieces(wanted):
-        for role in wanted:
-            column = piece.column(role)
-            parts[role].append(
-                _text(role, column)
-                if role in ("user", "item", "model")
-                else pieces.numbers(role, column, n_rows).astype(np.float64)
-            )
-        n_rows += len(piece)
-    if not n_rows:
-        raise InputError(f"`path` must hold at least one row; {path} is empty.")
-    return {role: np.concatenate(part) for role, part in parts.items()}
+def _table(
+    source: Path | Table,
+    columns: Mapping[str, str],
+    needed: Sequence[str],
+    welcome: Sequence[str],
+    encoding: str | None,
+) -> Columns:
+    with open_table(source, encoding=encoding) if isinstance(source, Path) else source as table:
+        asked = {role: columns.get(role, AUTO) for role in (*needed, *welcome)}
+        wanted = table.resolve(asked, needed=needed)
+        whole = table.whole(wanted)
+        if not len(whole):
+            raise InputError(f"`path` must hold at least one row; {table.path} is empty.")
+        return {
+            role: _text(table, role, whole.column(role))
+            if role in ("user", "item", "model")
+            else table.numbers(role, whole.column(role)).astype(np.float64)
+            for role in wanted
+        }
 
 
-def _text(role: str, column: Any) -> Any:
-    if column.null_count:
-        raise InputError(f"`{role}` must have no missing values; {column.null_count:,} are.")
-    return np.asarray(column.to_numpy()).astype(np.str_)
+def _text(table: Table, role: str, column: Any) -> Any:
+    return np.asarray(table.present(role, column).to_numpy()).astype(np.str_)
 
 
 def _words(path: Path, names: Sequence[str], form: str) -> Columns:
@@ -113,7 +141,7 @@ def _words(path: Path, names: Sequence[str], form: str) -> Columns:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    text = re.sub(rb"[ \t]+", b"\t", path.read_bytes().replace(b"\r", b""))
+    text = re.sub(rb"[ \t]+", b"\t", existing(path).read_bytes().replace(b"\r", b""))
     text = re.sub(rb"\t*\n[\t\n]*", b"\n", b"\n" + text).strip(b"\t\n") + b"\n"
     if text == b"\n":
         raise InputError(f"`path` must hold lines like '{form}'; {path} is empty.")
@@ -127,10 +155,9 @@ def _words(path: Path, names: Sequence[str], form: str) -> Columns:
             ),
         )
     except pa.ArrowException as error:
-        why = " ".join(str(error).split())[:120].rstrip(".")
-        raise InputError(f"`path` must hold lines like '{form}'; {path} has others: {why}.") from (
-            error
-        )
+        raise InputError(
+            f"`path` must hold lines like '{form}'; {printable(path)} has others: {because(error)}."
+        ) from error
     return {name: table.column(name).to_numpy().astype(np.str_) for name in names}
 
 
@@ -139,16 +166,3 @@ def _real(columns: Columns, path: Path, name: str = "score") -> Any:
         return columns[name].astype(np.float64)
     except ValueError as error:
         raise InputError(f"`{name}` must be a number in every line of {path}; {error}.") from None
-
-
-def _ncf(path: Path) -> Columns:
-    """The heads of NCF's lines: ``(user,item)``, then the negatives."""
-    text = path.read_text(encoding="utf-8", errors="replace")
-    heads = re.findall(r"^\s*\(([^,()\s]+),\s*([^,()\s]+)\)", text, flags=re.MULTILINE)
-    n_lines = sum(bool(line.strip()) for line in text.splitlines())
-    if not heads or len(heads) != n_lines:
-        raise InputError(
-            f"`path` must hold lines like '(user,item)\\tnegative\\tnegative'; {path} has others."
-        )
-    user, item = zip(*heads, strict=True)
-    return {"user": np.array(user), "item": np.array(item)}

@@ -11,9 +11,10 @@ import numpy as np
 
 from fullrank._lib import checks, files
 from fullrank.errors import InputError
-from fullrank.tables import columns
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
+from fullrank.tables.names import NAMES
+from fullrank.tables.table import Table, numbered, open_table, plain
 
 SUFFIXES = (".txt", ".csv", ".csv.gz", ".csv.bz2", ".parquet", ".npy")
 _INDEX = re.compile(r"|unnamed.*|index|__index_level_\d+__")  # what pandas calls its row numbers
@@ -50,8 +51,8 @@ def id_column(found: Sequence[str], role: str, column: str | None) -> str | None
     """Which of the columns holds the ids: the one that is named, or one with a usual name."""
     if column is not None and column in found:
         return column
-    plain = {columns.plain(name): name for name in reversed(found)}
-    return next((plain[guess] for guess in columns.GUESSES[role] if guess in plain), None)
+    by_plain = {plain(name): name for name in reversed(found)}
+    return next((by_plain[guess] for guess in NAMES[role] if guess in by_plain), None)
 
 
 def _read(source: Path, name: str, role: str, column: str | None) -> Any:
@@ -59,17 +60,18 @@ def _read(source: Path, name: str, role: str, column: str | None) -> Any:
         return _lines(source, role)
     if name.endswith(".npy"):
         return _array(source, role)
-    is_csv = ".csv" in name
-    names = columns.csv_names(source) if is_csv else columns.parquet_names(source)
-    chosen = id_column(names, role, column)
-    read = columns.read_csv if is_csv else columns.read_parquet
-    if chosen is not None:
-        return read(source, {role: chosen})[role]
-    first = _first(names, source, role)
-    found = read(source, {role: first})[role]
-    if len(names) > 1 and _counts_rows(found):
+    with open_table(source) as table:
+        names = list(table.names)
+        chosen = id_column(names, role, column)
+        found = _ids_of(table, role, chosen or _first(names, source, role))
+    if chosen is None and len(names) > 1 and _counts_rows(found):
         raise _row_numbers(source, role)
     return found
+
+
+def _ids_of(table: Table, role: str, name: str) -> Any:
+    found = table.whole({role: name}).column(role)
+    return found if table.typed else numbered(found)
 
 
 def _counts_rows(found: Any) -> bool:
@@ -110,7 +112,7 @@ def _lines(source: Path, role: str) -> Any:
             f"`{role}_ids` must have an id on every line; line {empty} of "
             f"{checks.printable(source)} is empty."
         )
-    return columns.numbers(pa.chunked_array([pa.array(lines, pa.string())]))
+    return numbered(pa.chunked_array([pa.array(lines, pa.string())]))
 
 
 def _array(source: Path, role: str) -> Any:

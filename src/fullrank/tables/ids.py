@@ -173,6 +173,17 @@ def _uuid_text(values: Any) -> Any:
     return pa.chunked_array([pa.array(text.view("S36").reshape(-1).astype(np.str_))])
 
 
+def plain_text(values: Any) -> Any:
+    """A column of text that Arrow can convert: not of views, nor of dictionaries."""
+    import pyarrow as pa
+
+    if pa.types.is_string_view(values.type):
+        return without_views(values)
+    if pa.types.is_dictionary(values.type):
+        return plain_text(values.cast(values.type.value_type))
+    return values
+
+
 def without_views(values: Any) -> Any:
     """Text as large strings, within dictionaries too."""
     import pyarrow as pa

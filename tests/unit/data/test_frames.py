@@ -188,7 +188,7 @@ def test_repeats_may_be_added_up() -> None:
         (
             pa.table({"a": [1], "b": [2]}),
             {},
-            r"`user`.*\bno such column.*'a', 'b'",
+            r"`user`.*'a', 'b'.*`user='NAME'`",
         ),
         (
             pa.table({"user": [1], "item": [2]}),
@@ -213,7 +213,7 @@ def test_repeats_may_be_added_up() -> None:
         (
             pa.Table.from_arrays([pa.array([1])] * 3, ["user", "item", "item"]),
             {},
-            r"`item`.*\b2\b.*'item'",
+            r"once.*'item'",
         ),
         (
             pa.table({"user": pa.array([b"\xff"]).cast(pa.string(), safe=False), "item": [2]}),
@@ -235,7 +235,7 @@ def test_pandas_columns_that_arrow_cannot_hold(need: Need) -> None:
 
 def test_pandas_columns_of_one_name(need: Need) -> None:
     frame = need("pandas").DataFrame([[1, 2, 3, 4, 5]], columns=["user", "item", "item", "x", "x"])
-    with pytest.raises(InputError, match=r"`item`.*\b2\b.*'item'"):
+    with pytest.raises(InputError, match=r"once.*'item'"):
         Interactions.from_frame(frame)
     assert Interactions.from_frame(frame.iloc[:, [0, 1, 3, 4]]).n_interactions == 1
     frame.columns = ["user", "item", "y", 7, 7]  # not all text: Arrow gets the whole frame

@@ -111,7 +111,7 @@ def test_a_column_that_says_something_else(labels: list[str]) -> None:
     said = ", ".join(map(repr, sorted(set(labels))))
     frame = pa.table({"user": [1] * len(labels), "item": range(len(labels)), "split": labels})
     with pytest.raises(
-        InputError, match=rf"`split`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'"
+        InputError, match=rf"`split='NAME'`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'"
     ):
         read_split(frame)
 
@@ -119,7 +119,7 @@ def test_a_column_that_says_something_else(labels: list[str]) -> None:
 def test_no_split_column(tmp_path: Path) -> None:
     path = tmp_path / "bare.parquet"
     pq.write_table(pa.table({"user": [1], "item": [1]}), path)
-    with pytest.raises(InputError, match=r"`split`.*\bno such\b"):
+    with pytest.raises(InputError, match=r"`split`.*'user', 'item'"):
         read_split(path)
-    with pytest.raises(InputError, match=r"`split`.*\bno such\b"):
+    with pytest.raises(InputError, match=r"`split`.*'user', 'item'"):
         read_split(pa.table({"user": [1], "item": [1]}))

@@ -30,7 +30,7 @@ def put(path: Path, text: str) -> Path:
 
 
 def rows(found: Any) -> dict[str, list[Any]]:
-    sample = found.samples[""]
+    sample = next(iter(found.values()))
     assert sample.rows is not None
     names = ("user", "rank", "offset", "sample_size", "n_targets")
     return {name: getattr(sample.rows, name).tolist() for name in names}
@@ -38,7 +38,7 @@ def rows(found: Any) -> dict[str, list[Any]]:
 
 def test_trec(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run.trec", RUN), put(tmp_path / "qrels.txt", QRELS)
-    found = read_candidates(run, qrels, n_items=100)
+    found = read_candidates(run, truth=qrels, n_items=100)
     assert rows(found) == {
         "user": ["q1", "q2"],
         "rank": [2, 2],
@@ -51,13 +51,13 @@ def test_trec(tmp_path: Path) -> None:
         "1 users with targets have no candidates: left out.",
         "Assuming sampling without replacement.",
     )
-    assert read_candidates(run, qrels, n_items=100, design="sampled").notes == found.notes[:2]
+    assert read_candidates(run, truth=qrels, n_items=100, design="sampled").notes == found.notes[:2]
 
 
 def test_several_targets_keep_their_offsets(tmp_path: Path) -> None:
     run = put(tmp_path / "run", "".join(f"q Q0 d{i} {i} {9 - i} x\n" for i in range(1, 7)))
     qrels = put(tmp_path / "qrels", "q 0 d5 1\nq 0 d1 1\nq 0 d3 1\n")
-    found = read_candidates(run, qrels, n_items=50)
+    found = read_candidates(run, truth=qrels, n_items=50)
     # d1 is first; d3 has d2 above it; d5 has d2 and d4
     assert rows(found) == {
         "user": ["q"] * 3,
@@ -112,13 +112,13 @@ def test_targets_from_many_formats(tmp_path: Path, name: str, text: str) -> None
         "user_id:token\titem_id:token\tscore:float\n"
         "u1\ta\t0.2\nu1\tb\t0.9\nu1\tc\t0.1\nu2\ta\t0.3\nu2\tb\t0.4\nu2\tc\t0.1\n",
     )
-    found = read_candidates(scores, put(tmp_path / name, text), n_items=30)
+    found = read_candidates(scores, truth=put(tmp_path / name, text), n_items=30)
     assert rows(found)["rank"] == [2, 1]
 
 
 def test_a_target_that_is_listed_again_counts_once(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN + "q1 Q0 d2 9 0.8 me\n"), put(tmp_path / "qrels", QRELS)
-    found = read_candidates(run, qrels, n_items=100)
+    found = read_candidates(run, truth=qrels, n_items=100)
     assert rows(found)["rank"] == [2, 2]
     assert rows(found)["sample_size"] == [3, 3]
     assert "1 candidates are a target of their user again: left out." in found.notes
@@ -138,16 +138,16 @@ def test_ncf_negatives_of_ml_1m(tmp_path: Path, data_file: Any) -> None:
             if item
         ]
     scores = put(tmp_path / "scores.csv", "\n".join(lines) + "\n")
-    found = read_candidates(scores, negatives, n_items=3706, design="sampled", rng=0)
+    found = read_candidates(scores, truth=negatives, n_items=3706, design="sampled", rng=0)
     assert found.notes[1].endswith("ties are broken at random.")
     assert found.notes[0] == "156 candidates are a target of their user again: left out."
-    assert found.samples[""].n_targets == 6040
+    assert next(iter(found.values())).n_targets == 6040
 
 
 def test_ids_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
     scores = put(tmp_path / "s.csv", "user,item,score\n01,7,0.2\n01,8,0.9\n1,7,0.3\n1,8,0.1\n")
     found = rows(
-        read_candidates(scores, put(tmp_path / "t.csv", "user,item\n01,7\n1,7\n"), n_items=9)
+        read_candidates(scores, truth=put(tmp_path / "t.csv", "user,item\n01,7\n1,7\n"), n_items=9)
     )
     assert found["user"] == ["01", "1"]
     assert found["rank"] == [2, 1]
@@ -155,9 +155,12 @@ def test_ids_that_look_like_numbers_stay_text(tmp_path: Path) -> None:
 
 def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN), put(tmp_path / "qrels", QRELS)
-    assert rows(read_candidates(run, qrels, n_items=99, sample_size=50))["sample_size"] == [50, 50]
+    assert rows(read_candidates(run, truth=qrels, n_items=99, sample_size=50))["sample_size"] == [
+        50,
+        50,
+    ]
     with pytest.raises(InputError, match=r"`sample_size`.*\b3\b.*\b2\b"):
-        read_candidates(run, qrels, n_items=99, sample_size=2)
+        read_candidates(run, truth=qrels, n_items=99, sample_size=2)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,9 @@ def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
 )
 def test_bad_runs(tmp_path: Path, run: str, qrels: str, says: str) -> None:
     with pytest.raises(InputError, match=says):
-        read_candidates(put(tmp_path / "run", run), put(tmp_path / "qrels", qrels), n_items=99)
+        read_candidates(
+            put(tmp_path / "run", run), truth=put(tmp_path / "qrels", qrels), n_items=99
+        )
 
 
 @pytest.mark.parametrize(
@@ -198,12 +203,12 @@ def test_bad_tables(tmp_path: Path, text: str, says: str) -> None:
 def test_bad_arguments(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN), put(tmp_path / "qrels", QRELS)
     with pytest.raises(InputError, match=r"`ties`.*'random', 'best', 'worst'.*'mean'"):
-        read_candidates(run, qrels, n_items=99, ties="mean")
+        read_candidates(run, truth=qrels, n_items=99, ties="mean")
     with pytest.raises(InputError, match=r"`path`.*\(user,item\)"):
-        read_candidates(run, put(tmp_path / "x.test.negative", "1\t2\n"), n_items=99)
+        read_candidates(run, truth=put(tmp_path / "x.test.negative", "1\t2\n"), n_items=99)
     scores = put(tmp_path / "s.csv", "user,score\nu,1\n")
     with pytest.raises(InputError, match=r"`item`.*'item'"):
-        read_candidates(scores, qrels, n_items=99)
+        read_candidates(scores, truth=qrels, n_items=99)
 
 
 def test_several_models_in_a_table(tmp_path: Path) -> None:
@@ -227,7 +232,7 @@ def test_several_models_in_a_table(tmp_path: Path) -> None:
 def test_several_tags_are_several_models(tmp_path: Path) -> None:
     other = RUN.replace(" me\n", " other\n").replace("d3 3 0.1", "d3 3 0.85")
     run, qrels = put(tmp_path / "runs.trec", RUN + other), put(tmp_path / "qrels.txt", QRELS)
-    found = read_candidates(run, qrels, n_items=100)
+    found = read_candidates(run, truth=qrels, n_items=100)
     assert {m: one.rows.rank.tolist() for m, one in found.samples.items() if one.rows} == {
         "me": [2, 2],
         "other": [3, 2],
@@ -249,10 +254,10 @@ def test_negatives_of_ncf_exclude_training_items(
     lines = [f"{u},{i},{s}" for u in ("u1", "u2") for i, s in (("a", 3), ("b", 2), ("c", 1))]
     scores = put(tmp_path / "scores.csv", "user,item,score\n" + "\n".join(lines) + "\n")
     truth = put(tmp_path / name, text)
-    found = read_candidates(scores, truth, n_items=50)
-    assert found.samples[""].design.excluded is inferred
+    found = read_candidates(scores, truth=truth, n_items=50)
+    assert next(iter(found.values())).design.excluded is inferred
     assert any(note.startswith("Training items excluded") for note in found.notes) == bool(inferred)
     for said in (True, False):
-        found = read_candidates(scores, truth, n_items=50, excluded=said)
-        assert found.samples[""].design.excluded is said
+        found = read_candidates(scores, truth=truth, n_items=50, excluded=said)
+        assert next(iter(found.values())).design.excluded is said
         assert not any("raining items" in note for note in found.notes)

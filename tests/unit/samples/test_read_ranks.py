@@ -9,14 +9,20 @@ import pytest
 
 from fullrank.designs import Adaptive, Uniform, infer_design
 from fullrank.errors import InputError
-from fullrank.samples import RankSample, sample_files, tally
-from fullrank.samples.read_ranks import read_ranks
-from fullrank.tables import pieces
+from fullrank.samples import Ranks, RankSample, read_ranks, tally
+from fullrank.samples.read_ranks import read_own
+from fullrank.tables import columnar
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 SIZES: dict[str, Any] = {"sample_size": 10, "n_items": 50}
+COUNTS: dict[str, Any] = {**SIZES, "rows": None}
+
+
+def only(found: Ranks) -> Any:
+    (sample,) = found.values()
+    return sample
 
 
 def write(path: Path, **columns: Any) -> Path:
@@ -31,7 +37,7 @@ def csv(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "_ROWS", 7)
+    monkeypatch.setattr(columnar, "_ROWS", 7)
 
 
 @pytest.mark.usefixtures("small_pieces")
@@ -50,8 +56,8 @@ def test_counts_are_those_of_the_rows(tmp_path: Path, wide: bool, weighted: bool
     }
     columns |= {"weight": np.full(n, 2.5)} if weighted else {}
     path = write(tmp_path / "r.parquet", **columns)
-    counted = read_ranks(path, design="sampled").samples
-    kept = read_ranks(path, design="sampled", rows=True).samples
+    counted = read_ranks(path, design="sampled", rows=None)
+    kept = read_ranks(path, design="sampled", rows=True)
     assert list(counted) == list(kept) == ["a", "b", "ä"]
     for model, sample in counted.items():
         assert sample.rows is None
@@ -62,17 +68,18 @@ def test_counts_are_those_of_the_rows(tmp_path: Path, wide: bool, weighted: bool
 
 def test_a_user_may_occur_in_every_model(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=["u", "u"], model=["a", "b"])
-    assert all(one.rows is None for one in read_ranks(path, **SIZES).samples.values())
+    assert all(one.rows is None for one in read_ranks(path, **COUNTS).values())
 
 
 @pytest.mark.usefixtures("small_pieces")
 @pytest.mark.parametrize("users", [[*range(9), 3], [*map(str, range(9)), "3"]])
-def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any]) -> None:
+@pytest.mark.parametrize("rows", [True, None])
+def test_a_user_that_occurs_again_is_told(tmp_path: Path, users: list[Any], rows: Any) -> None:
     path = write(tmp_path / "r.parquet", rank=[1] * 10, user=users)
-    says = r"`user`.*`n_targets`.*user 3.*\b2\b.*\b1\b"
+    says = r"`user`.*n_targets.*user 3 has 2 rows.*row 4 of.*'seed'.*`leave_out='user'`"
     with pytest.raises(InputError, match=says):
-        read_ranks(path, **SIZES)
-    assert read_ranks(path, leave_out=["user"], **SIZES).samples[""].n_targets == 10
+        read_ranks(path, rows=rows, **SIZES)
+    assert only(read_ranks(path, leave_out=["user"], **SIZES)).n_targets == 10
 
 
 def test_equal_keys_of_different_users_cost_time_alone(
@@ -80,7 +87,7 @@ def test_equal_keys_of_different_users_cost_time_alone(
 ) -> None:
     monkeypatch.setattr(tally, "user_keys", lambda column: np.zeros(len(column), np.uint64))
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=["a", "b"])
-    sample = read_ranks(path, **SIZES).samples[""]
+    sample = only(read_ranks(path, **COUNTS))
     assert sample.rows is not None
     assert sample.count.tolist() == [1, 1]
 
@@ -102,13 +109,13 @@ def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
         n_targets=[2, 2, 1],
         offset=[0, 1, 0],
     )
-    assert read_ranks(several, **SIZES).samples[""].several
+    assert only(read_ranks(several, **COUNTS)).several
     with pytest.raises(InputError, match=r"`rows`.*several"):
         read_ranks(several, rows=False, **SIZES)
     weights = write(tmp_path / "w.parquet", rank=[1, 1], weight=[1.0, 2.0])
-    assert read_ranks(weights, **SIZES).samples[""].rows is not None
+    assert only(read_ranks(weights, **COUNTS)).rows is not None
     own = write(tmp_path / "o.parquet", rank=[1, 2], n_items=[50, 60])
-    assert read_ranks(own, sample_size=10).samples[""].rows is not None
+    assert only(read_ranks(own, sample_size=10, rows=None)).rows is not None
 
 
 def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
@@ -116,7 +123,7 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
         [2, 1, 2], sample_size=[10, 20, 20], n_items=50, design="adaptive:levels=10/20,ties=best"
     )
     ours.write(tmp_path / "a.parquet")
-    back = sample_files.read_own(tmp_path / "a.parquet", rows=None)
+    back = read_own(tmp_path / "a.parquet", rows=None)
     assert back is not None
     assert back.rows is None
     assert back.design == ours.design
@@ -126,7 +133,7 @@ def test_a_file_of_ours_is_counted_too(tmp_path: Path) -> None:
         [2, 1], **SIZES, design="sampled:replacement=true", weight=[1.0, 3.0]
     )
     weighed.write(tmp_path / "b.parquet")
-    again = sample_files.read_own(tmp_path / "b.parquet", rows=None)
+    again = read_own(tmp_path / "b.parquet", rows=None)
     assert again is not None
     assert again.rows is not None
 
@@ -145,21 +152,16 @@ def test_levels_are_inferred(rank: Any, size: Any, pool: Any, levels: Any) -> No
     pools = np.broadcast_to(np.asarray(pool), len(rank))
     found, notes = infer_design(np.array(rank), np.array(size), pools)
     assert found == (Uniform() if levels is None else Adaptive(levels=levels))
-    assert notes[0] == "Assuming sampling without replacement."
     assert any("Adaptive design, levels 10, 20" in note for note in notes) == (levels is not None)
 
 
 def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[2, 1], sample_size=[10, 20])
     adaptive = read_ranks(path, n_items=50)
-    assert adaptive.samples[""].design == Adaptive(levels=(10, 20))
-    assert read_ranks(path, n_items=50, design="sampled").samples[""].design == Uniform()
-    finer = read_ranks(path, n_items=50, design="adaptive:levels=10/15/20")
-    assert finer.samples[""].design == Adaptive(levels=(10, 15, 20))
-    assert finer.notes == ()
-    open_ended = read_ranks(path, n_items=50, design="adaptive:replacement=true")
-    assert open_ended.samples[""].design == Adaptive(levels=(10, 20), replacement=True)
-    assert open_ended.notes == ("Levels taken from the sample sizes: 10, 20.",)
+    assert only(adaptive).design == Adaptive(levels=(10, 20))
+    assert not only(read_ranks(path, n_items=50, design="sampled")).design.adaptive
+    finer = only(read_ranks(path, n_items=50, design="adaptive:levels=10/15/20"))
+    assert finer.design == Adaptive(levels=(10, 15, 20))
     with pytest.raises(InputError, match=r"`design`.*'adaptive', 'exact', 'sampled'.*'other'"):
         read_ranks(path, n_items=50, design="other")
     with pytest.raises(InputError, match=r"`design`.*levels.*\b10\b"):
@@ -169,12 +171,12 @@ def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
 def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     path = csv(tmp_path / "r.csv", "rank\n2\n")
     found = read_ranks(path, **SIZES)
-    assert not found.samples[""].design.replacement
+    assert not only(found).design.replacement
     assert found.notes == ("Assuming sampling without replacement.",)
-    said = read_ranks(path, design="sampled:replacement=true", **SIZES)
-    assert (said.samples[""].design.replacement, said.notes) == (True, ())
+    said = read_ranks(path, design="sampled", **SIZES)
+    assert (only(said).design.replacement, said.notes) == (False, ())
     exact = read_ranks(path, sample_size=50, n_items=50)
-    assert exact.samples[""].exhausted
+    assert only(exact).exhausted
     assert "without replacement" in exact.notes[0]
     says = r"`n_items`.*\b10\b.*\b50\b"
     with pytest.raises(InputError, match=says):
@@ -191,7 +193,7 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     ],
 )
 def test_kinds_of_text(tmp_path: Path, name: str, text: str) -> None:
-    sample = read_ranks(csv(tmp_path / name, text), rows=True, **SIZES).samples[""]
+    sample = only(read_ranks(csv(tmp_path / name, text), rows=True, **SIZES))
     assert sample.rank.tolist() == [1, 3]
     assert sample.rows is not None
     assert sample.rows.user is not None
@@ -201,16 +203,20 @@ def test_kinds_of_text(tmp_path: Path, name: str, text: str) -> None:
 def test_packed_text(tmp_path: Path) -> None:
     path = tmp_path / "r.csv.gz"
     path.write_bytes(gzip.compress(b"rank\n1\n3\n"))
-    assert read_ranks(path, **SIZES).samples[""].rank.tolist() == [1, 3]
+    assert only(read_ranks(path, **SIZES)).rank.tolist() == [1, 3]
 
 
 def test_columns_by_other_names(tmp_path: Path) -> None:
-    path = csv(tmp_path / "r.csv", "Rank,n,who\n1,10,a\n3,10,b\n")
-    found = read_ranks(path, columns={"rank": "Rank", "sample_size": "n"}, n_items=50)
-    assert found.samples[""].sample_size.tolist() == [10, 10]
-    says = r"`rank`.*'rank'.*'Rank', 'n', 'who'"
+    path = csv(tmp_path / "r.csv", "place,n,who\n1,10,a\n3,10,b\n")
+    found = read_ranks(path, columns={"rank": "place", "sample_size": "n"}, n_items=50)
+    assert only(found).sample_size.tolist() == [10, 10]
+    alike = csv(tmp_path / "alike.csv", "Rank,Sample Size,User-ID\n1,10,a\n3,10,b\n")
+    assert only(read_ranks(alike, n_items=50)).rows.user.tolist() == ["a", "b"]
+    says = r"`rank`.*'place', 'n', 'who'.*`columns=\{'rank': 'place'\}`"
     with pytest.raises(InputError, match=says):
         read_ranks(path, **SIZES)
+    with pytest.raises(InputError, match=r"`rank`.*'place', 'n', 'who', not 'Place'.*'place'\?"):
+        read_ranks(path, columns={"rank": "Place"}, **SIZES)
     with pytest.raises(InputError, match=r"`leave_out`.*'x'"):
         read_ranks(path, leave_out=["x"], **SIZES)
     with pytest.raises(InputError, match=r"`columns`.*'user'.*'colour'"):
@@ -227,16 +233,16 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     [
         (
             {"rank": [1] * 9 + [0, 5, 0]},
-            r"`rank`.*2 of 12.*rank\[9\] = 0\b",
+            r"`rank`.*2 of 12.*row 10 of .*: 0\b",
         ),
         (
             {"rank": [1] * 9 + [11]},
-            r"`rank`.*1 of 10.*rank\[9\] = 11\b",
+            r"`rank`.*1 of 10.*row 10 of .*: 11\b",
         ),
-        ({"rank": [1.0] * 9 + [1.5]}, r"`rank`.*rank\[9\] = 1\.5\b"),
+        ({"rank": [1.0] * 9 + [1.5]}, r"`rank`.*row 10 of .* has 1\.5\b"),
         (
             {"rank": [1] * 9 + [None]},
-            r"`rank`.*1 of 3.*row 10",
+            r"`rank`.*1 of \d+.*row 10",
         ),
         ({"rank": [1, 2], "user": ["a", None]}, r"`user`.*missing.*\b1\b"),
         ({"rank": [1, 2], "model": ["a", None]}, r"`model`.*missing.*\b1\b"),
@@ -244,21 +250,23 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
         ({"rank": [1, 2], "weight": [-1.0, -1.0]}, r"`weight`.*2 of 2.*weight\[0\] = -1\.0"),
     ],
 )
-def test_bad_columns(tmp_path: Path, columns: dict[str, Any], says: str) -> None:
+@pytest.mark.parametrize("rows", [True, None])
+def test_bad_columns(tmp_path: Path, columns: dict[str, Any], says: str, rows: Any) -> None:
     with pytest.raises(InputError, match=says):
-        read_ranks(write(tmp_path / "r.parquet", **columns), **SIZES)
+        read_ranks(write(tmp_path / "r.parquet", **columns), rows=rows, **SIZES)
 
 
 def test_a_column_of_users_is_no_column_of_models(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1] * 10_001, user=list(range(10_001)))
-    with pytest.raises(InputError, match=r"`model`.*10,000"):
-        read_ranks(path, columns={"model": "user"}, **SIZES)
+    for rows in (True, None):
+        with pytest.raises(InputError, match=r"`model`.*10,000"):
+            read_ranks(path, columns={"model": "user"}, rows=rows, **SIZES)
 
 
 def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
     late = csv(tmp_path / "late.csv", "rank\n" + "1\n" * 9_000_000 + "first\n")
     with pytest.raises(InputError, match=r"`path`.*CSV.*late\.csv"):
-        read_ranks(late, **SIZES)
+        read_ranks(late, **COUNTS)
     twice = csv(tmp_path / "twice.csv", "rank,rank\n1,2\n")
     with pytest.raises(InputError, match=r"`path`.*'rank'"):
         read_ranks(twice, **SIZES)
@@ -270,13 +278,26 @@ def test_files_that_are_not_what_they_seem(tmp_path: Path) -> None:
 
 def test_a_design_without_rank_1_is_told_as_it_is() -> None:
     rank, size = np.array([2, 3]), np.array([25, 50])
-    design, notes = infer_design(rank, size, np.full(2, 900))
-    assert design == Adaptive(levels=(25, 50))
-    told = "Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes."
-    assert notes == ("Assuming sampling without replacement.", told)
+    design, told = infer_design(rank, size, np.full(2, 900))
+    assert str(design) == "adaptive:25,limit=50"
+    assert told[1:] == (
+        "Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes.",
+    )
 
 
 def test_offsets_of_users_with_one_target_are_looked_at(tmp_path: Path) -> None:
     path = write(tmp_path / "r.parquet", rank=[1, 2], user=[0, 1], offset=[0, 3])
     with pytest.raises(InputError, match=r"`offset`.*`n_targets`.*1 of 2.*offset\[1\] = 3"):
         read_ranks(path, **SIZES)
+
+
+def test_reading_a_file_crosses_six_files_of_the_package(tmp_path: Path) -> None:
+    import fullrank
+    from tools.crossed import crossed
+
+    path = csv(tmp_path / "r.csv", "user,rank,sample_size\na,1,10\nb,3,10\n")
+    RankSample.read(path, n_items=50)
+    found = crossed(
+        lambda: RankSample.read(path, n_items=50), Path(fullrank.__file__).resolve().parent
+    )
+    assert len(found.files) <= 6, sorted(found.files)

@@ -317,7 +317,8 @@ def test_arrays_that_are_refused(tmp_path: Path, users: Any, message: str) -> No
 def test_broken_files(tmp_path: Path, suffix: str, content: bytes) -> None:
     (tmp_path / f"u{suffix}").write_bytes(content)
     files = FactorFiles(users=tmp_path / f"u{suffix}", items=write(tmp_path / "i.npy", ITEMS))
-    with pytest.raises(InputError, match=rf"`factors`.*\{suffix} file;.*is not: "):
+    kind = "Parquet" if suffix == ".parquet" else rf"\{suffix}"
+    with pytest.raises(InputError, match=rf"`factors`.*{kind} file;.*is not: "):
         files.scorer()
 
 

@@ -71,7 +71,7 @@ def compare(
     from fullrank.metrics import DEFAULT, parse_all
 
     metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
-    found = told(read_models(reading, files, seed=seed), method)
+    found = told(read_models(reading, files, seed=seed, seeds=True), method)
     if len(found.samples) < 2:
         raise InputError(
             f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."

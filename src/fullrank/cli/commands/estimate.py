@@ -64,7 +64,7 @@ def estimate(
 
     A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
     """
-    common.writable(report, "--report")
+    common.writable(report, "--report", page=True)
     path = Source.of(ranks).path
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")
@@ -73,9 +73,8 @@ def estimate(
     from fullrank.reporting import drawn_metrics
 
     metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
-    read = reading.read(ranks, seed=seed)
-    if report is not None and len(read.samples) > 1:
-        read = reading.read(ranks, rows=True, seed=seed)  # a report pairs models by user
+    rows = None if report is None else True  # a report pairs models by user
+    read = reading.read(ranks, rows=rows, seed=seed, seeds=report is None)
     read = told(read, method)
     samples = shaped(read.samples, anchor, joint, method)
     with common.progress("refits") as refits:

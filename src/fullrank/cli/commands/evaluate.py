@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +16,8 @@ Columns = Annotated[
     list[str] | None,
     typer.Option(
         "--column",
-        help="Name of a file's column, as user=uid or item=movie; the usual names are found.",
+        help="Name of a file's column, as user=uid, item=movie, or split=part for a column that "
+        "says train and test; the usual names are found.",
         metavar="ROLE=NAME",
     ),
 ]
@@ -27,6 +28,32 @@ Split = Annotated[
         "given, leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …"
     ),
 ]
+Train = Annotated[
+    str | None,
+    typer.Option(
+        "--train",
+        help="File of the training interactions, instead of DATA; the held-out ones are in --test.",
+        metavar="FILE",
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        "--test", help="File of the held-out interactions, with the same ids.", metavar="FILE"
+    ),
+]
+Valid = Annotated[
+    str | None,
+    typer.Option("--valid", help="File of validation interactions, if any.", metavar="FILE"),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        "--encoding",
+        help="Encoding of text files. Default: UTF-8, or Latin-1 where they are not.",
+        metavar="NAME",
+    ),
+]
 Download = Annotated[
     bool, typer.Option("--download", help="Download the data set if it is missing.")
 ]
@@ -34,8 +61,12 @@ Download = Annotated[
 
 def evaluate(
     data: Annotated[
-        str, typer.Argument(help="A data set (`fullrank datasets`), or a Parquet or CSV file.")
-    ],
+        str | None,
+        typer.Argument(
+            help="A data set (`fullrank datasets`), or a file of interactions: CSV or other text, "
+            "Parquet, feather, JSON Lines."
+        ),
+    ] = None,
     model: Annotated[
         list[str] | None,
         typer.Option(
@@ -90,11 +121,15 @@ def evaluate(
         ),
     ] = None,
     metric: common.Metrics = None,
+    train: Train = None,
+    test: Test = None,
+    valid: Valid = None,
     method: Annotated[
         str, typer.Option(help="auto, or the name of an estimator for samples, such as MLE.")
     ] = "auto",
     split: Split = "auto",
     column: Columns = None,
+    encoding: Encoding = None,
     keep_seen: Annotated[
         bool, typer.Option("--keep-seen", help="Rank what the user has seen as well.")
     ] = False,
@@ -125,9 +160,11 @@ def evaluate(
     """Rank held-out items with models, estimate their metrics, and compare them.
 
     Example: fullrank evaluate ml-latest-small --model ease --model item-knn --out run
+
+    Two files: fullrank evaluate --train train.csv --test test.csv --model ease
     """
     from fullrank import evaluation
-    from fullrank.cli.option_values import engine_of, given_models, pairs_of
+    from fullrank.cli.option_values import engine_of, given_models, pairs_of, sources_of
     from fullrank.errors import InputError
     from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
@@ -142,11 +179,13 @@ def evaluate(
         item_ids=item_ids or (),
         columns=columns,
     )
-    with common.progress(f"reading {data}") as show:
+    source, name = sources_of(data, train=train, test=test, valid=valid)
+    with common.progress(f"reading {name}") as show:
         loaded = evaluation.load_split(
-            data,
+            source,
             split=split,
-            columns=_of_data(data, columns, factors),
+            columns=_of_data(source, columns, factors),
+            encoding=encoding,
             download=download,
             progress=show,
             rng=seed,
@@ -167,17 +206,17 @@ def evaluate(
             device=device,
             shard_size=shard_size,
             report=report,
-            name=data,
+            name=name,
             confidence_level=level,
             progress=common.progress,
             rng=seed,
         )
     except MissingIdsError as error:
-        name = error.name if error.name in models else "NAME"
+        model_name = error.name if error.name in models else "NAME"
         raise InputError(
             f"`--{error.side}-ids` must be given, or the factors must hold ids, for the "
-            f"{error.side}s of {data} are not numbered 0 … n−1 as rows are: "
-            f"--{error.side}-ids {name}=FILE, a text file with one id per line."
+            f"{error.side}s of {name} are not numbered 0 … n−1 as rows are: "
+            f"--{error.side}-ids {model_name}=FILE, a text file with one id per line."
         ) from error
     if as_json:
         common.say_json(found.to_dict())
@@ -187,10 +226,10 @@ def evaluate(
         common.say(f"Written to {out}.")
 
 
-def _of_data(data: str, columns: Mapping[str, str], factors: list[str] | None) -> dict[str, str]:
+def _of_data(data: Any, columns: Mapping[str, str], factors: list[str] | None) -> dict[str, str]:
     """The names that are meant for the data: those of ids may be for files of factors alone."""
     from fullrank.data.sets.sources import is_name
 
-    if not factors or not is_name(data):
+    if not factors or not isinstance(data, str) or not is_name(data):
         return dict(columns)
     return {role: name for role, name in columns.items() if role not in ("user", "item")}

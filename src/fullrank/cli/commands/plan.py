@@ -121,11 +121,16 @@ def plan(
 
 def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSample], list[str]]:
     """The samples of the pilots and what was assumed; users are needed where there are two."""
-    found = [told(reading.read(path, seed=seed)) for path in paths]
+    rows = True if len(paths) == 2 or len(reading.model or ()) == 2 else None
+    found = [told(reading.read(path, rows=rows, seed=seed)) for path in paths]
     samples = [sample for one in found for sample in one.samples.values()]
     if len(samples) > 2:
-        raise InputError(f"`--pilot` must hold one model or two; there are {len(samples)}.")
-    if len(samples) == 2:
+        names = ", ".join(repr(name) for one in found for name in one.samples)
+        raise InputError(
+            f"`--pilot` must hold one model or two; there are {len(samples)}: pick by "
+            f"`--model NAME` from {names}."
+        )
+    if len(samples) == 2 and any(getattr(one, "rows", one) is None for one in samples):
         found = [told(reading.read(path, rows=True, seed=seed)) for path in paths]
         samples = [sample for one in found for sample in one.samples.values()]
     return samples, list(dict.fromkeys(note for one in found for note in one.notes))

@@ -44,7 +44,7 @@ def report(
     from fullrank.evaluation.result import told_by
     from fullrank.reporting import report as write_report
 
-    common.writable(out, "--out")
+    common.writable(out, "--out", page=True)
     found = told(read_models(reading, files, seed=seed))
     measured, metrics = told_by([Source.of(one).path for one in files])
     wanted = metric or metrics

@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 
 from fullrank.cli import common
-from fullrank.cli.commands.evaluate import Columns, Download
+from fullrank.cli.commands.evaluate import Columns, Download, Encoding
 
 PANEL = common.HAVE_MODELS
 
 
 def train(
     data: Annotated[
-        str, typer.Argument(help="A data set (`fullrank datasets`), or a Parquet or CSV file.")
+        str, typer.Argument(help="A data set (`fullrank datasets`), or a file of interactions.")
     ],
     model: Annotated[
         str, typer.Option(help="What to train, as ease:regularization=500 or neumf:hidden=64/32.")
@@ -30,6 +30,7 @@ def train(
     ] = "auto",
     metric: common.Metrics = None,
     column: Columns = None,
+    encoding: Encoding = None,
     download: Download = False,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
@@ -52,6 +53,7 @@ def train(
             split=split,
             metrics=metric or (),
             columns=pairs_of("--column", column or ()),
+            encoding=encoding,
             download=download,
             progress=show,
             rng=seed,

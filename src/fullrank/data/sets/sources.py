@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fullrank._lib import checks, files
+from fullrank._lib import checks
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
 from fullrank._lib.specs import parse_spec
 from fullrank.data import DATASETS, SPLITS, Interactions, Split, read_split
 from fullrank.data.sets import datasets
+from fullrank.data.split import PARTS
+from fullrank.data.split_column import part_of
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables.arrow import is_text
+from fullrank.tables.names import NAMES
+from fullrank.tables.table import Table, open_table, plain
 
 _AUTO, _GIVEN = "auto", "given"
-_SUFFIXES = (".parquet", ".csv", ".csv.gz", ".csv.bz2")
 _MARKS = {"train", "training", "test", "testing", "valid", "validation", "val", "dev"}
-_LEARNED = {"train", "training"}
 _LOOK = 1_000_000  # rows to look for marks in
 _ROLES = ("user", "item", "value", "timestamp", "split")
 
 
 def load_split(
-    source: PathLike,
+    source: PathLike | Mapping[str, PathLike],
     *,
     split: str = _AUTO,
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     download: bool = False,
     progress: bool | Progress | None = None,
     rng: int = 0,
@@ -37,12 +42,15 @@ def load_split(
 
     Parameters
     ----------
-    source : name of a data set, or path of a Parquet or CSV file of interactions
+    source : name of a data set, or path of a file of interactions (see `Interactions.read`); or a
+        mapping from "train", "test" and perhaps "valid" to such paths
     split : "auto" takes the split that the data come with and else holds out one item of each
         user, the last where there are times; "given" insists on the former; or the name of a
         split with settings, as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
-        the usual names are found without
+        the usual names are found without. A column split, part, set, fold or subset that says
+        train and test is such a split
+    encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     download : whether to fetch a data set that is not here
     rng : seed of the split
 
@@ -57,24 +65,29 @@ def load_split(
         raise InputError(f"`split` must have no settings for {spec.name}, not {split!r}.")
     if spec.main is not None:
         raise InputError(f"`split` must have named settings, as ratio:test=0.2, not {split!r}.")
-    if spec.name in SPLITS:
-        data = load_interactions(source, columns=columns, download=download, progress=progress)
-        return _split(data, spec.name, spec.settings, rng)
-    found = _given(source, columns or {}, download, progress)
-    if found is not None:
-        return found
-    if spec.name == _GIVEN:
-        raise InputError(f"`split` must not be 'given' for {source}, which comes with no split.")
-    data = load_interactions(source, columns=columns, download=download, progress=progress)
+    if isinstance(source, Mapping):
+        if spec.name in SPLITS:
+            raise InputError(
+                f"`split` must not be given where each part has a file, not {split!r}."
+            )
+        return _of_parts(source, columns or {}, encoding)
     if not is_name(source):
-        _warn_of_marks(_file(source), columns or {})
-    return data.split("leave-one-out", rng=rng)
+        found = _of_file(source, spec.name, columns or {}, encoding)
+    elif columns:
+        raise InputError("`columns` must be left out for a data set by name.")
+    else:
+        found = _of_name(str(source), spec.name, download, progress)
+    if isinstance(found, Split):
+        return found
+    name = spec.name if spec.name in SPLITS else "leave-one-out"
+    return _split(found, name, spec.settings, rng)
 
 
 def load_interactions(
     source: PathLike,
     *,
     columns: Mapping[str, str] | None = None,
+    encoding: str | None = None,
     download: bool = False,
     progress: bool | Progress | None = None,
 ) -> Interactions:
@@ -91,10 +104,20 @@ def load_interactions(
             raise InputError("`columns` must be left out for a data set by name.")
         return datasets.load(str(source), download=download, progress=progress)
     asked.pop("split", None)
-    path = _file(source)
-    if ".csv" in path.suffixes[-2:]:
-        return Interactions.from_csv(path, **asked)
-    return Interactions.from_parquet(path, **asked)
+    return Interactions.read(source, columns=asked, encoding=encoding)
+
+
+def _of_name(
+    name: str, split: str, download: bool, progress: bool | Progress | None
+) -> Split | Interactions:
+    """The split that a data set comes with, or all of its interactions."""
+    if split not in SPLITS:
+        found = datasets.split_of(name, download=download, progress=progress)
+        if found is not None:
+            return found
+        if split == _GIVEN:
+            raise InputError(f"`split` must not be 'given' for {name}, which comes with no split.")
+    return datasets.load(name, download=download, progress=progress)
 
 
 def is_name(source: PathLike) -> bool:
@@ -109,119 +132,93 @@ def is_name(source: PathLike) -> bool:
     return False
 
 
-def _file(source: PathLike) -> Path:
-    path = files.existing(source)
-    if not path.name.lower().endswith(_SUFFIXES):
-        raise InputError(
-            f"`data` must be a file that ends in {', '.join(_SUFFIXES)}; {path} does not."
-        )
-    return path
-
-
 def _columns(columns: Mapping[str, str]) -> dict[str, str]:
     for role in columns:
         checks.choice("columns", role, _ROLES)
     return dict(columns)
 
 
-def _given(
-    source: PathLike,
-    columns: Mapping[str, str],
-    download: bool,
-    progress: bool | Progress | None,
-) -> Split | None:
-    """The split that the data come with, or None."""
-    if is_name(source):
-        if columns:
-            raise InputError("`columns` must be left out for a data set by name.")
-        return datasets.split_of(str(source), download=download, progress=progress)
-    from fullrank.tables import columns as _tables
-
-    path = _file(source)
+def _of_parts(
+    sources: Mapping[str, PathLike], columns: Mapping[str, str], encoding: str | None
+) -> Split:
+    """A split whose parts are files."""
     asked: dict[str, Any] = _columns(columns)
-    if "split" not in asked and _tables.GUESSES["split"][0] not in _names(path):
-        return None
-    return read_split(path, **asked)
+    if "split" in asked:
+        raise InputError("`columns` must not name a split column where each part has a file.")
+    found = read_split(dict(sources), encoding=encoding, **asked)
+    named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
+    return replace(found, settings={"files": named, **found.settings})
 
 
-def _warn_of_marks(path: Path, columns: Mapping[str, str]) -> None:
+def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: str | None) -> Any:
+    """The split that a file comes with, or all of its interactions."""
+    asked: dict[str, Any] = _columns(columns)
+    with open_table(path, encoding=encoding) as table:
+        marks = None if name in SPLITS else _marking(table, asked)
+        if marks is not None:
+            found = read_split(table, **{**asked, "split": marks})
+            return replace(found, settings={"column": marks, **found.settings})
+        if name == _GIVEN:
+            raise InputError(
+                f"`split` must not be 'given' for {path}, which has no column that says train and "
+                "test. If it has one, name it by `columns={'split': 'NAME'}`."
+            )
+        _warn_of_marks(table, asked)
+        asked.pop("split", None)
+        return Interactions.read(table, columns=asked)
+
+
+def _marking(table: Table, asked: Mapping[str, str]) -> str | None:
+    """The column that says which part a row belongs to: as asked, or by its name and values."""
+    if "split" in asked:
+        return table.find("split", asked["split"])
+    used = set(asked.values())
+    usual = [name for name in table.names if plain(name) in NAMES["split"] and name not in used]
+    if any(plain(name) == "split" for name in usual):  # which is read, whatever it says
+        return next(name for name in usual if plain(name) == "split")
+    values = _texts(table, usual) if usual else {}
+    parts = {name: {part_of(value) for value in values.get(name, set())} for name in usual}
+    fit = (name for name, one in parts.items() if {"train", "test"} <= one <= set(PARTS))
+    return next(fit, None)
+
+
+def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
     """Say so where a column that nobody asked for marks rows as train and test."""
-    used = {name for role, name in columns.items() if role != "split"}
-    for name, values in _texts(path).items():
-        marks = sorted(values)
+    used = {name for role, name in asked.items() if role != "split"}
+    for name, values in _texts(table, list(table.names)).items():
         if name not in used and _is_split(values):
             warnings.warn(
-                f"The column {name!r} of {path} holds {', '.join(marks)} and was not used: one "
-                f"item of each user is held out instead. Read it by --column split={name}, or "
+                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} and was "
+                f"not used: other items are held out. Read it by --column split={name}, or "
                 f"columns={{'split': {name!r}}}.",
                 DataWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
-def _texts(path: Path) -> dict[str, set[str]]:
-    """The first values of every column of text, in small letters."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
-    if ".csv" in path.suffixes[-2:]:
-        with pa.csv.open_csv(path) as stream:
-            batches: Any = stream
-            return _first_texts(batches)
-    file = pq.ParquetFile(path)
-    names = [field.name for field in file.schema_arrow if _is_text(field.type)]
-    return _first_texts(file.iter_batches(columns=names)) if names else {}
-
-
-def _first_texts(batches: Iterable[Any]) -> dict[str, set[str]]:
-    import pyarrow as pa
-
+def _texts(table: Table, names: Sequence[str]) -> dict[str, set[str]]:
+    """The first values of these columns that are text, in small letters."""
     found: dict[str, set[str]] = {}
     rows = 0
     try:
-        for batch in batches:
-            for name, column in zip(batch.schema.names, batch.columns, strict=True):
-                kept = found.get(name, set())
-                if _is_text(column.type) and len(kept) <= len(_MARKS):
+        for piece in table.pieces({name: name for name in names}):
+            for name in names:
+                kept, column = found.get(name, set()), piece.column(name)
+                if is_text(column.type) and len(kept) <= len(_MARKS):
                     values = (str(one).strip().lower() for one in column.unique().to_pylist())
                     found[name] = kept | set(islice(values, len(_MARKS) + 2))
-            rows += batch.num_rows
+            rows += len(piece)
             if rows >= _LOOK:
                 break
-    except pa.ArrowException:  # a column that changes its kind further down, and is not read
+    except InputError:  # a column that changes its kind further down, and is not read
         return found
     return found
 
 
 def _is_split(values: set[str]) -> bool:
     """Whether the values are the parts of a split, in the words people use."""
-    return values <= _MARKS and bool(values & _LEARNED) and bool(values - _LEARNED)
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    plain = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return bool(pa.types.is_string(plain) or pa.types.is_large_string(plain))
-
-
-def _names(path: Path) -> set[str]:
-    """The names of a file's columns, in small letters."""
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet as pq
-
-    try:
-        if ".csv" in path.suffixes[-2:]:
-            with pa.csv.open_csv(path) as stream:
-                names = stream.schema.names
-        else:
-            names = pq.read_schema(path).names
-    except (pa.ArrowException, OSError) as error:
-        kind = "CSV" if ".csv" in path.suffixes[-2:] else "Parquet"
-        raise InputError(f"`data` must be a {kind} file; {path} cannot be read as one.") from error
-    return {name.lower() for name in names}
+    parts = {part_of(value) for value in values}
+    return parts <= set(PARTS) and "train" in parts and len(parts) > 1
 
 
 def _split(data: Interactions, name: str, settings: Mapping[str, Any], rng: int) -> Split:

@@ -16,8 +16,36 @@ from fullrank.errors import InputError
 from fullrank.estimators.methods import Named
 from fullrank.inference.comparison.pairing import Names, pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
+from fullrank.inference.estimation.seeded import averaged
 from fullrank.metrics import Metric, parse, parse_all
-from fullrank.samples import ExactRanks, RankSample, as_ranks
+from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks
+
+
+def unseeded(
+    results: Mapping[str, Any],
+    metrics: tuple[Metric, ...],
+    method: Named,
+    settings: Mapping[str, Any],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Several seeds of a model as the values of its users; and how much the seeds differ."""
+    notes: list[str] = []
+    found = dict(results)
+    for name, result in results.items():
+        if not isinstance(result, Seeds):
+            continue
+        each = {
+            seed: values_of(name, read(name, one, metrics, {}), metrics, method, settings)
+            for seed, one in result.samples.items()
+        }
+        found[name] = averaged(each.values())
+        spread = np.std([one.estimate for one in each.values()], axis=0, ddof=1)
+        parts = ", ".join(f"{m.name} {sd:.4f}" for m, sd in zip(metrics, spread, strict=True))
+        notes += [f"{name}: {note}" for note in result.notes]
+        notes.append(
+            f"{name}: averaged over {len(each)} seeds within users; standard deviation over seeds: "
+            f"{parts}."
+        )
+    return found, tuple(notes)
 
 
 def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str, Any]) -> Any:
@@ -279,12 +307,13 @@ def align(
     wanted = parse_all(metrics)
     results = _named(results)
     models = tuple(results)
+    results, spread = unseeded(results, wanted, method, settings)
     given = {name: read(name, results[name], wanted, drawn or {}) for name in models}
     given = _weighted(given, paired)
     plain = not all(isinstance(one, RankSample | ExactRanks) for one in results.values())
     _once(given)
     pairing = pair({name: named(one) for name, one in given.items()}, paired, plain=plain)
-    paired, notes = pairing.paired, pairing.notes
+    paired, notes = pairing.paired, (*pairing.notes, *spread)
     given = {
         name: kept(one, pairing.keep[name]) if name in pairing.keep else one
         for name, one in given.items()

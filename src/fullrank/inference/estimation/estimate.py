@@ -20,6 +20,7 @@ from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
 from fullrank.inference.estimation.refits import can_refit, resampled
 from fullrank.inference.estimation.result import Estimate
+from fullrank.inference.estimation.seeded import takes_seeds
 from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
@@ -41,6 +42,7 @@ _NONE = Interval(float("nan"), float("nan"))
 
 
 @takes_several(Estimates.of)
+@takes_seeds
 def estimate(
     ranks: Ranks,
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
@@ -64,7 +66,8 @@ def estimate(
     Parameters
     ----------
     ranks : a RankSample or ExactRanks; or an array, series or tensor of ranks, with `n_items` and
-        `design` beside it; or a mapping from names of models to any of these, for `Estimates`
+        `design` beside it; `Seeds` of one model; a data frame with a column ``rank`` (see
+        `read_ranks`); or a mapping from names of models to any of these, for `Estimates`
         in one table
     metrics : names such as ``"ndcg@10"``; one fit serves them all
     method : "auto", the name of an estimator (``METHODS`` lists them), or a function of a sample

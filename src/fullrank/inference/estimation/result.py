@@ -43,6 +43,7 @@ class Estimate(tabular.Tabular):
     sample : the sample itself
     also : further metrics of the same fit (see `estimate`), name to value and `Interval`
     bounds : `Bounds` of the same metrics, once `with_bounds` has added them
+    seeds : of several seeds, metric name to the standard deviation over them; else empty
     """
 
     values: Mapping[str, float]
@@ -64,9 +65,10 @@ class Estimate(tabular.Tabular):
     sample: RankSample | ExactRanks
     also: Mapping[str, tuple[float, Interval]] = field(default_factory=dict)
     bounds: Bounds | None = None
+    seeds: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("values", "standard_error", "confidence_interval", "naive", "also"):
+        for name in ("values", "standard_error", "confidence_interval", "naive", "also", "seeds"):
             found = getattr(self, name)
             if found is not None:
                 object.__setattr__(self, name, ByMetric(found))
@@ -89,6 +91,10 @@ class Estimate(tabular.Tabular):
         if isinstance(self.sample, ExactRanks):
             raise InputError(
                 "`bounds` must not be given for exact ranks, which leave nothing open."
+            )
+        if self.seeds:
+            raise InputError(
+                "`bounds` must not be given for several seeds: they hold for the ranks of one seed."
             )
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(
@@ -143,6 +149,8 @@ class Estimate(tabular.Tabular):
             "high": ends.high,
             "standard_error": self.standard_error[name],
         }
+        if self.seeds:
+            numbers["sd_over_seeds"] = self.seeds[name]
         if self.bounds is not None:
             low, high = self.bounds[name]
             numbers |= {"bound_low": low, "bound_high": high}

@@ -35,7 +35,8 @@ def test_a_file_with_a_split(tmp_path: Path) -> None:
     file.write_text("user,item,split\na,1,train\na,2,test\nb,1,train\n")
     assert load_split(file).kind == "given"
     assert load_split(file, split="given").test.n_interactions == 1
-    assert load_split(file, split="leave-one-out").kind == "leave-one-out"
+    with pytest.warns(DataWarning, match=r"'split'.*test, train.*not used"):
+        assert load_split(file, split="leave-one-out").kind == "leave-one-out"
     assert load_interactions(file).n_interactions == 3
 
 
@@ -43,7 +44,7 @@ def test_columns_by_name(tmp_path: Path) -> None:
     file = tmp_path / "odd.csv"
     file.write_text("wer,was\na,1\na,2\nb,1\nb,2\n")
     assert load_split(file, columns={"user": "wer", "item": "was"}).test.n_interactions == 2
-    with pytest.raises(InputError, match=r"`user`.*\bno such\b"):
+    with pytest.raises(InputError, match=r"`user`.*'wer', 'was'.*`columns=\{'user': 'NAME'\}`"):
         load_split(file)
     with pytest.raises(InputError, match=r"`user`.*'who'"):
         load_split(file, columns={"user": "who", "item": "was"})
@@ -65,7 +66,7 @@ def test_a_data_set_by_name() -> None:
     [
         ("simulatd", r"`data`.*'ml-latest-small'.*'simulatd'"),
         ("none.csv", r"`path`.*none\.csv.*exist"),
-        (__file__, r"`data`.*\.parquet"),
+        (__file__, r"`path`.*\.parquet"),
     ],
 )
 def test_sources_that_are_refused(source: str, message: str) -> None:
@@ -74,9 +75,9 @@ def test_sources_that_are_refused(source: str, message: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    for name, kind in (("x.parquet", "Parquet"), ("x.csv", "CSV")):
+    for name, kind in (("x.parquet", "Parquet"), ("x.csv", "empty")):
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(InputError, match=rf"`data`.*{kind}"):
+        with pytest.raises(InputError, match=rf"`path`.*{kind}"):
             load_split(tmp_path / name)
 
 
@@ -171,27 +172,31 @@ def test_equal_times_are_no_times(tmp_path: Path) -> None:
     assert load_split(file).settings["by"] == "random"
 
 
+@pytest.mark.parametrize("name", ["part", "set", "fold", "phase"])
 @pytest.mark.parametrize("marks", [("train", "test"), ("Training", "Validation")])
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_column_of_marks_is_not_ignored_in_silence(
-    tmp_path: Path, marks: tuple[str, str], kind: str
+    tmp_path: Path, marks: tuple[str, str], kind: str, name: str
 ) -> None:
     file = tmp_path / f"marked.{kind}"
     rows = [(u, i, marks[i == u]) for u in range(6) for i in range(u, u + 4)]
     if kind == "csv":
-        file.write_text("user,item,part\n" + "".join(f"{u},{i},{m}\n" for u, i, m in rows))
+        file.write_text(f"user,item,{name}\n" + "".join(f"{u},{i},{m}\n" for u, i, m in rows))
     else:
         pa = pytest.importorskip("pyarrow")
         pq = pytest.importorskip("pyarrow.parquet")
         users, items, parts = zip(*rows, strict=True)
-        pq.write_table(pa.table({"user": users, "item": items, "part": parts}), file)
-    with pytest.warns(DataWarning, match=r"'part'.*not used.*--column split=part") as caught:
-        load_split(file)
-    assert len(caught) == 1
+        pq.write_table(pa.table({"user": users, "item": items, name: parts}), file)
+    if marks[0] == "Training" or name == "phase":
+        with pytest.warns(DataWarning, match=rf"'{name}'.*not used.*--column split={name}") as told:
+            assert load_split(file).kind == "leave-one-out"
+        assert len(told) == 1
     if marks[0] == "train":
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert load_split(file, columns={"split": "part"}).kind == "given"
+            found = load_split(file, columns={"split": "phase"} if name == "phase" else None)
+        assert found.described == f"given, column {name}"
+        assert found.test.n_interactions == 6
 
 
 def test_other_texts_are_no_marks(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""Errors of the library in the words of the command: options to type, not arguments of Python.
+
+The library writes arguments in backticks, ``sample_size`` or ``leave_out='user'``. What stands
+there is replaced where the running command has an option for it; nothing is decided by a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+# What the library calls differently from the commands.
+_SAME = {
+    "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
+    "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
+    "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
+    "results": "files", "n_users": "users", "name": "data",
+}  # fmt: skip
+_FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
+_COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
+            "timestamp")  # fmt: skip
+_OF_RANKS = ("model", "seed")  # columns of files of ranks, and options of other commands
+_SETTING = r"(?P<name>\w+)=(?P<value>'[^'`]*'|\"[^\"`]*\"|\{[^{}`]*\}|True|False|None)"
+
+
+def in_options(text: str, command: Any) -> str:
+    """A sentence of the library with the options of a command.
+
+    Parameters
+    ----------
+    text : the sentence
+    command : click's command, or None
+    """
+    if command is None:
+        return text
+    known = {param.name: param for param in command.params}
+    columns = (*_COLUMNS, *(_OF_RANKS if "leave_out" in known else ()))
+    replaced: Callable[[re.Match[str]], str] = lambda found: _setting(found, known)  # noqa: E731
+    text = re.sub(rf"`{_SETTING}`", replaced, text)
+    text = re.sub(rf"(?<![\w`]){_SETTING}(?!\w)", replaced, text)
+    text = re.sub(r"`(\w+)`", lambda found: _argument(found, known, columns), text)
+    return text[:1].upper() + text[1:] if text.startswith("the ") else text
+
+
+def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
+    """``leave_out='user'`` as ``--leave-out user``."""
+    name, value = found["name"], found["value"]
+    if name in (*_COLUMNS, "split") and "column" in known:
+        name, value = "columns", f"{{'{name}': {value}}}"
+    param = known.get(_SAME.get(name, name))
+    if param is None or param.param_type_name != "option":
+        return found[0]
+    if value in ("True", "False") and param.is_flag:
+        off = param.secondary_opts or [f"--no-{param.name}"]
+        return f"`{param.opts[0] if value == 'True' else off[0]}`"
+    pair = re.fullmatch(r"\{'(\w+)': '?([^']*)'?\}", value)
+    word = f"{pair[1]}={pair[2]}" if pair else value.strip("'\"")
+    return f"`{param.opts[0]} {word}`"
+
+
+def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, ...]) -> str:
+    """``sample_size`` as ``--sample-size``, ``path`` as ``RANKS``, ``rank`` as the column rank."""
+    name = found[1]
+    if name in columns:
+        return f"the column {name}"
+    if name in ("path", "frame", "table", "text"):
+        param = next((known[one] for one in _FILES if one in known), None)
+        if param is None:
+            return "the path"
+    else:
+        param = known.get(name, known.get(_SAME.get(name, name)))
+    return found[0] if param is None else f"`{_typed(param)}`"
+
+
+def _typed(param: Any) -> str:
+    """What is typed for a parameter: its option, or the name of its place."""
+    if param.param_type_name == "option":
+        return str(param.opts[0])
+    shown = param.metavar or param.name.upper()
+    return re.sub(r"^\[NAME=\]|\.\.\.$", "", shown)

@@ -1,0 +1,609 @@
+"""A file of columns, opened once: what it holds, and its columns by role.
+
+`open_table` looks at the head of a file, `Table.resolve` says which column plays which role, and
+`Table.whole` or `Table.pieces` read these. Delimited text is read here; what knows its own types
+(Parquet, Arrow, JSON, NumPy, data frames) in `columnar`.
+
+Text is UTF-8. A file that is not is read as Latin-1, in which every byte is a character of its own:
+ids stay different and no metric depends on the guess; a note says so, and `encoding` replaces it.
+"""
+
+from __future__ import annotations
+
+import csv as plain_csv
+import difflib
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from fullrank._lib import files
+from fullrank._lib.text import because, listed, printable
+from fullrank.errors import FullrankError, InputError
+from fullrank.tables.names import IDS, NAMES
+
+AUTO = "auto"
+FRAME = Path("the frame")  # stands for the path of a data frame
+TEXT = (".csv", ".tsv", ".inter", ".txt")
+TYPED = (".parquet", ".feather", ".arrow", ".ipc", ".jsonl", ".ndjson", ".json", ".npy")
+SUFFIXES = (*TEXT, *TYPED)
+PACKED = (".gz", ".bz2", ".zst", ".xz")
+_RECBOLE = ("token", "token_seq", "float", "float_seq")
+_BYTES = 1 << 24  # of a piece of text
+_HEAD = 1 << 16  # bytes in which the header is looked for
+_LINES = 2_000_000  # lines that are counted to say where something is wrong
+_WIDE = ("utf-16", "utf-16-le", "utf-16-be", "utf-32")
+
+Asked = Mapping[str, str | None]
+
+
+class Source(Protocol):
+    """What a format does: name its columns, and read some of them."""
+
+    names: Sequence[str]
+    metadata: Mapping[bytes, bytes]
+    typed: bool  # whether 7 and "7" are different in it
+
+    def whole(self, names: Sequence[str], texts: Sequence[str]) -> Any:
+        """A pyarrow table of these columns; `texts` are ids, which are text if nothing is typed."""
+
+    def pieces(self, names: Sequence[str], texts: Sequence[str]) -> Iterator[Any]:
+        """The same in pieces."""
+
+
+@dataclass(kw_only=True, eq=False)
+class Table:
+    """A file, or a data frame, that is open for reading.
+
+    Attributes
+    ----------
+    path : the file; of a data frame, what to call it
+    names : a column's name to what the file calls it: RecBole writes ``rank:float``
+    metadata : of the schema, where the format has any
+    content : what a JSON file holds where that is not a table
+    notes : what was assumed about the file
+    """
+
+    path: Path
+    source: Any  # a Source, which may know more
+    metadata: Mapping[bytes, bytes]
+    content: Any = None
+    notes: list[str] = field(default_factory=list)
+    handle: Any = None
+    naming: str = "columns={{'{role}': '{name}'}}"  # how the caller names a column
+    names: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.names = {_untyped(name): name for name in self.source.names}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.handle is not None:
+            self.handle.close()
+
+    @property
+    def typed(self) -> bool:
+        return bool(self.source.typed)
+
+    # ---- which column plays which role ----
+
+    def guess(self, role: str) -> str | None:
+        """The column that is called as columns of this role usually are."""
+        by_plain = {plain(name): name for name in reversed(list(self.names))}
+        return next((by_plain[name] for name in NAMES[role] if name in by_plain), None)
+
+    def resolve(
+        self, asked: Asked, *, needed: Sequence[str] = (), without: Sequence[str] = ()
+    ) -> dict[str, str]:
+        """Role to column: as asked, or guessed for "auto"; roles asked as None are left out."""
+        given = {role: name for role, name in asked.items() if name not in (None, AUTO)}
+        found = {role: self.find(role, str(name)) for role, name in given.items()}
+        taken = {*found.values(), *without}
+        for role, name in asked.items():
+            if name != AUTO:
+                continue
+            guess = self.guess(role)
+            if guess is not None and guess not in taken:
+                found[role] = guess
+                taken.add(guess)
+            elif role in needed:
+                raise self.missing(role)
+        for name in found.values():
+            if len(self.names) < len(self.source.names):
+                self._once(name)
+        return {role: found[role] for role in asked if role in found}
+
+    def _once(self, name: str) -> None:
+        number = [_untyped(one) for one in self.source.names].count(name)
+        if number > 1:
+            raise InputError(
+                f"`{'frame' if self.path is FRAME else 'path'}` must name each column once; "
+                f"{printable(self.path)} has {number} called {printable(name)!r}."
+            )
+
+    def find(self, role: str, name: str) -> str:
+        """A column that was named and must be there."""
+        if name in self.names:
+            return name
+        near = difflib.get_close_matches(name.lower(), [one.lower() for one in self.names], 1)
+        close = next((one for one in self.names if [one.lower()] == near), None)
+        raise InputError(
+            f"`{role}` must be one of the columns of {printable(self.path)}, "
+            f"{listed(self.names) or 'which has none'}, not {name!r}."
+            f"{f' Is it {close!r}?' if close else ''}"
+        )
+
+    def missing(self, role: str) -> InputError:
+        """The error where no column is called as those of a role are."""
+        near = difflib.get_close_matches(role, [plain(one) for one in self.names], 1, 0.7)
+        close = next((one for one in self.names if [plain(one)] == near), "NAME")
+        hint = f"name it by `{self.naming.format(role=role, name=close)}`"
+        if self.headless():
+            hint = "the first line must name the columns"
+        return InputError(
+            f"`{role}` must be in {printable(self.path)}, whose columns are "
+            f"{listed(self.names) or 'none'}: {hint}."
+        )
+
+    def headless(self) -> bool:
+        """Whether the first line looks like data: one of the names is a number."""
+        return any(_is_number(name) for name in self.names)
+
+    # ---- reading ----
+
+    def whole(self, wanted: Mapping[str, str]) -> Any:
+        """A pyarrow table with one column for each role; `wanted` maps roles to names."""
+        import pyarrow as pa
+
+        names, texts = self._inside(wanted)
+        try:
+            table = self.source.whole(names, texts)
+            return pa.table({role: table.column(self.names[name]) for role, name in wanted.items()})
+        except Exception as error:
+            raise unreadable(self.path, error) from error
+
+    def pieces(self, wanted: Mapping[str, str]) -> Iterator[Any]:
+        """The same in pieces, none of which is kept."""
+        import pyarrow as pa
+
+        names, texts = self._inside(wanted)
+        try:
+            for piece in self.source.pieces(names, texts):
+                yield pa.table(
+                    {role: piece.column(self.names[name]) for role, name in wanted.items()}
+                )
+        except Exception as error:
+            raise unreadable(self.path, error) from error
+
+    def _inside(self, wanted: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        names = list(dict.fromkeys(self.names[name] for name in wanted.values()))
+        return names, [self.names[wanted[role]] for role in IDS if role in wanted]
+
+    # ---- what is wrong with it ----
+
+    def where(self, row: int) -> str:
+        """Where a row is: the line of a text file, else the row, counted from 1."""
+        line = self.source.line(row) if isinstance(self.source, Text) else None
+        return f"row {row + 1}" if line is None else f"line {line}"
+
+    def reject(self, role: str, values: Any, bad: Any, must: str, hint: str = "") -> None:
+        """Raise if any entry is bad: how many, where the first is, and what it says."""
+        if not bad.any():
+            return
+        number, first = int(np.count_nonzero(bad)), int(np.argmax(bad))
+        raise self.wrong(role, must, number, len(bad), first, values[first], hint)
+
+    def wrong(
+        self, role: str, must: str, number: int, size: int, row: int, value: Any, hint: str = ""
+    ) -> InputError:
+        """The error for entries that are not what they must be."""
+        one = number == 1
+        verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
+        return InputError(
+            f"`{role}` must {must}; {number:,} of {size:,} {verb} not, the first in "
+            f"{self.where(row)} of {printable(self.path)}: {printable(value)[:40]}."
+            f"{' ' if hint else ''}{hint}",
+        )
+
+    def present(self, role: str, column: Any, start: int = 0) -> Any:
+        """A column in which nothing is missing; `start` is its first row in the file."""
+        if column.null_count:
+            first = int(np.argmax(column.is_null().to_numpy()))
+            raise InputError(
+                f"`{role}` must have no missing values; {column.null_count:,} of {len(column):,} "
+                f"{'is' if column.null_count == 1 else 'are'} missing, the first in "
+                f"{self.where(start + first)} of {printable(self.path)}."
+            )
+        return column
+
+    def numbers(self, role: str, column: Any, start: int = 0) -> Any:
+        """A column as numpy numbers."""
+        import pyarrow as pa
+
+        column = self.present(role, column, start)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if pa.types.is_decimal(column.type):  # what sums are in DuckDB
+            column = column.cast(pa.float64())
+        values = column.to_numpy()
+        if values.dtype.kind not in "iuf":
+            raise self._no_numbers(role, column, values, start)
+        return values
+
+    def _no_numbers(self, role: str, column: Any, values: Any, start: int) -> InputError:
+        first = next((at for at, one in enumerate(values) if not _is_number(str(one))), 0)
+        hint = " Decimals need a point." if re.fullmatch(r"\d+,\d+", str(values[first])) else ""
+        return InputError(
+            f"`{role}` must hold numbers, not {column.type}; {self.where(start + first)} of "
+            f"{printable(self.path)} has {str(values[first])[:40]!r}.{hint}",
+        )
+
+    def integers(self, role: str, column: Any, start: int = 0) -> Any:
+        """A column of whole numbers, as int64."""
+        values = self.numbers(role, column, start)
+        if values.dtype.kind == "f":
+            values = values.astype(np.float64)  # float16 cannot hold 2^63
+            broken = ~((values == np.floor(values)) & (np.abs(values) < 2.0**63))
+            if broken.any():
+                first = int(np.argmax(broken))
+                raise InputError(
+                    f"`{role}` must hold whole numbers; {self.where(start + first)} of "
+                    f"{printable(self.path)} has {values[first]}.",
+                )
+        return values.astype(np.int64, copy=False)
+
+    def ids(self, role: str, column: Any) -> Any:
+        """A column of ids: numbers as int64, else text; of text files, numbers if all are."""
+        column = self.present(role, column)
+        if not self.typed:  # 7 is a number and "007" text
+            column = numbered(column)
+        values = np.asarray(column)
+        if values.dtype.kind not in "iu":  # NumPy's own text takes less memory
+            values = np.asarray([str(one) for one in values.tolist()])
+        return values
+
+
+def open_table(
+    path: files.PathLike,
+    *,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    names: Sequence[str] | None = None,
+    suffix: str | None = None,
+    argument: str = "path",
+) -> Table:
+    """Open a file and read its head.
+
+    Parameters
+    ----------
+    path : CSV, TSV, RecBole's atomic files (``.inter``) or other delimited text, which may be
+        packed as ``.gz``, ``.bz2``, ``.zst`` or ``.xz``; Parquet; feather or Arrow; JSON Lines;
+        JSON with a list of records or an object of columns; ``.npy`` with an array of ranks
+    encoding : of a text file; default: UTF-8, or Latin-1 where it is not
+    delimiter : of a text file; default: a comma, semicolon, tab or bar, as in its first line
+    names : of the columns of a text file without a header
+    suffix : what the file is, such as ".csv"; default: by its name
+    argument : what the caller calls the file, for errors
+    """
+    source = path if isinstance(path, Path) else Path(_text(path))
+    if not source.is_file():
+        source = files.existing(path)  # and say what is wrong
+    suffix = kind(source) if suffix is None else suffix
+    if suffix not in SUFFIXES:
+        raise unknown(source)
+    try:
+        handle = open(source, "rb")  # noqa: SIM115 (the table closes it)
+    except OSError as error:
+        raise InputError(
+            f"`path` must be readable; {printable(source)} is not: {files.reason(error)}."
+        ) from error
+    try:
+        if suffix in TEXT:
+            sign = "\t" if delimiter is None and suffix in (".tsv", ".inter") else delimiter
+            return _open_text(source, handle, encoding, sign, names)
+        from fullrank.tables import columnar
+
+        found, content = columnar.open_source(source, unpacked(source, handle), suffix)
+        return Table(
+            path=source, source=found, metadata=found.metadata, content=content, handle=handle
+        )
+    except Exception as error:
+        handle.close()
+        raise unreadable(source, error, suffix, argument) from error
+
+
+def frame_table(frame: Any) -> Table:
+    """The table in a data frame."""
+    from fullrank.tables import columnar
+
+    source = columnar.frame_source(frame)
+    return Table(path=FRAME, source=source, metadata=source.metadata)
+
+
+def kind(path: Path) -> str:
+    """The suffix that says what a file is; ``.csv.gz`` is ``.csv``."""
+    suffixes = [one.lower() for one in path.suffixes]
+    if suffixes and suffixes[-1] in PACKED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def stem(path: Path) -> str:
+    """The name of a file without its kind."""
+    return "ranks" if path is FRAME else path.name.split(".")[0] or path.name
+
+
+def packing(path: Path) -> str:
+    """The suffix that says how a file is packed, or nothing."""
+    suffix = path.suffix.lower()
+    return suffix if suffix in PACKED else ""
+
+
+def unknown(path: Path) -> InputError:
+    """The error for a file whose name does not say what it is."""
+    suffix = kind(path)
+    hint = " Save the sheet as CSV." if suffix in (".xls", ".xlsx", ".ods") else ""
+    return InputError(
+        f"`path` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} (text also in "
+        f"{', '.join(PACKED)}), not {suffix!r}: {printable(path)}.{hint}"
+    )
+
+
+def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "path") -> Exception:
+    """The error for a file that is not what its name says; any other error as it is."""
+    import zlib
+    from lzma import LZMAError
+
+    import pyarrow as pa
+
+    if path is FRAME:
+        from fullrank.tables import columnar
+
+        return columnar.frame_error(error)
+    known = (pa.ArrowException, OSError, EOFError, ValueError, zlib.error, LZMAError)
+    if isinstance(error, FullrankError) or not isinstance(error, known):
+        return error
+    what = {".parquet": "a Parquet", ".json": "a JSON", ".jsonl": "a JSON Lines",
+            ".ndjson": "a JSON Lines", ".npy": "a NumPy", ".feather": "a feather",
+            ".arrow": "an Arrow", ".ipc": "an Arrow"}  # fmt: skip
+    kind_ = what.get(suffix or kind(path), "a CSV")
+    return InputError(
+        f"`{argument}` must be {kind_} file; {printable(path)} is not: {because(error)}."
+    )
+
+
+def plain(name: str) -> str:
+    """A column's name as `NAMES` has it: without its case and punctuation."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def numbered(column: Any) -> Any:
+    """A text column as whole numbers, if that is what every word of it spells."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, np.ndarray) or column.null_count or not len(column):
+        return column
+    if not pa.types.is_string(column.type):
+        return column
+    padded = pc.and_(pc.starts_with(column, "0"), pc.greater(pc.binary_length(column), 1))
+    if pc.any(padded).as_py():
+        return column
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
+
+
+# ---- delimited text ----
+
+
+@dataclass(kw_only=True, eq=False)
+class Text:
+    """Delimited text behind an open handle, which is read from its beginning each time."""
+
+    path: Path
+    handle: Any
+    delimiter: str
+    encoding: str | None
+    names: Sequence[str]
+    header: bool
+    notes: list[str]
+    metadata: Mapping[bytes, bytes] = field(default_factory=dict)
+    typed: bool = False
+
+    def whole(self, names: Sequence[str], texts: Sequence[str]) -> Any:
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        try:
+            return csv.read_csv(self._stream(), **self._options(names, texts))
+        except (pa.ArrowException, UnicodeError):
+            if self.encoding is not None or self._is_utf8():
+                raise
+            self.encoding = "latin-1"
+            self.notes.append(_latin(self.path))
+            return csv.read_csv(self._stream(), **self._options(names, texts))
+
+    def pieces(self, names: Sequence[str], texts: Sequence[str]) -> Iterator[Any]:
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        try:
+            with csv.open_csv(self._stream(), **self._options(names, texts)) as stream:
+                yield from stream
+        except (pa.ArrowException, UnicodeError) as error:
+            if self.encoding is not None or self._is_utf8():
+                raise
+            raise InputError(
+                f"`encoding` must be given, such as latin-1: {printable(self.path)} is not UTF-8."
+            ) from error
+
+    def _options(self, names: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
+        import pyarrow as pa
+        import pyarrow.csv as csv
+
+        return {
+            "read_options": csv.ReadOptions(
+                block_size=_BYTES,
+                encoding=self.encoding or "utf8",
+                column_names=None if self.header else list(self.names),
+            ),
+            "parse_options": csv.ParseOptions(delimiter=self.delimiter),
+            # ids are read as text: Arrow would guess their type from the first block, and make 7
+            # of "007"
+            "convert_options": csv.ConvertOptions(
+                column_types=dict.fromkeys(texts, pa.string()),
+                include_columns=list(names),
+                strings_can_be_null=True,
+            ),
+        }
+
+    def _stream(self) -> Any:
+        self.handle.seek(0)
+        return unpacked(self.path, self.handle)
+
+    def _is_utf8(self) -> bool:
+        import codecs
+
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        stream = self._stream()
+        try:
+            while block := stream.read(_BYTES):
+                decoder.decode(block)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return False
+        return True
+
+    def line(self, row: int) -> int | None:
+        """The line on which a row begins; None where that is too far to count."""
+        if row > _LINES:
+            return None
+        text = io.TextIOWrapper(self._stream(), self.encoding or "utf-8-sig", "replace", newline="")
+        reader = plain_csv.reader(text, delimiter=self.delimiter)
+        try:
+            place = -1 if self.header else 0
+            before = 0
+            for record in reader:
+                if record and place == row:
+                    return before + 1
+                place, before = place + bool(record), reader.line_num
+        except plain_csv.Error:
+            return None
+        finally:
+            text.detach()
+        return None
+
+
+def _open_text(
+    path: Path,
+    handle: Any,
+    encoding: str | None,
+    delimiter: str | None,
+    names: Sequence[str] | None,
+) -> Table:
+    head = unpacked(path, handle).read(_HEAD)
+    if encoding is None and head[:4].count(0):  # or marks of the order of bytes
+        raise InputError(
+            f"`encoding` must be given, such as utf-16: {printable(path)} is not UTF-8."
+        )
+    notes: list[str] = []
+    text, encoding = _decoded(path, head, encoding, notes)
+    if not text.strip():
+        raise InputError(f"`path` must hold a table; {printable(path)} is empty.")
+    sign = _delimiter(path, text) if delimiter is None else delimiter
+    found = _header(text, sign) if names is None else list(names)
+    source = Text(
+        path=path, handle=handle, delimiter=sign, encoding=encoding, names=found,
+        header=names is None, notes=notes,
+    )  # fmt: skip
+    return Table(path=path, source=source, metadata={}, handle=handle, notes=notes)
+
+
+def _decoded(
+    path: Path, head: bytes, encoding: str | None, notes: list[str]
+) -> tuple[str, str | None]:
+    """The head as text, and the encoding where it is not UTF-8."""
+    try:
+        if encoding is not None:
+            return head.decode(encoding, "ignore" if encoding in _WIDE else "strict"), encoding
+        # the last character may be cut
+        return head.decode("utf-8-sig", "strict" if len(head) < _HEAD else "ignore"), None
+    except (LookupError, TypeError, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            return _mistaken(path, head, encoding, notes)
+        raise InputError(
+            f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
+        ) from None
+
+
+def _mistaken(
+    path: Path, head: bytes, encoding: str | None, notes: list[str]
+) -> tuple[str, str | None]:
+    """Of text in another encoding: Latin-1, unless something else was said."""
+    if encoding is not None:
+        raise InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
+    notes.append(_latin(path))
+    return head.decode("latin-1"), "latin-1"
+
+
+def _latin(path: Path) -> str:
+    return f"{printable(path.name)} is not UTF-8 and was read as Latin-1."
+
+
+def _header(text: str, delimiter: str) -> list[str]:
+    """The first record that is not empty."""
+    try:
+        records = plain_csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return next((record for record in records if record), [])
+    except plain_csv.Error as error:
+        raise InputError(f"`path` must begin with the names of columns; {error}.") from error
+
+
+def _delimiter(path: Path, text: str) -> str:
+    """Whatever the header has most of outside of quotes."""
+    line = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").splitlines()[0])
+    if "::" in line:
+        raise InputError(
+            f"`path` must be separated by one character; {printable(path)} is separated by '::'. "
+            "Replace it by a comma."
+        )
+    signs = (",", "\t", ";", "|")
+    return max(signs, key=line.count)
+
+
+def unpacked(path: Path, handle: Any) -> Any:
+    """The content of an open file, which is unpacked with a limit where it is packed."""
+    if not packing(path):
+        return handle
+    from fullrank.tables import archives  # with it come the packers
+
+    return archives.unpacked(path, handle)
+
+
+def _untyped(name: str) -> str:
+    """RecBole's ``user_id:token`` is a column user_id."""
+    head, colon, type_ = name.rpartition(":")
+    return head if colon and type_ in _RECBOLE else name
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _text(path: Any) -> Any:
+    """What can be a path, as it is; else an error in our words."""
+    if isinstance(path, str) or hasattr(path, "__fspath__"):
+        return path
+    raise InputError(f"`path` must be text or a path, not {type(path).__name__}.")
