@@ -205,7 +205,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\na,5\nb,2\n")
     again = fullrank("estimate", path, *SIZES)
     assert again.code == 2
-    assert re.search(r"The column user.*`n_targets`.*user a has 2.*The column user", again.err)
+    assert re.search(r"The column user.*n_targets.*user a has 2.*`--leave-out user`", again.err)
     alone = fullrank("estimate", path, *SIZES, "--leave-out", "user", "--json")
     assert json.loads(alone.out)["n_users"] == 3
 
