@@ -18,7 +18,7 @@ from fullrank.errors import InputError
 Entry = TypeVar("Entry")
 
 
-class Registry(Mapping[str, Entry], Generic[Entry]):
+class Registry(dict[str, Entry], Generic[Entry]):
     """Entries by name; upper and lower case, ``-`` and ``_`` are the same when one is looked up.
 
     Parameters
@@ -47,20 +47,20 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         aliases: Mapping[str, tuple[str, ...]] | None = None,
         reserved: tuple[str, ...] = (),
     ) -> None:
+        super().__init__()
         self._what = what
-        self._entries: dict[str, Entry] = {}
         self._names: dict[str, str] = {}  # what is looked up, to the name
         self._reserved = {_plain(name) for name in reserved}
         self._own: set[str] = set()
         for name, entry in (entries or {}).items():
             self.register(name, entry, aliases=(aliases or {}).get(name, ()))
-        self._own = set(self._entries)
+        self._own = set(self)
 
     def register(self, name: str, entry: Entry, *, aliases: tuple[str, ...] = ()) -> None:
         """Enter something under a name that is free, and under further names."""
         for one in (name, *aliases):
             self._check_free(one)
-        self._entries[name] = entry
+        super().__setitem__(name, entry)
         self._names |= {_plain(one): name for one in (name, *aliases)}
 
     def bring(self, entries: Mapping[str, Entry]) -> None:
@@ -76,7 +76,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
             raise InputError(
                 f"`name` must be a {self._what} that was registered, not {checks.shown(name)}."
             )
-        del self._entries[found]
+        super().__delitem__(found)
         self._names = {key: value for key, value in self._names.items() if value != found}
 
     @contextmanager
@@ -102,7 +102,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         found = self.name_of(name)
         if found is None:
             raise self.unknown(name, argument=argument, also=also)
-        return self._entries[found]
+        return super().__getitem__(found)
 
     def unknown(
         self, name: Any, *, argument: str | None = None, also: tuple[str, ...] = ()
@@ -115,7 +115,7 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
 
     def closest(self, name: Any, also: tuple[str, ...] = ()) -> list[str]:
         """All names, those like `name` first."""
-        names = [*also, *self._entries]
+        names = [*also, *self]
         if not isinstance(name, str):
             return names
         like = {_plain(one): one for one in names}
@@ -131,20 +131,29 @@ class Registry(Mapping[str, Entry], Generic[Entry]):
         if _plain(name) in self._names or _plain(name) in self._reserved:
             raise InputError(f"`name` must be free; there is a {self._what} {name!r} already.")
 
-    def __getitem__(self, name: str) -> Entry:
+    def __missing__(self, name: str) -> Entry:
+        """Another spelling of a name: names as they were registered do not come here."""
         found = self.name_of(name)
         if found is None:
             raise KeyError(name)
-        return self._entries[found]
+        return super().__getitem__(found)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(tuple(self._entries))
+    def __contains__(self, name: object) -> bool:
+        return self.name_of(name) is not None
 
-    def __len__(self) -> int:
-        return len(self._entries)
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry under any spelling of its name, or the default."""
+        found = self.name_of(name)
+        return default if found is None else super().__getitem__(found)
+
+    def __setitem__(self, name: str, entry: Entry) -> None:
+        raise InputError(f"`{self._what}` must be entered with `register`.")
+
+    def __delitem__(self, name: str) -> None:
+        raise InputError(f"`{self._what}` must be taken out with `unregister`.")
 
     def __repr__(self) -> str:
-        return f"Registry of {self._what}s: {', '.join(self._entries)}"
+        return f"Registry of {self._what}s: {', '.join(self)}"
 
 
 def _plain(name: str) -> str:

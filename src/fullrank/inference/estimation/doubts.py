@@ -108,8 +108,10 @@ def borrows(method: Any) -> bool:
     """Whether a method uses what is known of training items, and takes the shape of others."""
     if not isinstance(method, str):
         return False
+    if method.lower() == "auto":
+        return True
     known = METHODS.get(method)
-    return method.lower() == "auto" or (known is not None and known.borrows)
+    return known is not None and bool(known.borrows)
 
 
 def training_notes(
