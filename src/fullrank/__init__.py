@@ -1,29 +1,30 @@
 """What would this recommender score if every item in the catalogue had been ranked?
 
 The names below are loaded when they are first used, so that ``import fullrank`` costs next to
-nothing and brings in neither compilers nor file formats.
+nothing and brings in neither compilers nor file formats. Everything else is found in its folder:
+``fullrank.designs``, ``fullrank.metrics``, ``fullrank.models``, ….
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Design",
+    "ExactRanks",
     "FactorScorer",
     "Interactions",
     "ItemItemScorer",
-    "RankDistribution",
-    "RankGrid",
     "RankSample",
     "__version__",
     "anchored",
+    "as_scorer",
     "bounds",
     "compare",
-    "consistency",
     "data",
     "datasets",
     "designs",
@@ -33,6 +34,7 @@ __all__ = [
     "estimators",
     "evaluate",
     "evaluation",
+    "explain",
     "inference",
     "jointly",
     "losses",
@@ -41,16 +43,20 @@ __all__ = [
     "plan",
     "rank",
     "ranking",
+    "read_candidates",
+    "read_ranks",
     "report",
     "reporting",
     "sample_ranks",
     "sample_users",
     "samples",
     "scorers",
+    "simulate",
+    "testing",
     "users_needed",
 ]
 
-if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
+if _TYPE_CHECKING:  # the tables below, for type checkers and editors; a test keeps them equal
     from fullrank import data as data
     from fullrank import designs as designs
     from fullrank import engines as engines
@@ -65,41 +71,44 @@ if TYPE_CHECKING:  # the tables below, for type checkers and editors; a test kee
     from fullrank import reporting as reporting
     from fullrank import samples as samples
     from fullrank import scorers as scorers
+    from fullrank import testing as testing
     from fullrank.data import Interactions as Interactions
     from fullrank.data import sample_users as sample_users
     from fullrank.data.sets import datasets as datasets
     from fullrank.designs import Design as Design
-    from fullrank.designs import RankGrid as RankGrid
     from fullrank.estimators import anchored as anchored
     from fullrank.estimators import jointly as jointly
-    from fullrank.evaluation import evaluate as evaluate  # type: ignore[no-redef]
+    from fullrank.evaluation import evaluate as evaluate
     from fullrank.inference import bounds as bounds
     from fullrank.inference import compare as compare
     from fullrank.inference import estimate as estimate
+    from fullrank.inference import explain as explain
     from fullrank.inference import plan as plan
     from fullrank.inference import users_needed as users_needed
     from fullrank.ranking import rank as rank
     from fullrank.ranking import sample_ranks as sample_ranks
     from fullrank.reporting import report as report
-    from fullrank.samples import RankDistribution as RankDistribution
+    from fullrank.samples import ExactRanks as ExactRanks
     from fullrank.samples import RankSample as RankSample
-    from fullrank.samples import consistency as consistency
+    from fullrank.samples import read_candidates as read_candidates
+    from fullrank.samples import read_ranks as read_ranks
+    from fullrank.samples import simulate as simulate
     from fullrank.scorers import FactorScorer as FactorScorer
     from fullrank.scorers import ItemItemScorer as ItemItemScorer
+    from fullrank.scorers import as_scorer as as_scorer
 
 # Where each name comes from; a module that has the name is what is meant.
 _HOMES = {
     "Design": "fullrank.designs",
+    "ExactRanks": "fullrank.samples",
     "FactorScorer": "fullrank.scorers",
     "Interactions": "fullrank.data",
     "ItemItemScorer": "fullrank.scorers",
-    "RankDistribution": "fullrank.samples",
-    "RankGrid": "fullrank.designs",
     "RankSample": "fullrank.samples",
     "anchored": "fullrank.estimators",
+    "as_scorer": "fullrank.scorers",
     "bounds": "fullrank.inference",
     "compare": "fullrank.inference",
-    "consistency": "fullrank.samples",
     "data": "fullrank.data",
     "datasets": "fullrank.data.sets.datasets",
     "designs": "fullrank.designs",
@@ -109,6 +118,7 @@ _HOMES = {
     "estimators": "fullrank.estimators",
     "evaluate": "fullrank.evaluation",
     "evaluation": "fullrank.evaluation",
+    "explain": "fullrank.inference",
     "inference": "fullrank.inference",
     "jointly": "fullrank.estimators",
     "losses": "fullrank.losses",
@@ -117,20 +127,24 @@ _HOMES = {
     "plan": "fullrank.inference",
     "rank": "fullrank.ranking",
     "ranking": "fullrank.ranking",
+    "read_candidates": "fullrank.samples",
+    "read_ranks": "fullrank.samples",
     "report": "fullrank.reporting",
     "reporting": "fullrank.reporting",
     "sample_ranks": "fullrank.ranking",
     "sample_users": "fullrank.data",
     "samples": "fullrank.samples",
     "scorers": "fullrank.scorers",
+    "simulate": "fullrank.samples",
+    "testing": "fullrank.testing",
     "users_needed": "fullrank.inference",
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'fullrank' has no attribute {name!r}")
-    value: Any = importlib.import_module(_HOMES[name])
+    value: _Any = _importlib.import_module(_HOMES[name])
     if _HOMES[name].rpartition(".")[2] != name:
         value = getattr(value, name)
     globals()[name] = value  # the next look-up does not come here
@@ -138,4 +152,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return sorted([*_HOMES, "__version__"])

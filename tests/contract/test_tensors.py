@@ -22,7 +22,7 @@ VERBS: dict[str, Callable[[Any], Any]] = {
     "compare": lambda ranks: fr.compare({"a": ranks, "b": RANKS[::-1]}, "MRR@10", rng=0, **HOW),
     "RankSample": lambda ranks: fr.RankSample.from_ranks(ranks, **HOW),
     "ExactRanks": lambda ranks: fr.samples.ExactRanks.from_ranks(ranks, n_items=200),
-    "RankDistribution": lambda ranks: fr.RankDistribution.from_ranks(ranks, n_items=200),
+    "RankDistribution": lambda ranks: fr.samples.RankDistribution.from_ranks(ranks, n_items=200),
     "simulate": lambda ranks: fr.samples.simulate(ranks, rng=0, **HOW),
 }
 

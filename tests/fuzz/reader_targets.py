@@ -497,7 +497,7 @@ def _ranks_in(suffix: str) -> Seeds:
 
     table = pa.table({"user": ["a", "b", "c"], "rank": [1, 4, 9], "seed": [1, 1, 1]})
     records = [{"user": "a", "rank": 3, "model": "x"}, {"user": "b", "rank": 4, "model": "y"}]
-    plain = b"user;rank\n\"a\";3\nb;4\n"
+    plain = b'user;rank\n"a";3\nb;4\n'
     array = io.BytesIO()
     np.save(array, np.array([3, 1, 7]))
     made: dict[str, Any] = {

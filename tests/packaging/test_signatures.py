@@ -21,7 +21,7 @@ WORDS = {
     "sample": "ranks", "results": "ranks",
 }  # fmt: skip
 EXCEPTIONS = {
-    "plan": {"first", "target"},  # a plan has no data yet; its people are those of the test
+    "plan": {"first"},  # a plan has no data yet
     "report": {"results"},  # of results, which may be of ranks
     "metrics.named": {"first"}, "metrics.parse": {"first"}, "metrics.parse_all": {"first"},
     "metrics.spelled": {"first"}, "designs.collapse": {"first"}, "testing.check_metric": {"first"},
@@ -100,7 +100,7 @@ def test_an_argument_has_one_default(argument: str, defaults: tuple[Any, ...]) -
 
 
 def test_verbs_on_ranks_begin_alike() -> None:
-    for name in ("estimate", "bounds", "compare", "inference.explain", "inference.user_means"):
+    for name in ("estimate", "bounds", "compare", "explain", "inference.user_means"):
         assert [one.name for one in signatures.parameters(FUNCTIONS[name])][:2] == [
             "ranks",
             "metrics",

@@ -111,7 +111,8 @@ def test_a_column_that_says_something_else(labels: list[str]) -> None:
     said = ", ".join(map(repr, sorted(set(labels))))
     frame = pa.table({"user": [1] * len(labels), "item": range(len(labels)), "split": labels})
     with pytest.raises(
-        InputError, match=rf"`split='NAME'`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'"
+        InputError,
+        match=rf"`split='NAME'`.*'train', 'test'.*'valid'.*{said}.*'fold_in'.*'valid_fold_in'",
     ):
         read_split(frame)
 

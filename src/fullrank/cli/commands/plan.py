@@ -71,8 +71,9 @@ def plan(
             metavar="DESIGN",
         ),
     ] = None,
-    target: Annotated[
-        str, typer.Option("--target", help="users: the metric of these; or the population.")
+    interval_for: Annotated[
+        str,
+        typer.Option("--interval-for", help="users: the metric of these; or the population."),
     ] = "users",
     level: common.Level = 0.95,
     seed: common.Seed = 0,
@@ -109,7 +110,7 @@ def plan(
             difference=difference,
             power=power,
             designs=None if tried is None else [_design(one) for one in tried],
-            target=target,
+            interval_for=interval_for,
             confidence_level=level,
             progress=designs,
         )

@@ -41,7 +41,7 @@ def plan(
     power: float = 0.8,
     correlation: float | None = None,
     designs: Iterable[str | Design] | None = None,
-    target: str = "users",
+    interval_for: str = "users",
     confidence_level: float = 0.95,
     progress: bool | Progress | None = None,
 ) -> Plan:
@@ -62,7 +62,7 @@ def plan(
     correlation : between the two models' users; default: from two pilots, else 0.5
     designs : the designs to compare, as `Design` objects or text such as ``"sampled:100"``,
         ``"adaptive:25"`` or ``"exact"``; all kinds in several sizes by default
-    target : "users": the interval is for the metric of all `n_users`; "population": for all
+    interval_for : "users": the interval is for the metric of all `n_users`; "population": for all
         users like them
     confidence_level : of the interval
     progress : True for a line on stderr, or a function of (done, total); of the designs
@@ -88,7 +88,7 @@ def plan(
     """
     wanted = parse(metric)
     level = check_level(confidence_level)
-    target = checks.choice("target", target, ("users", "population"))
+    interval_for = checks.choice("interval_for", interval_for, ("users", "population"))
     users = checks.integer("n_users", n_users, low=2)
     truth = _truth(wanted, pilot, shape, n_items)
     value = truth.metric(wanted)
@@ -98,7 +98,7 @@ def plan(
         )
     goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation)
     gain = truth.grid.averages(wanted)
-    population = users if target == "users" else None
+    population = users if interval_for == "users" else None
     report = reporter(progress, "designs")
     excluded = _excluded(pilot)
     candidates, options = candidate_designs(designs, truth.n_items, excluded), []
@@ -116,7 +116,7 @@ def plan(
         n_items=truth.n_items,
         n_users=users,
         confidence_level=level,
-        target=target,
+        interval_for=interval_for,
         notes=size_doubts(pilot if isinstance(pilot, list | tuple) else [pilot]),
     )
 

@@ -60,7 +60,7 @@ class Plan(tabular.Tabular):
     metric, value : what is planned for, and its value in the pilot or the assumed shape
     goal : the goal, in words
     n_items, n_users : of the catalogue and of the test users
-    confidence_level, target : of the intervals to come
+    confidence_level, interval_for : of the intervals to come
     notes : what else should be known
     """
 
@@ -71,7 +71,7 @@ class Plan(tabular.Tabular):
     n_items: int
     n_users: int
     confidence_level: float
-    target: str
+    interval_for: str
     notes: tuple[str, ...] = ()
 
     @property
@@ -91,7 +91,7 @@ class Plan(tabular.Tabular):
             "n_items": self.n_items,
             "n_users": self.n_users,
             "confidence_level": self.confidence_level,
-            "target": self.target,
+            "interval_for": self.interval_for,
             "options": self._records(),
             "notes": list(self.notes),
         }

@@ -139,7 +139,12 @@ def test_too_few_users_and_too_small_a_budget_are_told() -> None:
     poor = plan("recall@20", pilot=PILOT, n_users=500, budget=1000, designs=["exact"])
     assert poor.options[0].note == "the budget covers fewer than 30 users"
     none = plan(
-        "recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"], target="population"
+        "recall@20",
+        pilot=PILOT,
+        n_users=50,
+        margin="1%",
+        designs=["exact"],
+        interval_for="population",
     )
     assert none.options[0].note == "all 50 users are not enough"
 
@@ -175,7 +180,7 @@ def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
         difference=0.02,
         correlation=0.4,
         designs=["exact"],
-        target="population",
+        interval_for="population",
     )
     share = float((RANKS <= 20).mean())
     needed = (1.959964 + 0.841621) ** 2 * 2 * share * (1 - share) * 0.6 / 0.02**2
