@@ -162,7 +162,8 @@ def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: s
         ('{"kind": "RankSample", "format": 99}', r"`path`.*\b3\b.*\b99\b"),
         ('{"kind": "RankSample", "format": 3}', r"`path`.*RankSample.*head"),
         (
-            '{"kind": "RankSample", "format": 3, "content": "rows", "design": {"name": "sampled"}, "columns": {}}',
+            '{"kind": "RankSample", "format": 3, "content": "rows", "columns": {}, '
+            '"design": {"name": "sampled"}}',
             r"`path`.*whole RankSample.*'rank'",
         ),
     ],
