@@ -19,7 +19,7 @@ from fullrank._lib.device import free_memory
 from fullrank.ranking.cpu.exact_factors import Scale, scale_for
 from fullrank.ranking.cuda import rounding
 from fullrank.ranking.cuda.catalogue import Blocks, prepare
-from fullrank.ranking.cuda.exact.leaving import Leaving, rounds
+from fullrank.ranking.cuda.exact.leaving import WORTH, Leaving, rounds
 from fullrank.ranking.cuda.operands import Operand, tile_for
 from fullrank.ranking.cuda.parts import parts
 from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
@@ -136,7 +136,7 @@ class Count:
         )
         self.row_user = self._send(self.rows.user)
         if self.job.max_rank is not None and not self.job.fast:
-            self.leaving = Leaving(self.job, self.mark.cpu().numpy())
+            self.leaving = Leaving(torch, self.device, self.job, self.mark.cpu().numpy())
         return True
 
     def blocks(self, piece: Piece) -> Blocks:
@@ -174,12 +174,15 @@ class Count:
         undecided = 0
         if not self.job.fast:  # before the count, so that counts in between are not too high
             self._take_excluded(blocks)
-        for begin, end in rounds(blocks.n_blocks, self.leaving is not None):
+        several = self.leaving is not None and self.rows.user.size * blocks.raw.shape[0] > WORTH
+        for begin, end in rounds(blocks.n_blocks, several):
             if self.rows.user.size:
                 undecided += self._count_range(blocks, begin, end)
             if self.leaving is not None and self.rows.user.size:
                 items = min(end * self.tile.items, blocks.raw.shape[0]) - begin * self.tile.items
-                left = self.leaving.left(self.rows, items, self.greater, self.equal, self.before)
+                left = self.leaving.left(
+                    self.rows, self.row_user, items, self.greater, self.equal, self.before
+                )
                 if left.user.size < self.rows.user.size:
                     self.rows, self.row_user = left, self._send(left.user)
         if self.job.fast:

@@ -2,6 +2,8 @@
 
 Excluded items and the user's other targets are taken off before the first round, so that what is
 counted in between is never more than the whole count, and a target that is out is out for certain.
+A round costs some launches and one look from the host. Where the whole count takes no longer than a
+few of them, all items come at once.
 """
 
 from __future__ import annotations
@@ -11,20 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._lib.types import Floats, Ints
+from fullrank._lib.types import Floats
 from fullrank.data.targets import n_candidates
+from fullrank.ranking.cuda.streaming import to_device
 from fullrank.ranking.cuda.target_rows import Rows
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts, between_targets
 
-_FIRST = 8  # blocks of the first round; every other one has as many as all before it
+_FIRST = 8  # blocks of the first round
+_GROWTH = 4  # so many times the blocks of before, up to the end of a round
+WORTH = 1 << 33  # scores; on an H200 some 8 ms
 
 
 def rounds(n_blocks: int, several: bool) -> Iterator[tuple[int, int]]:
-    """Blocks of items in rounds, each as large as all before it; or all at once."""
+    """Blocks of items in growing rounds, or all at once."""
     begin = 0
     while begin < n_blocks:
-        end = min(n_blocks, max(_FIRST, 2 * begin)) if several else n_blocks
+        end = min(n_blocks, max(_FIRST, _GROWTH * begin)) if several else n_blocks
         yield begin, end
         begin = end
 
@@ -32,42 +37,54 @@ def rounds(n_blocks: int, several: bool) -> Iterator[tuple[int, int]]:
 class Leaving:
     """Who is out, and how much was scored for whom."""
 
-    def __init__(self, job: Job, mark: Floats) -> None:
+    def __init__(self, torch: Any, device: Any, job: Job, mark: Floats) -> None:
         t = job.targets
         assert job.max_rank is not None
-        self.job, self.max_rank = job, job.max_rank
+        self.torch, self.job, self.max_rank = torch, job, job.max_rank
         counts = Counts.empty(t.order.size)
         counts.mark[:] = mark
-        self.others, self.offset = between_targets(counts, t, job.policy, job.key)
-        self.user = np.repeat(np.arange(t.users.size), np.diff(t.starts))
-        self.out = np.zeros(t.order.size, np.bool_)
+        others, offset = between_targets(counts, t, job.policy, job.key)
+        self.user_of = np.repeat(np.arange(t.users.size), np.diff(t.starts))
         self.scored = np.zeros(t.users.size, np.int64)
+        self._done = 0
+        # twice the rank by the counts of non-targets, which may be half a number
+        none = np.zeros_like(offset)
+        ties = {"mean": others.equal, "best": none, "worst": 2 * others.equal,
+                "random": 2 * others.before}[job.policy]  # fmt: skip
+        self._base = to_device(torch, 2 * (1 + offset - others.greater) - ties, device)
+        self._user = to_device(torch, self.user_of, device)
+        self.out = torch.zeros(t.order.size, dtype=torch.bool, device=device)
 
-    def left(self, rows: Rows, items: int, *counts: Any) -> Rows:
+    def left(
+        self, rows: Rows, row_user: Any, items: int, greater: Any, equal: Any, before: Any
+    ) -> Rows:
         """The rows whose users stay after a round of so many `items`."""
-        self.scored[np.unique(rows.user)] += items
-        greater, equal, before = (
-            there.cpu().numpy() - here
-            for there, here in zip(
-                counts, (self.others.greater, self.others.equal, self.others.before), strict=True
-            )
-        )
-        # twice the rank, which may be half a number
-        twice = 2 * (1 + self.offset + greater)
-        twice += {"mean": equal, "best": 0, "worst": 2 * equal, "random": 2 * before}[
-            self.job.policy
-        ]
+        torch, policy = self.torch, self.job.policy
+        self._done += items
+        self.scored[rows.user] = self._done
+        twice = self._base + 2 * greater
+        if policy == "random":
+            twice += 2 * before
+        elif policy != "best":
+            twice += equal if policy == "mean" else 2 * equal
+        # for good: later pieces of the items take off excluded ones that were not counted
         self.out |= twice > 2 * self.max_rank
-        stays = np.zeros(self.scored.size, np.bool_)
-        stays[self.user[~self.out]] = True
-        return rows.take(stays[rows.user])
+        inside = torch.zeros(self.scored.size, dtype=torch.int32, device=self.out.device)
+        inside.scatter_add_(0, self._user, (~self.out).int())
+        stays = (inside[row_user] > 0).cpu().numpy()
+        return rows if stays.all() else rows.take(stays)
+
+    def begin_again(self) -> None:
+        """Nobody is out, and nothing scored."""
+        self.out.zero_()
+        self.scored[:] = self._done = 0
 
     def tell(self, counts: Counts) -> None:
         """Add to the counts which targets are out, and how many candidates were scored."""
         t = self.job.targets
-        most: Ints = n_candidates(
+        most = n_candidates(
             t, n_items=self.job.scorer.n_items, items=self.job.catalogue,
             exclusion=self.job.exclusion,
         )[t.order]  # fmt: skip
-        counts.out[:] = self.out
-        counts.scored[:] = np.minimum(self.scored[self.user], most)
+        counts.out[:] = self.out.cpu().numpy()
+        counts.scored[:] = np.minimum(self.scored[self.user_of], most)
