@@ -154,6 +154,18 @@ def numpy_of(name: str, value: Any) -> NDArray[Any]:
     return np.asarray(untorched(name, value))
 
 
+def mask(name: str, value: Any, size: int) -> NDArray[np.bool_]:
+    """A vector of True and False, one for each of `size` things."""
+    array = as_array(name, value)
+    if array.dtype != np.bool_ or array.shape != (size,):
+        what = "text" if array.dtype.kind in "US" else str(array.dtype)
+        raise InputError(
+            f"`{name}` must be True or False for each of {size:,}, not {what} of shape "
+            f"{array.shape}."
+        )
+    return array
+
+
 def integers(
     name: str,
     value: ArrayLike,
