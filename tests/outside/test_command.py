@@ -81,6 +81,23 @@ def test_each_alone_by_the_environment(name: str, command: tuple[str, ...]) -> N
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--design", "two_stage:5,second=4"), "`--design` must not be 'two_stage:5,second=4': "),
+        (("--design", "two_stage:x"), "`--design` must not be 'two_stage:x': "),
+        (("--design", "sampled:ties=no"), "`--design` must not be 'sampled:ties=no': ties must "),
+        (("--design", "three_stage"), "`--design` must be one of "),
+        (("--users", "9999"), "`--users` must be at most "),
+    ],
+)
+def test_errors_name_options_where_a_plug_in_comes_first(words: tuple[str, ...], said: str) -> None:
+    done = run(*plugged("design"), "evaluate", "simulated", "--model", "popularity", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+
+
 def test_plan_with_a_design_and_a_metric_from_outside() -> None:
     done = run(
         *plugged("design", "metric"), "plan", "--metric", "rbp@20", "--n-items", 5000,
