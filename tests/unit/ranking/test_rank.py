@@ -118,7 +118,7 @@ def test_result_is_frozen_and_prints_a_table():
         "ap@10           0.2667",
         "auc             0.2500",
     ]
-    assert result.to_dict()["rank"] == [3.0, 5.0]
+    assert result.to_dict()["columns"]["rank"] == [3.0, 5.0]
     assert result.to_arrow().column_names[:3] == ["user", "item", "rank"]
 
 

@@ -101,9 +101,14 @@ def test_a_smaller_margin_needs_more_users() -> None:
 def test_a_population_needs_more_than_these_users() -> None:
     here, everywhere = (
         plan(
-            "recall@20", pilot=PILOT, n_users=3000, margin="12%", designs=["exact"], target=target
+            "recall@20",
+            pilot=PILOT,
+            n_users=3000,
+            margin="12%",
+            designs=["exact"],
+            interval_for=people,
         ).options[0]
-        for target in ("users", "population")
+        for people in ("users", "population")
     )
     assert here.n_users < everywhere.n_users
 
@@ -206,7 +211,7 @@ def test_the_number_of_users_for_a_difference_is_the_textbooks() -> None:
         ({"margin": "2%", "designs": ["sampled:9999"]}, r"`sample_size`.*\b9999\b"),
         ({"margin": "2%", "shape": 0.3}, r"`pilot`.*`shape`"),
         ({"margin": "2%", "n_items": 9}, r"`n_items`.*pilot"),
-        ({"margin": "2%", "target": "me"}, r"`target`.*'users', 'population'.*'me'"),
+        ({"margin": "2%", "interval_for": "me"}, r"`interval_for`.*'users', 'population'.*'me'"),
     ],
 )
 def test_what_a_plan_needs_is_named(settings: dict[str, object], message: str) -> None:
