@@ -149,6 +149,17 @@ def untorched(name: str, value: Any) -> Any:
         ) from error
 
 
+def sparse_array(value: Any) -> Any:
+    """A PyTorch tensor with a sparse layout as a SciPy array; anything else as it is."""
+    if not is_tensor(value) or str(value.layout) == "torch.strided":
+        return value
+    from scipy.sparse import csr_array
+
+    plain = value.detach().cpu().to_sparse_coo().coalesce()
+    entries = untorched("value", plain.values())
+    return csr_array((entries, tuple(plain.indices().numpy())), shape=tuple(plain.shape))
+
+
 def numpy_of(name: str, value: Any) -> NDArray[Any]:
     """An array of whatever numpy or PyTorch hold."""
     return np.asarray(untorched(name, value))

@@ -266,6 +266,7 @@ def make_work(
     if isinstance(exclude, str):
         checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
+    exclude = checks.sparse_array(exclude)
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
