@@ -137,6 +137,11 @@ class Design:
             rounds = design.rounds(n_items)
         except InputError as error:
             raise _refused("design", repr(str(design)), error) from error
+        if not isinstance(rounds, Rounds):
+            raise InputError(
+                f"`design` must give Rounds, but rounds() of {self.name} gives "
+                f"{checks.shown(rounds)}."
+            )
         if rounds.within(fewer) != _rounds_of(design, fewer):
             raise InputError(
                 f"`design` must have the same rounds for every pool, but {design} has others for "

@@ -271,3 +271,11 @@ def test_explain_tells_why_it_needs_one_size() -> None:
     sample = simulate(TRUE, n_items=N, design="stops", rng=0)
     with pytest.raises(InputError, match=r"^`ranks`.*same number.*stops:8/20/60.*8 to 60"):
         explain(sample, "recall@10")
+
+
+def test_what_is_no_rounds_is_told() -> None:
+    wrong = type(
+        "Wrong", (Design,), {"name": "wrong", "rounds": lambda self, n, size=None: (9, 20)}
+    )
+    with pytest.raises(InputError, match=r"^`design` must give Rounds.*wrong.*\(9, 20\)"):
+        simulate(TRUE, n_items=N, design=wrong())
