@@ -102,7 +102,8 @@ def test_errors_name_options_where_a_plug_in_comes_first(words: tuple[str, ...],
     ("text", "words", "said"),
     [
         (
-            "def fit(self, interactions):\n        return [][3]\n    def scorer(self): ...",
+            "def fit(self, interactions):\n        return [][3]\n    def scorer(self):\n"
+            "        raise errors.NotFittedError()",
             ("--model", "crash"),
             "my_crash.py failed in line 5 with IndexError: list index out of range.\n",
         ),
@@ -117,7 +118,7 @@ def test_errors_name_options_where_a_plug_in_comes_first(words: tuple[str, ...],
 def test_a_bug_of_a_plug_in_is_not_called_one_of_fullrank(
     text: str, words: tuple[str, ...], said: str, tmp_path: Path
 ) -> None:
-    source = f"from fullrank import models\n\nclass Crash:\n    {text}\n"
+    source = f"from fullrank import errors, models\n\nclass Crash:\n    {text}\n"
     (tmp_path / "my_crash.py").write_text(source + "\nmodels.register('crash', Crash)\n")
     done = run("--plugin", tmp_path / "my_crash.py", "evaluate", "simulated", *words)
     assert (done.returncode, done.stdout) == (1, "")
