@@ -32,7 +32,9 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--prepare", type=Path, help="train on gowalla and keep the factors")
     options.add_argument("--factors", type=Path, help="what --prepare has written")
-    options.add_argument("--parts", default="counts,widths,trained,streamed,sampled,item_item")
+    options.add_argument(
+        "--parts", default="counts,widths,trained,up_to,streamed,sampled,item_item"
+    )
     options.add_argument("--out", type=Path, help="write the JSON here as well")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--scale", type=float, default=1.0, help="shrinks every size, for trials")
@@ -57,6 +59,7 @@ def main() -> None:
         "counts": lambda: counts(result["ceilings"], given.rounds, given.scale),
         "widths": lambda: widths(result["ceilings"], given.rounds, given.scale),
         "trained": lambda: trained(given.factors, given.rounds),
+        "up_to": lambda: up_to(given.factors, given.rounds, given.scale),
         "streamed": lambda: streamed(given.scale),
         "sampled": lambda: _gpu_sampled.sampled(in_turn, given.rounds, given.scale),
         "item_item": lambda: _gpu_sampled.item_item(given.scale),
@@ -117,7 +120,14 @@ class Counting:
     """The count of `rank(device="cuda")` alone: users and items are on the device already."""
 
     def __init__(
-        self, users: Floats, items: Floats, targets: Any, *, fast: bool, operands: str
+        self,
+        users: Floats,
+        items: Floats,
+        targets: Any,
+        *,
+        fast: bool = False,
+        operands: str = "tf32",
+        max_rank: int | None = None,
     ) -> None:
         from fullrank._lib.device import open_device
         from fullrank.data.targets import clean_targets
@@ -131,15 +141,33 @@ class Counting:
             scorer=scorer,
             targets=clean_targets(targets, n_users=users.shape[0], n_items=items.shape[0]),
             catalogue=None, exclusion=None, random=False, key=0, fast=fast, n_jobs=None,
-            batch_size=None, progress=None, device="cuda", operands=operands,
+            batch_size=None, progress=None, device="cuda", operands=operands, max_rank=max_rank,
         )  # fmt: skip
         stream = Stream(torch, device, items, None, items.shape[0])
         self.count = Count(torch, device, job, scorer, stream)
         assert self.count.set_up()
         (self.blocks,) = (self.count.blocks(piece) for piece in stream)
+        self.max_rank, self.rows = max_rank, self.count.rows
 
     def __call__(self) -> int:
+        if self.max_rank is not None:
+            self._begin_again()
         return self.count.count_blocks(self.blocks)
+
+    def _begin_again(self) -> None:
+        """Bring everybody back, and forget what was counted."""
+        count = self.count
+        count.rows, count.row_user = self.rows, count._send(self.rows.user)
+        for counted in (count.greater, count.equal, count.before):
+            counted.zero_()
+        assert count.leaving is not None
+        count.leaving.out[:] = False
+        count.leaving.scored[:] = 0
+
+    def share(self) -> float:
+        """The share of the items that were multiplied, over users."""
+        assert self.count.leaving is not None
+        return float(self.count.leaving.scored.mean() / self.count.job.size)
 
 
 def counts(limits: dict[str, float], rounds: int, scale: float) -> list[dict[str, Any]]:
@@ -285,6 +313,53 @@ def trained(factors: Path, rounds: int) -> list[dict[str, Any]]:
                 }
             rows.append(row)
             print(json.dumps(row), file=sys.stderr, flush=True)
+    return rows
+
+
+def up_to(factors: Path, rounds: int, scale: float) -> list[dict[str, Any]]:
+    """Ranks up to K beside all ranks: the count alone, and the share of items it multiplies."""
+    import torch
+
+    from fullrank.ranking import rank
+    from fullrank.scorers import FactorScorer
+
+    held = np.load(factors, allow_pickle=False)
+    test = held["test_users"], held["test_items"]
+    first = np.unique(test[0], return_index=True)[1]
+    one = test[0][first], test[1][first]
+    cells = [
+        (f"gowalla, {name}", held[f"{name}_users"], held[f"{name}_items"], targets, number)
+        for name in ("ials", "bpr")
+        for targets, number in ((one, "one"), (test, "all"))
+    ]
+    for kind in ("skewed", "random"):
+        users, items, targets = synthetic(int(USERS * scale), int(ITEMS * scale), 64, kind)
+        cells.append((kind, users, items, targets, "one"))
+    rows = []
+    for name, users, items, targets, number in cells:
+        for operands in PRECISIONS:
+            for k in (10, 20, 50):
+                work = {
+                    "all": Counting(users, items, targets, operands=operands),
+                    "up_to": Counting(users, items, targets, operands=operands, max_rank=k),
+                }
+                times = in_turn(work, 2 * rounds)
+                scorer, how = FactorScorer(users, items), {"device": "cuda", "operands": operands}
+                full = rank(scorer, targets, **how).up_to(k)
+                found = rank(scorer, targets, max_rank=k, **how)
+                same = (found.ranks == full.ranks) | (found.beyond & full.beyond)
+                rows.append(
+                    {
+                        "factors": name, "d": users.shape[1], "targets": number, "k": k,
+                        "operands": operands, "all_ms": times["all"], "up_to_ms": times["up_to"],
+                        "up_to_over_all": times["up_to"] / times["all"],
+                        "share_multiplied": work["up_to"].share(),
+                        "ranks": int(same.size), "ranks_that_differ": int((~same).sum()),
+                    }
+                )  # fmt: skip
+                print(json.dumps(rows[-1]), file=sys.stderr, flush=True)
+                del work
+                torch.cuda.empty_cache()
     return rows
 
 

@@ -28,7 +28,7 @@ print(fullrank.estimate(sample, metrics="recall@10, recall@50"))
 print()
 print(fullrank.bounds(sample, "recall@10, recall@50"))
 print()
-designs = [100, 1000, [25, 50, 100, 200, 400], "exact"]
+designs = ["sampled:100", "sampled:1000", "adaptive:25,limit=400", "exact"]
 print(fullrank.plan("recall@10", pilot=sample, n_users=50_000, margin="5%", designs=designs))
 print()
 exact = fullrank.rank(scorer, split.test, exclude=split.train)

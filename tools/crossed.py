@@ -86,7 +86,8 @@ def paths(folder: Path) -> dict[str, Callable[[], Any]]:
         "estimate": lambda: fr.estimate(samples["a"]),
         "compare": lambda: fr.compare(samples),
         "report": _report(fr, samples),
-        "evaluate": lambda: fr.evaluate(
+        "evaluate": lambda: fr.evaluate(scorers, split),
+        "run folder": lambda: fr.evaluate(  # samples, anchors, results and a report as well
             scorers, split, design="sampled:50", out=folder / f"run-{next(again)}", rng=0
         ),
     }

@@ -4,7 +4,8 @@
     python tools/same_numbers.py ../other-checkout . --no-demo
 
 Stored results are the JSON and npz files below docs, benchmarks and reproduction. They are matched
-by file name, wherever they are in the tree, so that a file may move. Numbers in `after` that
+by file name, wherever they are in the tree, so that a file may move; files that share a name, by
+their folder's name too. Numbers in `after` that
 `before` does not have are counted as new and are no difference. The demo runs from the sources of
 each tree (`python -m fullrank demo --json`); its running times are left out.
 
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -96,15 +98,16 @@ def _tree(given: str, scratch: Path) -> Path:
 
 
 def _stored(tree: Path) -> dict[str, Numbers]:
-    """The numbers of each stored file, by its name."""
+    """The numbers of each stored file, by its name, or by folder and name where it has a twin."""
+    paths = [path for folder in FOLDERS for path in sorted((tree / folder).rglob("*"))
+             if path.suffix in (".json", ".npz")]  # fmt: skip
+    shared = Counter(path.name for path in paths)
     found: dict[str, Numbers] = {}
-    for folder in FOLDERS:
-        for path in sorted((tree / folder).rglob("*")):
-            if path.suffix not in (".json", ".npz"):
-                continue
-            if path.name in found:
-                sys.exit(f"{tree} has two files of the name {path.name}")
-            found[path.name] = _numbers(path)
+    for path in paths:
+        name = path.name if shared[path.name] == 1 else f"{path.parent.name}/{path.name}"
+        if name in found:
+            sys.exit(f"{tree} has two files of the name {name}")
+        found[name] = _numbers(path)
     return found
 
 

@@ -60,7 +60,7 @@ def test_how_much_is_ranked(fullrank: Run, plays: Path, words: tuple[str, str]) 
     content = json.loads(done.out)
     assert content["format"] == 1
     (model,) = content["models"]
-    assert [one["metric"] for one in model["metrics"]] == ["recall@10", "ndcg@10", "ap@10"]
+    assert [one["metric"] for one in model["metrics"]] == ["recall@10", "ndcg@10"]
     assert all(one["low"] <= one["estimate"] <= one["high"] for one in model["metrics"])
 
 

@@ -108,12 +108,33 @@ def test_several_samples_are_a_mapping() -> None:
         fr.estimate([one, one])
 
 
-def test_a_table_is_pointed_to_its_reader(need: Callable[[str], Any]) -> None:
+def test_a_table_is_read_by_estimate(need: Callable[[str], Any]) -> None:
     frame = need("pandas").DataFrame({"rank": RANKS})
-    assert fr.estimate(frame, "MRR@10", **HOW).values == fr.estimate(RANKS, "MRR@10", **HOW).values
-    for verb in (fr.bounds, fr.explain):  # `estimate` reads it, for a column of seeds
-        with pytest.raises(InputError, match=r"`ranks`.*RankSample\.from_frame"):
-            verb(frame, **HOW)
+    found = fr.estimate(frame, "recall@10", **HOW)
+    assert found.values == fr.estimate(RANKS, "recall@10", **HOW).values
+    inferred = fr.estimate(frame, "recall@10", n_items=200, sample_size=20)
+    assert "Assuming sampling without replacement." in inferred.diagnosis.assumed
+    assert "Assuming sampling without replacement." in str(inferred)
+
+
+def test_tables_in_a_mapping_hold_one_model_each(need: Callable[[str], Any]) -> None:
+    frame = need("pandas").DataFrame({"rank": RANKS * 2, "model": ["x"] * 100 + ["y"] * 100})
+    one = fr.estimate({"a": frame[frame.model == "x"], "b": RANKS}, "recall@10", **HOW)
+    assert one["a"].values == one["b"].values
+    assert list(fr.estimate(frame, "recall@10", **HOW)) == ["x", "y"]
+    with pytest.raises(InputError, match=r"`ranks`.*\ba\b.*table of 2: x, y"):
+        fr.estimate({"a": frame}, "recall@10", **HOW)
+
+
+@pytest.mark.parametrize("verb", [fr.bounds, inference.explain])
+def test_a_table_is_pointed_to_its_reader(
+    verb: Callable[..., Any], need: Callable[[str], Any]
+) -> None:
+    frame = need("pandas").DataFrame({"rank": RANKS})
+    with pytest.raises(InputError, match=r"`ranks`.*RankSample\.from_frame"):
+        verb(frame, "recall@10", **HOW)
+    with pytest.raises(InputError, match=r"`ranks\['a'\]`.*RankSample\.from_frame"):
+        fr.compare({"a": frame, "b": RANKS}, "recall@10", **HOW)
 
 
 def test_exact_ranks_by_their_design() -> None:

@@ -61,7 +61,7 @@ def ranks(source: random.Random) -> Any:
     comma = b"," if name == "r.csv" else b"\t"
     text = b"user,model,rank,sample_size\na,m,1,20\nb,m,4,10\nc,m,2,10\n".replace(b",", comma)
     path = written(name, _maybe(source, text))
-    named = {"n_items": 50, "design": source.choice(("auto", "fixed", "adaptive")),
+    named = {"n_items": 50, "design": source.choice(("infer", "sampled", "adaptive")),
              "rows": source.choice((None, True, False))}  # fmt: skip
     found = read_ranks(path, **spoiled(source, named, 0.3))
     return [str(one) for one in found.samples.values()], found.notes

@@ -261,7 +261,7 @@ def _plain(result: Any) -> Any:
 @target("estimate", share=0.5)
 def estimate(source: random.Random) -> Any:
     named: dict[str, Any] = {
-        "sample": _sample(source),
+        "ranks": _sample(source),
         "method": source.choice(("auto", *METHODS)),
         "metrics": [_metric(source), "recall@2"],
         "confidence_level": source.choice((0.95, None, 0.5)),
@@ -273,7 +273,7 @@ def estimate(source: random.Random) -> Any:
         name = source.choice(list(_SETTINGS))
         named[name] = _SETTINGS[name]
     if source.random() < 0.1:
-        named |= {"sample": [1, 2, 1], "n_items": 50, "sample_size": 5}
+        named |= {"ranks": [1, 2, 1], "n_items": 50, "design": "sampled:5"}
     found = inference.estimate(**spoiled(source, named, 0.5))
     return dict(found.values), _plain(found)
 
@@ -281,7 +281,7 @@ def estimate(source: random.Random) -> Any:
 @target("bounds", share=0.3)
 def bounds(source: random.Random) -> Any:
     named = {
-        "sample": _sample(source),
+        "ranks": _sample(source),
         "metrics": "recall@5",
         "shape": source.choice((None, "decreasing")),
         "interval_for": source.choice(("population", "users")),
@@ -352,7 +352,7 @@ def plan(source: random.Random) -> Any:
         "n_items": 2000,
         "n_users": source.choice((2, 100, 10**6)),
         "shape": source.choice((0.3, 0.05, 1.0)),
-        "designs": [50, [10, 20, 40], "exact"],
+        "designs": ["sampled:50", "adaptive:levels=10/20/40", "exact"],
         "interval_for": source.choice(("users", "population")),
     }
     named |= source.choice(
@@ -373,7 +373,7 @@ def users_needed(source: random.Random) -> Any:
         "confidence_level": 0.95,
         "compare": source.random() < 0.5,
         "n_models": source.choice((1, 2, 10, 10**9)),
-        "method": source.choice(("normal", "hoeffding")),
+        "uncertainty": source.choice(("normal", "hoeffding")),
         "population": source.choice((None, 1, 1000)),
     }
     found = inference.users_needed(**spoiled(source, named))
@@ -410,7 +410,8 @@ def means(source: random.Random) -> Any:
         tests = ("t", "z", "bootstrap", "randomization", "sign", "wilcoxon")
         named["test"] = source.choice(tests)
         return str(inference.paired_test(**spoiled(source, named)))
-    named = {"values": values, "method": source.choice(("t", "normal", "wilson", "hoeffding")),
+    uncertainties = ("t", "normal", "wilson", "hoeffding")
+    named = {"values": values, "uncertainty": source.choice(uncertainties),
              "interval_for": source.choice(("users", "population")),
              "population": source.choice((None, 100))}  # fmt: skip
     if source.random() < 0.2:
@@ -425,7 +426,7 @@ def dominance(source: random.Random) -> Any:
         named: dict[str, Any] = {"first": _ranks(source, 9, 50), "second": _ranks(source, 9, 50),
                                  "depth": 10, "rng": 0}  # fmt: skip
         return str(inference.dominance(**spoiled(source, named)))
-    named = {"result": _sample(source), "metrics": _metric(source)}
+    named = {"ranks": _sample(source), "metrics": _metric(source)}
     found = inference.pseudo_values(**spoiled(source, named))
     return found.values
 

@@ -547,7 +547,7 @@ def _negative_parquets() -> Seeds:
     drawn = draw_negatives(([0, 1, 1], [5, 3, 2]), 8, design="sampled:4", rng=1)
     flat = pa.table({"user": [0, 0, 1], "negative": [3, 4, 5]})
     return [
-        _bytes_of(drawn.save, "n.parquet"),
+        _bytes_of(drawn.write, "n.parquet"),
         _bytes_of(lambda path: pq.write_table(flat, path), "n.parquet"),
     ]
 

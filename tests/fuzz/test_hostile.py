@@ -30,7 +30,7 @@ from fullrank.designs import (
     draw_negatives,
     expected_metric,
 )
-from fullrank.errors import DownloadError, InputError, WriteError
+from fullrank.errors import DataWarning, DownloadError, InputError, WriteError
 from fullrank.ranking import rank, sample_ranks
 from fullrank.samples import RankDistribution, RankSample, consistency
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray, as_scorer
@@ -87,7 +87,7 @@ def test_names_of_models_cannot_break_a_table() -> None:
         for text in (str(found), found.to_markdown(), found._repr_html_()):
             assert all(line.isprintable() for line in text.splitlines())
     clash = {"a\n": given["d|e"], r"a\n": given["d|e"]}
-    assert re.search(r"`results`.*differ", says(inference.compare, clash, "ndcg@10"))
+    assert re.search(r"`ranks`.*differ", says(inference.compare, clash, "ndcg@10"))
 
 
 def test_what_another_library_says_is_made_printable(tmp_path: Path) -> None:
@@ -292,7 +292,9 @@ def test_a_file_of_billions_of_equal_rows_is_refused(
         rf"`path`.*\b200,000\b.*{path}.*3\.1 MiB.*1\.0 MiB", says(Interactions.from_parquet, path)
     )
     pq.write_table(table.rename_columns(["user", "negative"]), path)
-    assert re.search(rf"`path`.*\b200,000\b.*{path}.*1\.5 MiB", says(Negatives.read_parquet, path))
+    assert re.search(
+        rf"`path`.*\b200,000\b.*{path}.*3\.1 MiB.*1\.0 MiB", says(Negatives.read, path)
+    )
 
 
 def test_a_cut_off_beyond_the_catalogue_costs_nothing() -> None:
@@ -344,7 +346,10 @@ def test_columns_of_a_csv_file(tmp_path: Path) -> None:
     )
     assert re.search(r"`names`.*\b7\b", says(Interactions.from_csv, path, names=7))
     path.write_bytes(b"us\xffer,item\n1,2\n")
-    assert re.search(r"`path`.*x\.csv.*0xff", says(Interactions.from_csv, path))
+    assert re.search(r"`user`.*x\.csv.*'usÿer'.*user='usÿer'", says(Interactions.from_csv, path))
+    path.write_bytes(b"user,item\n\xff,2\n")
+    with pytest.warns(DataWarning, match=r"x\.csv.*not UTF-8.*Latin-1"):
+        assert Interactions.from_csv(path).user_ids.tolist() == ["ÿ"]
 
 
 def test_a_coded_column_without_any_value() -> None:
@@ -431,7 +436,7 @@ def test_negatives_in_parquet(columns, metadata, message: str, tmp_path, monkeyp
     if metadata is not None:
         table = table.replace_schema_metadata({b"fullrank.negatives": metadata})
     pq.write_table(table, "n.parquet")
-    assert re.search(message, says(Negatives.read_parquet, "n.parquet"))
+    assert re.search(message, says(Negatives.read, "n.parquet"))
 
 
 @pytest.mark.parametrize(

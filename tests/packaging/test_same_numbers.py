@@ -50,3 +50,16 @@ def test_differences_are_named(trees: tuple[Path, Path]) -> None:
         "missing: one.json:/x/1",
         "1 numbers are equal, 2 places differ, 1 are missing; 1 numbers are new.",
     ]
+
+
+def test_files_of_one_name_are_matched_by_their_folders(trees: tuple[Path, Path]) -> None:
+    for tree in trees:
+        for folder, value in (("first", 1), ("second", 2)):
+            stored = tree / "docs" / folder
+            stored.mkdir(parents=True)
+            (stored / "twin.json").write_text(json.dumps({"x": value}))
+    assert _run(*trees)[0] == 0
+    (trees[1] / "docs" / "second" / "twin.json").write_text(json.dumps({"x": 1}))
+    code, out = _run(*trees)
+    assert code == 1
+    assert "differs: second/twin.json:/x" in out

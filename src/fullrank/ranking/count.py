@@ -64,7 +64,9 @@ def _factors_here(job: Job, factors: Any) -> Counts:
 def _item_item_here(job: Job, item_item: Any) -> Counts:
     from fullrank.ranking.cpu.exact_item_item import count_item_item
 
-    return count_any(job) if item_item.is_sparse else count_item_item(job, item_item)
+    if item_item.is_sparse:
+        return count_any(job)
+    return count_item_item(job, item_item) if job.max_rank is None else _count_scores(job)
 
 
 # from what a scorer offers to the count on a GPU and on the processor
@@ -81,7 +83,17 @@ _HERE: dict[str, Callable[[Job, Any], Counts]] = {
 
 def _count_here(job: Job) -> Counts:
     has, offered = offer(job.scorer)
-    return _HERE[has](job, offered) if has in _HERE else count_any(job)
+    named = job.order is None or job.order.name is not None
+    return _HERE[has](job, offered) if has in _HERE and named else _count_scores(job)
+
+
+def _count_scores(job: Job) -> Counts:
+    """Counts from scores, of no more candidates than are needed if the scorer can give fewer."""
+    if job.max_rank is None or getattr(job.scorer, "whole_rows", False):
+        return count_any(job)
+    from fullrank.ranking.cpu.early_stop import count_up_to
+
+    return count_up_to(job)
 
 
 def count_any(job: Job) -> Counts:

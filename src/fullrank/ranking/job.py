@@ -11,6 +11,7 @@ from fullrank._lib import threads
 from fullrank._lib.progress import Progress
 from fullrank._lib.types import Ints
 from fullrank.data.targets import Exclusion, Targets
+from fullrank.ranking.order import Order
 from fullrank.scorers.scorer import Scorer
 
 
@@ -30,6 +31,9 @@ class Job:
     progress: Progress | None
     device: str | None = None  # a GPU, or None
     operands: str = "tf32"
+    policy: str = "mean"
+    max_rank: int | None = None  # ranks beyond it need not be known
+    order: Order | None = None  # in which candidates are visited; None for the scorer's own
 
     @property
     def size(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ from fullrank._lib import checks
 from fullrank._lib.checks import RandomState
 from fullrank._lib.device import on_gpu
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.types import Ints
 from fullrank.data.targets import Targets, n_candidates
 from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
 from fullrank.ranking.count import count
 from fullrank.ranking.job import Job
-from fullrank.ranking.request import make_request
+from fullrank.ranking.order import Order, make_order
+from fullrank.ranking.request import Request, make_request
 from fullrank.ranking.ties import between_targets
-from fullrank.samples.exact_ranks import POLICIES, ExactRanks
+from fullrank.samples.exact_ranks import POLICIES, ExactRanks, censored
 
 PRECISIONS = ("exact", "fast")
 OPERANDS = ("tf32", "bf16")
@@ -30,6 +33,8 @@ def rank(
     *,
     exclude: Any = None,
     items: ArrayLike | None = None,
+    max_rank: int | None = None,
+    order: Any = None,
     ties: str = "mean",
     precision: str = "exact",
     device: str | None = None,
@@ -59,6 +64,15 @@ def rank(
         target stays a target even if it is in `exclude`.
     items : array of item ids (rows where items have no ids) or boolean mask, optional
         The catalogue; all items of the scorer by default. Targets must be in it.
+    max_rank : int, optional
+        Ranks are needed up to this one. A target with that many candidates above it is out, and its
+        user's other candidates are not scored: the result knows that its rank is beyond, and every
+        metric with a cut-off of at most `max_rank` is the same to the last bit.
+    order : str, array, lists or scorer, optional
+        With `max_rank`, the order in which candidates are visited: "norms" (factor models),
+        "popularity" (of `exclude`; the default of others), "random", an array of items, a row of
+        items for each user, or a scorer whose best items come first, such as last week's model
+        (`fullrank.ranking.order`). It changes the time, never a rank.
     ties : {"mean", "best", "worst", "random"}
         How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
@@ -118,6 +132,7 @@ def rank(
     policy = checks.choice("ties", ties, POLICIES)
     # a seed is checked whether the ties need it or not
     key = 0 if rng is None and policy != "random" else seed_key(rng)
+    limit = None if max_rank is None else checks.integer("max_rank", max_rank, low=1)
     asked = make_request(scorer, targets, exclude=exclude, items=items)
     clean = asked.targets
     job = Job(
@@ -133,6 +148,9 @@ def rank(
         progress=reporter(progress, "exact ranks"),
         device=str(device) if on_gpu(device) else None,
         operands=checks.choice("operands", operands, OPERANDS),
+        policy=policy,
+        max_rank=limit,
+        order=_order(order, limit, asked, targets),
     )
     with asked.named():
         counts, undecided = count(job)
@@ -143,7 +161,7 @@ def rank(
         clean, n_items=asked.scorer.n_items, items=asked.items, exclusion=asked.exclusion
     )
     before = (counts.before - others.before)[given] if policy == "random" else None
-    return ExactRanks(
+    ranks = ExactRanks(
         user=checks.frozen(clean.user),
         item=checks.frozen(clean.item),
         time=None if clean.time is None else checks.frozen(clean.time),
@@ -160,6 +178,32 @@ def rank(
         seed=key if policy == "random" else None,
         n_undecided=undecided,
     )
+    return ranks if limit is None else _up_to(limit, ranks, counts.out[given], counts.scored[given])
+
+
+def _up_to(max_rank: int, ranks: ExactRanks, out: NDArray[np.bool_], scored: Ints) -> ExactRanks:
+    """What is known of the ranks: those up to `max_rank`, and how much was scored for them."""
+    found = censored(replace(ranks, max_rank=max_rank, beyond=out), max_rank)
+    return replace(found, n_scored=checks.frozen(np.where(scored < 0, ranks.candidates, scored)))
+
+
+def _order(order: Any, max_rank: int | None, asked: Request, targets: Any) -> Order | None:
+    """The order of the candidates, in the rows of the request."""
+    if max_rank is None:
+        if order is not None:
+            raise InputError("`order` must come with `max_rank`: without it all items are scored.")
+        return None
+    plain = order is None or isinstance(order, str | np.ndarray | list | tuple)
+    proxy = None if plain else make_request(order, targets, exclude=None, items=None).scorer
+    if proxy is not None and proxy.n_items != asked.scorer.n_items:
+        raise InputError(
+            f"`order` must score the {asked.scorer.n_items} items of `scorer`; it has "
+            f"{proxy.n_items}."
+        )
+    return make_order(
+        order, scorer=asked.scorer, proxy=proxy, targets=asked.targets, catalogue=asked.items,
+        exclusion=asked.exclusion,
+    )  # fmt: skip
 
 
 def _weights(weight: ArrayLike, targets: Targets) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fullrank._lib.types import Ints
+from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import Targets
 
 
@@ -21,13 +21,17 @@ class Counts:
     """What was counted for each target over all other candidates, other targets included.
 
     `before` counts those of `equal` that the keyed words place above the target; only the policy
-    "random" fills it. `mark` is the target's own score.
+    "random" fills it. `mark` is the target's own score. With `max_rank`, the other counts of a
+    target that is `out` are meaningless: its rank is beyond. `scored` counts the candidates of the
+    target's user that were scored; -1 where all were.
     """
 
     greater: Ints
     equal: Ints
     before: Ints
     mark: NDArray[np.float64]
+    out: NDArray[np.bool_]
+    scored: Ints
 
     @classmethod
     def empty(cls, size: int) -> Counts:
@@ -36,6 +40,8 @@ class Counts:
             equal=np.zeros(size, np.int64),
             before=np.zeros(size, np.int64),
             mark=np.zeros(size),
+            out=np.zeros(size, np.bool_),
+            scored=np.full(size, -1, np.int64),
         )
 
     def add(self, part: Counts, here: slice | Ints) -> None:
@@ -49,13 +55,22 @@ def between_targets(counts: Counts, targets: Targets, policy: str, key: int) -> 
 
     Counts and results are by `targets.order`.
     """
-    others = Counts.empty(counts.mark.size)
-    offset = np.zeros(counts.mark.size, np.int64)
-    if targets.users.size < counts.mark.size:
+    return between_rows(
+        targets.users, targets.starts, targets.item_rows[targets.order], counts.mark, policy, key
+    )
+
+
+def between_rows(
+    users: Ints, starts: Ints, items: Ints, mark: Array, policy: str, key: int
+) -> tuple[Counts, Ints]:
+    """The same of some users: the targets of users[g] are those from starts[g] on."""
+    others = Counts.empty(mark.size)
+    offset = np.zeros(mark.size, np.int64)
+    if users.size < mark.size:
         from fullrank.ranking.cpu import exact_kernels as kernels
 
         kernels.count_targets(
-            targets.users, targets.starts, targets.item_rows[targets.order], counts.mark,
-            policy == "random", np.uint64(key), others.greater, others.equal, others.before, offset,
+            users, starts, items, mark, policy == "random", np.uint64(key), others.greater,
+            others.equal, others.before, offset,
         )  # fmt: skip
     return others, offset

@@ -60,8 +60,9 @@ def as_ranks(
         )
     if n_items is None or design is None:
         missing = "n_items" if n_items is None else "design"
+        which = "" if name == "ranks" else f" such as {name} ({type(ranks).__name__})"
         raise InputError(
-            f"`{missing}` must be given with a plain array of ranks, as in n_items=3706, "
+            f"`{missing}` must be given with plain ranks{which}: n_items=3706, "
             'design="sampled:100".'
         )
     drawn = Design.of(design)

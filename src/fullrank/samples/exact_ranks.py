@@ -12,11 +12,15 @@ makes from how many non-targets are `above` and how many have `equal` scores:
            of an item depends on seed, user row and item row, so that sampled ranks of the same seed
            see the same order (designs/draws.py)
 =========  ========================================================================================
+
+Ranks up to K (`max_rank`) know of the other targets only that they are `beyond` it. Such a target
+is held as one of rank max(K, offset) + 1, so that every metric with a cut-off of at most K gives it
+what its true rank would: nothing. Whatever would need more than that is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -33,11 +37,18 @@ from fullrank.metrics import DEFAULT, Metric, parse_all, weighted_mean
 from fullrank.samples.sample import RankSample, Rows, check_targets
 
 POLICIES = ("mean", "best", "worst", "random")
+# which policies rank no target higher than each
+_NO_BETTER = {
+    "best": ("mean", "worst"),
+    "mean": ("worst",),
+    "worst": (),
+    "random": ("worst",),
+}
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
-_COLUMNS = ("user", "item", "time", "above", "equal", "before", "candidates", "n_targets",
-            "offset", "weight", "count")  # fmt: skip
-_COUNTED = ("above", "equal", "before", "candidates", "n_targets", "offset")
-_SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided")
+_COLUMNS = ("user", "item", "time", "above", "equal", "before", "beyond", "candidates",
+            "n_scored", "n_targets", "offset", "weight", "count")  # fmt: skip
+_COUNTED = ("above", "equal", "before", "beyond", "candidates", "n_targets", "offset")
+_SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided", "max_rank")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -64,6 +75,10 @@ class ExactRanks(tabular.Tabular):
         error bound of what was multiplied, each target's with itself included. With precision
         "exact" they were decided again; with "fast" they were not, and the number is projected
         from some of the items. None where nothing was counted so.
+    max_rank : the rank K up to which ranks are known; None where all are
+    beyond : with `max_rank`, which targets have a rank above it; their counts say no more
+    n_scored : with `max_rank`, how many candidates of the target's user were scored, the user's
+        targets included. It depends on the order of the items and on the device; nothing else does
     """
 
     above: Ints
@@ -82,10 +97,23 @@ class ExactRanks(tabular.Tabular):
     count: Ints | None = None
     seed: int | None = None
     n_undecided: int | None = None
+    max_rank: int | None = None
+    beyond: NDArray[np.bool_] | None = None
+    n_scored: Ints | None = None
 
     @cached_property
     def ranks(self) -> NDArray[Any]:
-        """Ranks from 1, by the tie policy; float64 for "mean", int64 otherwise."""
+        """Ranks from 1, by the tie policy; float64 for "mean", int64 otherwise.
+
+        With `max_rank` they are float64, and NaN for the targets that are beyond it.
+        """
+        if self.beyond is None:
+            return self._placed
+        return checks.frozen(np.where(self.beyond, np.nan, self._placed))
+
+    @cached_property
+    def _placed(self) -> NDArray[Any]:
+        """The ranks, and for a target beyond `max_rank` one that is."""
         return checks.frozen(1 + self.offset + self._non_targets_above())
 
     def _non_targets_above(self) -> NDArray[Any]:
@@ -116,7 +144,43 @@ class ExactRanks(tabular.Tabular):
                 '`ties` must stay "random" where users have more than one target: tied targets '
                 "of a user were put in a random order as well."
             )
-        return replace(self, ties=policy, before=None, seed=None)
+        other = replace(self, ties=policy, before=None, seed=None)
+        if self.max_rank is None:
+            return other
+        if policy not in _NO_BETTER[self.ties]:
+            raise InputError(
+                f"`ties` must be {self.ties!r} for these ranks up to {self.max_rank}, or a policy "
+                f"that ranks no target higher: targets beyond {self.max_rank} could be within it "
+                f"by {policy!r}. Rank them again with that policy."
+            )
+        return other.up_to(self.max_rank)
+
+    def up_to(self, max_rank: int) -> ExactRanks:
+        """What is left of the ranks where only those up to `max_rank` are known.
+
+        >>> ranks = ExactRanks.from_ranks([1, 3, 12], n_items=20).up_to(10)
+        >>> ranks.ranks
+        array([ 1.,  3., nan])
+        """
+        k = checks.integer("max_rank", max_rank, low=1)
+        if self.max_rank is not None and k > self.max_rank:
+            raise InputError(
+                f"`max_rank` must be at most {self.max_rank}, up to which these ranks are known; "
+                f"it is {k}."
+            )
+        return censored(self, k)
+
+    def check_metrics(self, metrics: str | Metric | Iterable[str | Metric]) -> None:
+        """Refuse metrics that need a rank beyond `max_rank`."""
+        known = self.max_rank
+        if known is None:
+            return
+        for metric in parse_all(metrics):
+            if metric.k is None or metric.k > known:
+                raise InputError(
+                    f"`metrics` must have cut-offs of at most {known}, up to which ranks "
+                    f"are known; {metric.name} needs ranks beyond it."
+                )
 
     @property
     def exhausted(self) -> bool:
@@ -167,8 +231,9 @@ class ExactRanks(tabular.Tabular):
     def gains(self, metric: str | Metric) -> Floats:
         """What each target adds to its user's metric."""
         (parsed,) = parse_all(metric)
+        self.check_metrics(parsed)
         return parsed.gains(
-            self.ranks, self.candidates, n_targets=self.n_targets, offset=self.offset
+            self._placed, self.candidates, n_targets=self.n_targets, offset=self.offset
         )
 
     # ---- other forms ----
@@ -188,7 +253,7 @@ class ExactRanks(tabular.Tabular):
     def __add__(self, other: ExactRanks) -> ExactRanks:
         if not isinstance(other, ExactRanks):
             return NotImplemented
-        for name in ("ties", "precision", "seed"):
+        for name in ("ties", "precision", "seed", "max_rank"):
             if getattr(self, name) != getattr(other, name):
                 raise InputError(
                     f"Exact ranks add only if their `{name}` agree; one has "
@@ -232,13 +297,18 @@ class ExactRanks(tabular.Tabular):
         count = np.ones(order.size, np.int64) if self.count is None else self.count
         counted: dict[str, Any] = {n: checks.frozen(c[order][starts]) for n, c in columns.items()}
         return replace(
-            self, **counted, user=None, item=None, time=None,
+            self, **counted, user=None, item=None, time=None, n_scored=None,
             weight=checks.frozen(np.add.reduceat(self.weight[order], starts)),
             count=checks.frozen(np.add.reduceat(count[order], starts)),
         )  # fmt: skip
 
     def sample(self) -> RankSample:
         """The ranks as a sample that happens to hold every item: n = N, no item twice."""
+        if self.max_rank is not None:
+            raise InputError(
+                f"`ranks` must all be known for a sample; these are known up to {self.max_rank}. "
+                "Rank without `max_rank`."
+            )
         ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
@@ -410,9 +480,24 @@ class ExactRanks(tabular.Tabular):
         return list(self.to_arrow().to_pylist())
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
-        values = {"median rank": f"{_median(self.ranks, self.count):,.1f}"}
-        values |= {name: f"{value:.4f}" for name, value in self.metrics(_SHOWN).items()}
+        values = dict(self._shown(",.1f"))
         return ["metric", "value"], [[name, value] for name, value in values.items()]
+
+    def _shown(self, median: str) -> Iterator[tuple[str, str]]:
+        """The median rank where it is known, and a few metrics."""
+        middle = _median(self._placed, self.count)
+        if self.max_rank is None:
+            yield "median rank", format(middle, median)
+        elif middle > self.max_rank:
+            yield "median rank", f"> {self.max_rank:,}"
+        else:
+            yield "median rank", format(middle, median)
+        shown = parse_all(_SHOWN)
+        if self.max_rank is not None:
+            k = min(10, self.max_rank)
+            shown = parse_all(f"recall@{k}, ndcg@{k}, ap@{k}")
+        for name, value in self.metrics(shown).items():
+            yield name, f"{value:.4f}"
 
     def __repr__(self) -> str:
         return f"<ExactRanks: {self.about()}>"  # its metrics would take a while for many users
@@ -421,17 +506,32 @@ class ExactRanks(tabular.Tabular):
         """What was ranked among what, in a line."""
         low, high = int(self.candidates.min()), int(self.candidates.max())
         sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        kind = "exact ranks" if self.max_rank is None else f"exact ranks up to {self.max_rank}"
         return (
-            f"exact ranks of {self.total_targets:,} targets of {self.n_users:,} users among "
+            f"{kind} of {self.total_targets:,} targets of {self.n_users:,} users among "
             f"{sizes} items (ties: {self.ties})"
         )
 
     def __str__(self) -> str:
-        median = _median(self.ranks, self.count)
-        lines = [f"{'median rank':<12}{median:>10,.1f}"]
-        values = self.metrics(_SHOWN)
-        lines += [f"{name:<12}{value:>10.4f}" for name, value in values.items()]
+        lines = [f"{name:<12}{value:>10}" for name, value in self._shown(",.1f")]
         return "\n".join([self.about(), *lines])
+
+
+def censored(ranks: ExactRanks, max_rank: int) -> ExactRanks:
+    """The ranks with those above `max_rank` known to be beyond it, and nothing else of them."""
+    beyond = ranks.ranks > max_rank
+    if ranks.beyond is not None:
+        beyond |= ranks.beyond
+    above = np.where(beyond, np.maximum(max_rank - ranks.offset, 0), ranks.above)
+    before = None if ranks.before is None else np.where(beyond, 0, ranks.before)
+    return replace(
+        ranks,
+        above=checks.frozen(above),
+        equal=checks.frozen(np.where(beyond, 0, ranks.equal)),
+        before=None if before is None else checks.frozen(before),
+        beyond=checks.frozen(beyond),
+        max_rank=max_rank,
+    )
 
 
 def _check_whole(ranks: ExactRanks) -> None:

@@ -67,6 +67,7 @@ class CallableScorer(CarriesIds):
         self.n_items = checks.integer("n_items", n_items, low=1)
         self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
         self._takes_items = _takes_items(function)
+        self.whole_rows = not self._takes_items  # some items cost as much as all
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
         """Scores of users against all items, the same items (1-D) or their own items (2-D)."""

@@ -42,6 +42,11 @@ class Reordered(CarriesIds):
         return getattr(self.scorer, "thread_safe", False) is True
 
     @property
+    def whole_rows(self) -> bool:
+        """Whether some items cost as much as all, as of a function of users alone."""
+        return getattr(self.scorer, "whole_rows", False) is True
+
+    @property
     def n_users(self) -> int | None:
         if self._user_rows is None:
             n_users: int | None = self.scorer.n_users

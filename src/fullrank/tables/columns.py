@@ -159,19 +159,19 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
     """A column as the rest takes it; None for a column of times that nobody asked for."""
     if role not in OPTIONAL:
         return column if table.typed else numbered(column)
-    found = _numeric(column)
-    if role != "timestamp" or found.dtype.kind not in "OUS" or not found.size:
-        return found
+    values = _numeric(column)
+    if role != "timestamp" or values.dtype.kind not in "OUS" or not values.size:
+        return values
     times = _parsed(column)
     if times is None and role in guessed:
         warnings.warn(
             f"The times of {table.path} are text that is not a date and were left out, such as "
-            f"{str(found[0])[:40]!r}.",
+            f"{str(values[0])[:40]!r}.",
             DataWarning,
             stacklevel=5,
         )
         return None
-    return found if times is None else arrow.to_numpy(times)
+    return values if times is None else arrow.to_numpy(times)
 
 
 def _parsed(column: Any) -> Any:

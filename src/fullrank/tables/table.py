@@ -380,7 +380,7 @@ def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "
 
 def plain(name: str) -> str:
     """A column's name as `NAMES` has it: without its case and punctuation."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return re.sub(r"[\W_]", "", name.lower())
 
 
 def numbered(column: Any) -> Any:

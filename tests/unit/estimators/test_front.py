@@ -93,8 +93,14 @@ def test_samples_of_two_targets_have_no_distribution() -> None:
     assert result.distribution is None
     assert result.naive is None
     assert (result.n_users, result.n_targets) == (1, 2)
-    with pytest.raises(InputError, match=r"`plot`.*one target"):
-        result.plot()
+
+
+def test_samples_of_two_targets_draw_their_metrics(need) -> None:
+    need("matplotlib")
+    result = estimate(TWO, metrics="recall@10, ndcg@5")
+    ax = result.plot()
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["recall@10", "ndcg@5"]
+    assert "metric" in ax.get_xlabel()
 
 
 def test_the_names_of_the_papers() -> None:

@@ -47,10 +47,12 @@ def takes_seeds(estimate: Callable[..., Estimate]) -> Callable[..., Any]:
         told = {key: settings.pop(key) for key in _OF_FRAME if key in settings}
         read = read_ranks(ranks, **told)
         found = {name: called(one, *given, **settings) for name, one in read.items()}
-        several = Estimates.of(found)
         if len(found) > 1:
+            several = Estimates.of(found)
             return replace(several, assumed=tuple(dict.fromkeys((*read.notes, *several.assumed))))
-        return next(iter(found.values()))
+        (one,) = found.values()
+        assumed = tuple(dict.fromkeys((*read.notes, *one.diagnosis.assumed)))
+        return replace(one, diagnosis=replace(one.diagnosis, assumed=assumed))
 
     return called
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fullrank._lib import tabular
+from fullrank._lib import checks, tabular
+from fullrank.errors import InputError
 from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
 
@@ -45,6 +46,13 @@ class Estimates(tabular.ByModel[Estimate]):
     @classmethod
     def of(cls, models: Mapping[str, Estimate]) -> Estimates:
         """The estimates with what all of them take for granted."""
+        for name, one in models.items():
+            if isinstance(one, Estimates):
+                raise InputError(
+                    f"`ranks` must hold one model for each name; {checks.printable(name)} is a "
+                    f"table of {len(one)}: {checks.printable(', '.join(one))}. Give the table "
+                    "by itself, or its rows of one model."
+                )
         assumed = dict.fromkeys(note for one in models.values() for note in one.diagnosis.assumed)
         return cls(models, tuple(assumed))
 

@@ -30,6 +30,11 @@ class Rows:
     slots: Ints
     needed: NDArray[np.float64]
 
+    def take(self, keep: NDArray[np.bool_]) -> Rows:
+        """The rows where `keep` is true."""
+        slots = self.slots.reshape(-1, self.group)[keep].ravel()
+        return Rows(group=self.group, user=self.user[keep], slots=slots, needed=self.needed[keep])
+
     def targets(self, first: int, last: int, size: int) -> Ints:
         """The targets of some rows, -1 behind them up to `size`."""
         out = np.full(size, -1)

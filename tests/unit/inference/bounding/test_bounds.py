@@ -116,7 +116,7 @@ def test_a_result_draws_whiskers(need: Callable[[str], ModuleType]) -> None:
 
 
 def test_default_metrics() -> None:
-    assert list(bounds(draw()).intervals) == ["recall@10", "ndcg@10", "ap@10"]
+    assert list(bounds(draw()).intervals) == ["recall@10", "ndcg@10"]
 
 
 # What the data contradict

@@ -636,7 +636,15 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
         ),
         (
             {"ranks": {"a": EXACT["a"], "b": [1, 2, 3]}},
-            r"`ranks`.*ExactRanks, RankSample.*\bb\b.*list",
+            r"`n_items`.*ranks\['b'\].*\blist\b.*n_items=.*design=",
+        ),
+        (
+            {"ranks": {"a": EXACT["a"], "b": [1, 2, 3]}, "n_items": 200},
+            r"`design`.*ranks\['b'\].*\blist\b.*n_items=.*design=",
+        ),
+        (
+            {"ranks": {"a": EXACT["a"], "b": "b.csv"}},
+            r"`ranks\['b'\]`.*RankSample, ExactRanks.*'b\.csv'",
         ),
         (
             {"ranks": {"a": EXACT["a"], "b": COUNTS}},

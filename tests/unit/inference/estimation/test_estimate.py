@@ -207,9 +207,9 @@ def test_pseudo_values_of_exact_ranks_are_the_users_metrics() -> None:
 
 
 def test_pseudo_values_name_what_they_need() -> None:
-    with pytest.raises(InputError, match=r"`result`.*rows"):
+    with pytest.raises(InputError, match=r"`ranks`.*rows"):
         pseudo_values(FIXED.without_rows(), "recall@10")
-    with pytest.raises(InputError, match=r"`result`.*RankSample.*ExactRanks.*\blist\b"):
+    with pytest.raises(InputError, match=r"`ranks`.*RankSample.*ExactRanks.*\blist\b"):
         pseudo_values([1, 2], "recall@10")
 
 

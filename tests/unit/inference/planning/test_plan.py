@@ -106,9 +106,9 @@ def test_a_population_needs_more_than_these_users() -> None:
             n_users=3000,
             margin="12%",
             designs=["exact"],
-            interval_for=people,
+            interval_for=whom,
         ).options[0]
-        for people in ("users", "population")
+        for whom in ("users", "population")
     )
     assert here.n_users < everywhere.n_users
 

@@ -78,18 +78,19 @@ def tied_before(s, m, rows, item, n_items, names, tie_users, tie_items, key_low,
     return before
 
 
-@triton.jit(do_not_specialize=["key_low", "key_high"])
+@triton.jit(do_not_specialize=["key_low", "key_high", "begin"])
 def count_scores(
     users, items, bias, marks, length, rest, longest, residual, bias_size, limit, above, within,
     near, flags, names, tie_users, tie_items, before, key_low, key_high, n_rows, n_items,
-    blocks_per_shard, rate, tiny,
+    begin, blocks_per_shard, rate, tiny,
     D: tl.constexpr, BK: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr,
     HAS_BIAS: tl.constexpr, FAST: tl.constexpr, NEAR: tl.constexpr, STEP: tl.constexpr,
     RANDOM: tl.constexpr, UPCAST: tl.constexpr,
 ):  # fmt: skip
     """For each target how many scores are above m + ε, in blocks without one between m ± ε.
 
-    One program takes BM rows through one shard of the items, block by block of BN; nothing of the
+    The blocks are those from `begin` to the row's `limit`, cut into shards. One program takes BM
+    rows through one shard of the items, block by block of BN; nothing of the
     scores is stored. Rows with a score between are left out of the block's count and flagged for
     `count_again`. With FAST the counts are of the scores above and at least m, or with NEAR of
     those within ε of it, projected from every STEP-th block; with RANDOM also of those equal to m
@@ -98,7 +99,7 @@ def count_scores(
     block, shard = tl.program_id(0), tl.program_id(1)
     row = block * BM + tl.arange(0, BM)
     k = tl.arange(0, BK)
-    first = shard * blocks_per_shard
+    first = begin + shard * blocks_per_shard
     last = tl.minimum(first + blocks_per_shard, tl.load(limit + block))
     if first < last:
         u_length = tl.load(length + row)
@@ -154,7 +155,7 @@ def count_scores(
                 t_above += tl.where(mine, (sums & 1023)[:, None], 0)
             if not FAST:
                 t_above = tl.where((undecided > 0)[:, None], 0, t_above)
-                at = tl.cast(b, tl.int64) * n_rows + row
+                at = tl.cast(b - begin, tl.int64) * n_rows + row
                 tl.store(flags + at, tl.full((BM,), 1, tl.int8), mask=undecided > 0)
             n_above += t_above
         # a shard holds fewer than 2^31 items; the sums over shards may not

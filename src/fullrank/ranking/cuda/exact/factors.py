@@ -6,6 +6,7 @@ multiplied again with the remainders of the rounded operands, which makes the bo
 smaller; what is still undecided is listed and summed in float64 as the score is defined. So the
 counts are those of the CPU. Items come in the order of their lengths, users in the order of t/|u|,
 and no block is multiplied whose longest item cannot reach the lowest target of a block of users.
+With `max_rank` the items come in rounds, and who is out after one has no part in the next.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fullrank._lib.device import free_memory
 from fullrank.ranking.cpu.exact_factors import Scale, scale_for
 from fullrank.ranking.cuda import rounding
 from fullrank.ranking.cuda.catalogue import Blocks, prepare
+from fullrank.ranking.cuda.exact.leaving import Leaving, rounds
 from fullrank.ranking.cuda.operands import Operand, tile_for
 from fullrank.ranking.cuda.parts import parts
 from fullrank.ranking.cuda.streaming import Piece, Stream, rows_of, to_device
@@ -56,7 +58,7 @@ def count_factors(
         found = Count(torch, device, part, scorer, items).run()
         if found is None:
             return None
-        for name in ("greater", "equal", "before", "mark"):
+        for name in ("greater", "equal", "before", "mark", "out", "scored"):
             getattr(counts, name)[here] = getattr(found[0], name)
         undecided += found[1]
     return counts, undecided
@@ -83,6 +85,7 @@ class Count:
             torch.zeros(t.order.size, dtype=torch.int64, device=device) for _ in range(3)
         )
         self.excluded: tuple[Any, ...] | None = None
+        self.leaving: Leaving | None = None
 
     def _send(self, array: Any) -> Any:
         return to_device(self.torch, array, self.device)
@@ -106,6 +109,8 @@ class Count:
         counts = Counts.empty(t.order.size)
         for name in ("greater", "equal", "before", "mark"):
             getattr(counts, name)[:] = getattr(self, name).cpu().numpy()
+        if self.leaving is not None:
+            self.leaving.tell(counts)
         return counts, undecided
 
     def set_up(self) -> bool:
@@ -130,6 +135,8 @@ class Count:
             rounding.tiny(self.d, scale.room),
         )
         self.row_user = self._send(self.rows.user)
+        if self.job.max_rank is not None and not self.job.fast:
+            self.leaving = Leaving(self.job, self.mark.cpu().numpy())
         return True
 
     def blocks(self, piece: Piece) -> Blocks:
@@ -164,15 +171,32 @@ class Count:
 
     def count_blocks(self, blocks: Blocks) -> int:
         """All rows against some items; gives the number of undecided scores."""
+        undecided = 0
+        if not self.job.fast:  # before the count, so that counts in between are not too high
+            self._take_excluded(blocks)
+        for begin, end in rounds(blocks.n_blocks, self.leaving is not None):
+            if self.rows.user.size:
+                undecided += self._count_range(blocks, begin, end)
+            if self.leaving is not None and self.rows.user.size:
+                items = min(end * self.tile.items, blocks.raw.shape[0]) - begin * self.tile.items
+                left = self.leaving.left(self.rows, items, self.greater, self.equal, self.before)
+                if left.user.size < self.rows.user.size:
+                    self.rows, self.row_user = left, self._send(left.user)
+        if self.job.fast:
+            self._take_excluded(blocks)
+        return undecided
+
+    def _count_range(self, blocks: Blocks, begin: int, end: int) -> int:
+        """All rows against the blocks begin, begin + 1, …, end - 1."""
         n_rows, undecided, at, group = self.rows.user.size, 0, 0, self.rows.group
         # a flagged row is looked up by some sixty bytes
         flags = min(_FLAGS, free_memory(self.torch, self.device) // 128)
-        fits = flags // (blocks.n_blocks * self.tile.users) * self.tile.users
+        fits = flags // ((end - begin) * self.tile.users) * self.tile.users
         step = widest = max(self.tile.users, min(_MOST // group, fits))
         capacity = least = max(_FEW, min(_MANY, _LISTED // (min(step, n_rows) * group)))
         while at < n_rows:
             stop = min(n_rows, at + step)
-            most, listed = self._count_rows(blocks, at, stop, capacity)
+            most, listed = self._count_rows(blocks, at, stop, capacity, begin, end)
             if most > capacity:  # again, fewer at a time, with room for all of them
                 capacity = 1 << (most - 1).bit_length()
                 step = min(step, max(1, _LISTED // (capacity * group)))
@@ -182,10 +206,11 @@ class Count:
             fewer = max(least, _LISTED // (2 * step * group))
             if step < widest and most <= fewer:  # users who tie with everything come first
                 step, capacity = min(widest, 2 * step), min(capacity, fewer)
-        self._take_excluded(blocks)
         return undecided
 
-    def _count_rows(self, blocks: Blocks, at: int, stop: int, capacity: int) -> tuple[int, int]:
+    def _count_rows(
+        self, blocks: Blocks, at: int, stop: int, capacity: int, begin: int, end: int
+    ) -> tuple[int, int]:
         """Count some rows: the most that one target has listed, and how many all have.
 
         Nothing is added to the counts if one target has listed more than `capacity`.
@@ -204,7 +229,7 @@ class Count:
             torch.zeros(slots, dtype=torch.int64, device=self.device) for _ in range(3)
         )
         flags = torch.zeros(
-            1 if fast else n_rows * blocks.n_blocks, dtype=torch.int8, device=self.device
+            1 if fast else n_rows * (end - begin), dtype=torch.int8, device=self.device
         )
         words = fast and self.job.random
         at_slot = of.clamp(min=0) if words else of[:0]
@@ -212,20 +237,20 @@ class Count:
             blocks.names[blocks.order], self.tie_user[at_slot], self.target_item[at_slot],
             torch.zeros_like(above),
         )  # fmt: skip
-        shards = self._shards(row_blocks, blocks.n_blocks)
+        shards = self._shards(row_blocks, end - begin)
         shape = {
             "D": self.width, "BK": tile.factors, "BM": tile.users, "BN": tile.items,
             "GROUP": group, "HAS_BIAS": self.scorer.item_bias is not None,
             "UPCAST": self.device.type == "cpu", "num_warps": tile.warps,
         }  # fmt: skip
         rate, tiny = rounding.rate(self.width), rounding.tiny(self.d, self.scale.room)
-        limit = self._limits(blocks, at, stop, row_blocks)
+        limit = self._limits(blocks, at, stop, row_blocks, end)
         for near_only in (False, True) if fast else (False,):
             kernels.count_scores[(row_blocks, shards)](
                 rows.high, blocks.operand.high, blocks.bias32, marks, rows.length, rows.rest,
                 *blocks.largest[:2], blocks.bias_size, limit, above, within, near, flags, *ties,
                 self.job.key & 0xFFFFFFFF, self.job.key >> 32, n_rows, blocks.raw.shape[0],
-                -(-blocks.n_blocks // shards), rate, tiny, FAST=fast, NEAR=near_only,
+                begin, -(-(end - begin) // shards), rate, tiny, FAST=fast, NEAR=near_only,
                 STEP=_STEP if near_only else 1, RANDOM=words and not near_only,
                 num_stages=tile.stages, **shape,
             )  # fmt: skip
@@ -241,15 +266,15 @@ class Count:
         listed = torch.zeros(slots, dtype=torch.int32, device=self.device)
         # rows that fill up the last tile have no targets and list nothing
         found = torch.empty((stop - at) * group * capacity, dtype=torch.int32, device=self.device)
-        tile_blocks, tile_rows = self._flagged(flags.view(blocks.n_blocks, n_rows))
+        tile_blocks, tile_rows = self._flagged(flags.view(end - begin, n_rows))
         if tile_blocks.shape[0]:
             # four operands a step, in two stages, must fit beside each other
             shape["BK"] = min(tile.factors, 64 if self.job.operands == "bf16" else 32)
             kernels.count_again[(tile_blocks.shape[0],)](
                 rows.high, rows.low, blocks.operand.high, blocks.operand.low, blocks.bias32, marks,
                 rows.length, rows.low_length, rows.low_rest, blocks.largest[0],
-                *blocks.largest[2:], blocks.bias_size, tile_blocks, tile_rows, above, listed,
-                found, blocks.raw.shape[0], capacity, rate, tiny, num_stages=2, **shape,
+                *blocks.largest[2:], blocks.bias_size, begin + tile_blocks, tile_rows, above,
+                listed, found, blocks.raw.shape[0], capacity, rate, tiny, num_stages=2, **shape,
             )  # fmt: skip
         most = int(listed.max())
         if most <= capacity:
@@ -297,15 +322,15 @@ class Count:
         blocks = torch.arange(flags.shape[0], dtype=torch.int32, device=self.device)
         return blocks.repeat_interleave(tiles), packed
 
-    def _limits(self, blocks: Blocks, at: int, stop: int, row_blocks: int) -> Any:
-        """For each block of rows how many blocks of items can reach one of its targets."""
-        limit = np.full(row_blocks, blocks.n_blocks)
+    def _limits(self, blocks: Blocks, at: int, stop: int, row_blocks: int, end: int) -> Any:
+        """For each block of rows how many of `end` blocks of items can reach one of its targets."""
+        limit = np.full(row_blocks, end)
         if self.scorer.item_bias is None:
             length, rest = (values.double().cpu().numpy() for values in blocks.largest[:2])
             first = self.rows.needed[at : stop : self.tile.users]
             # largest first, but for the remainders: the running maximum keeps the order
             reach = np.maximum.accumulate((length + rest)[::-1])[::-1]
-            limit = np.searchsorted(-reach * (1 + 2.0**-18), -first, side="right")
+            limit = np.searchsorted(-reach * (1 + 2.0**-18), -first, side="right").clip(max=end)
         return self._send(limit.astype(np.int32))
 
     def _shards(self, row_blocks: int, n_blocks: int) -> int:
