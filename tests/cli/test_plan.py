@@ -81,6 +81,14 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
             r"`--try`.*'some'",
         ),
         (
+            ("--users", "9", "--n-items", "100", "--design", "sampled:9"),
+            r"`--design`.*`--pilot`.*`--try sampled:100`",
+        ),
+        (
+            ("--users", "9", "--n-items", "100", "--sample-size", "9"),
+            r"`--sample-size`.*`--pilot`.*`--try sampled:100`",
+        ),
+        (
             ("--users", "x", "--n-items", "100"),
             r"`--users`.*'x'",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import fullrank as fr
@@ -56,6 +57,55 @@ def test_tensors_on_a_gpu(need: Callable[[str], Any]) -> None:
     for verb in VERBS.values():
         ranks = torch.tensor(RANKS, device="cuda")
         assert verb(ranks).to_dict() == verb(RANKS).to_dict()
+
+
+@pytest.mark.filterwarnings("ignore:Sparse (CSR|CSC|invariant):UserWarning")
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+def test_sparse_tensors_are_sparse_matrices(layout: str, need: Callable[[str], Any]) -> None:
+    """What is excluded, targets, histories and item-item matrices; zeros that are stored count."""
+    torch = need("torch")
+    sparse = need("scipy.sparse")
+    random = np.random.default_rng(0)
+    matrix = (random.random((20, 50)) < 0.2) * random.normal(size=(20, 50))
+    weights = (random.random((50, 50)) < 0.3) * random.normal(size=(50, 50))
+
+    def tensor(array: Any) -> Any:
+        return getattr(torch.from_numpy(array), f"to_sparse_{layout}")()
+
+    plain = fr.ItemItemScorer(sparse.csr_array(matrix), sparse.csr_array(weights))
+    ours = fr.ItemItemScorer(tensor(matrix), tensor(weights))
+    assert ours.is_sparse
+    np.testing.assert_array_equal(ours.scores([0, 7]), plain.scores([0, 7]))
+
+    targets = (np.arange(20), random.integers(0, 50, 20))
+    how: dict[str, Any] = {"design": "sampled:11", "rng": 0}
+    with_it = fr.sample_ranks(plain, targets, exclude=sparse.csr_array(matrix), **how)
+    with_ours = fr.sample_ranks(plain, targets, exclude=tensor(matrix), **how)
+    without = fr.sample_ranks(plain, targets, **how)
+    np.testing.assert_array_equal(with_ours.rows.rank, with_it.rows.rank)  # type: ignore[union-attr]
+    assert (with_ours.rows.rank != without.rows.rank).any()  # type: ignore[union-attr]
+    with pytest.raises(InputError, match=r"`exclude`.*50 items.*\b49\b"):
+        fr.sample_ranks(plain, targets, exclude=tensor(matrix[:, :49].copy()), **how)
+
+    one = np.zeros((20, 50))
+    one[targets] = 1.0
+    found = fr.rank(plain, tensor(one)).ranks
+    np.testing.assert_array_equal(found, fr.rank(plain, sparse.csr_array(one)).ranks)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse (CSR|CSC|invariant):UserWarning")
+def test_a_stored_zero_of_a_tensor_is_excluded(need: Callable[[str], Any]) -> None:
+    torch = need("torch")
+    scores = [[3.0, 2.0, 1.0]]
+    stored = torch.sparse_coo_tensor([[0], [0]], [0.0], (1, 3))
+    assert fr.rank(scores, ([0], [1]), exclude=stored).ranks.tolist() == [1.0]
+    assert fr.rank(scores, ([0], [1])).ranks.tolist() == [2.0]
+
+
+def test_several_samples_are_a_mapping() -> None:
+    one = fr.RankSample.from_ranks(RANKS, **HOW)
+    with pytest.raises(InputError, match=r"`ranks`.*names of models.*list"):
+        fr.estimate([one, one])
 
 
 def test_a_table_is_read_by_estimate(need: Callable[[str], Any]) -> None:

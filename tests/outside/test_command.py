@@ -81,6 +81,51 @@ def test_each_alone_by_the_environment(name: str, command: tuple[str, ...]) -> N
     assert refused.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--design", "two_stage:5,second=4"), "`--design` must not be 'two_stage:5,second=4': "),
+        (("--design", "two_stage:x"), "`--design` must not be 'two_stage:x': "),
+        (("--design", "sampled:ties=no"), "`--design` must not be 'sampled:ties=no': ties must "),
+        (("--design", "three_stage"), "`--design` must be one of "),
+        (("--users", "9999"), "`--users` must be at most "),
+    ],
+)
+def test_errors_name_options_where_a_plug_in_comes_first(words: tuple[str, ...], said: str) -> None:
+    done = run(*plugged("design"), "evaluate", "simulated", "--model", "popularity", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        (
+            "def fit(self, interactions):\n        return [][3]\n    def scorer(self):\n"
+            "        raise errors.NotFittedError()",
+            ("--model", "crash"),
+            "my_crash.py failed in line 5 with IndexError: list index out of range.\n",
+        ),
+        (
+            "def fit(self, interactions):\n        return self\n    def scorer(self):\n"
+            "        import numpy\n        return numpy.ones(3) @ numpy.ones(4)",
+            ("--model", "crash"),
+            "my_crash.py failed in line 8 with ValueError: ",
+        ),
+    ],
+)
+def test_a_bug_of_a_plug_in_is_not_called_one_of_fullrank(
+    text: str, words: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    source = f"from fullrank import errors, models\n\nclass Crash:\n    {text}\n"
+    (tmp_path / "my_crash.py").write_text(source + "\nmodels.register('crash', Crash)\n")
+    done = run("--plugin", tmp_path / "my_crash.py", "evaluate", "simulated", *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert "bug in fullrank" not in done.stderr
+
+
 def test_plan_with_a_design_and_a_metric_from_outside() -> None:
     done = run(
         *plugged("design", "metric"), "plan", "--metric", "rbp@20", "--n-items", 5000,

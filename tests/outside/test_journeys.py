@@ -73,6 +73,12 @@ def test_through_every_function(kind: str, split: Split, exported: Path, tmp_pat
 
     planned = fr.plan(metric, pilot=sample, n_users=150, margin="50%", designs=[design, "exact"])
     assert design in {option.design.label for option in planned.options}
+    for option in planned.options:  # which run as they are
+        ran = fr.evaluate({"a": texts[0]}, split, metric, design=option.design, method=method)
+        if option.design.label == design:
+            assert ran.estimates["a"][metric] == pytest.approx(one[metric], rel=1e-12)
+        else:
+            assert ran.estimates["a"].method == "exact"
 
     sample.write(tmp_path / "sample.parquet")
     read = RankSample.read(tmp_path / "sample.parquet")

@@ -149,9 +149,32 @@ def untorched(name: str, value: Any) -> Any:
         ) from error
 
 
+def sparse_array(value: Any) -> Any:
+    """A PyTorch tensor with a sparse layout as a SciPy array; anything else as it is."""
+    if not is_tensor(value) or str(value.layout) == "torch.strided":
+        return value
+    from scipy.sparse import csr_array
+
+    plain = value.detach().cpu().to_sparse_coo().coalesce()
+    entries = untorched("value", plain.values())
+    return csr_array((entries, tuple(plain.indices().numpy())), shape=tuple(plain.shape))
+
+
 def numpy_of(name: str, value: Any) -> NDArray[Any]:
     """An array of whatever numpy or PyTorch hold."""
     return np.asarray(untorched(name, value))
+
+
+def mask(name: str, value: Any, size: int) -> NDArray[np.bool_]:
+    """A vector of True and False, one for each of `size` things."""
+    array = as_array(name, value)
+    if array.dtype != np.bool_ or array.shape != (size,):
+        what = "text" if array.dtype.kind in "US" else str(array.dtype)
+        raise InputError(
+            f"`{name}` must be True or False for each of {size:,}, not {what} of shape "
+            f"{array.shape}."
+        )
+    return array
 
 
 def integers(

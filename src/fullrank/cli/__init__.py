@@ -11,6 +11,7 @@ import sys
 import warnings
 
 from fullrank._lib import extras
+from fullrank._lib.names import plugins
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 _OURS = """\
@@ -63,6 +64,8 @@ def _sentence(error: Exception) -> str:
         return f"The run failed: {error.strerror}{where}."
     if isinstance(error, MemoryError):
         return "The run failed: not enough memory."
+    if (plugin := plugins.blamed(error)) is not None:
+        return plugin
     text = " ".join(str(error).split()).rstrip(".")
     return _OURS.format(kind=type(error).__name__, text=f": {text}" if text else "")
 

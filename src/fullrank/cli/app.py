@@ -38,9 +38,9 @@ def run() -> int:
 
 def running() -> Any:
     """The command that was typed, or None."""
-    typed = [word for word in sys.argv[1:] if not word.startswith("-")][:1]
     commands_: Any = getattr(typer.main.get_command(app), "commands", {})
-    return commands_.get(typed[0]) if typed else None
+    # the first word need not be it: --plugin FILE comes before
+    return next((commands_[word] for word in sys.argv[1:] if word in commands_), None)
 
 
 def _show_version(wanted: bool) -> None:

@@ -57,6 +57,7 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
     """Targets from an Interactions or from a pair (user_rows, item_rows)."""
     if isinstance(targets, Targets):  # of the same call, cleaned before
         return targets
+    targets = checks.sparse_array(targets)
     check_width("targets", targets, n_items)
     user_rows, item_rows = pairs(targets)
     user_rows = checks.integers(
@@ -92,6 +93,7 @@ def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets
 
 def by_rows(exclude: Any) -> Any:
     """An Interactions or a sparse matrix as something with `indptr` and `indices` by users."""
+    exclude = checks.sparse_array(exclude)
     if hasattr(exclude, "tocsr"):
         exclude = exclude.tocsr()
     if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
@@ -176,6 +178,7 @@ def n_candidates(
 
 def pairs(targets: Any) -> tuple[Any, Any]:
     """User rows and item rows of an Interactions, a sparse matrix or a pair, unchecked."""
+    targets = checks.sparse_array(targets)
     if hasattr(targets, "tocsr"):
         targets = targets.tocsr()
     if hasattr(targets, "indptr") and hasattr(targets, "indices"):

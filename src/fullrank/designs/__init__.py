@@ -10,6 +10,7 @@ from fullrank.designs.expected import collapse, expected_metric, sampled_metric_
 from fullrank.designs.given import Negatives, draw_negatives
 from fullrank.designs.grid import RankGrid
 from fullrank.designs.inferred import infer_design
+from fullrank.designs.outcomes import Strata
 from fullrank.designs.probabilities import kernel, kernel_averages
 from fullrank.designs.rounds import Rounds
 from fullrank.designs.uniform import Uniform
@@ -21,6 +22,7 @@ __all__ = [
     "Negatives",
     "RankGrid",
     "Rounds",
+    "Strata",
     "Uniform",
     "collapse",
     "draw_negatives",

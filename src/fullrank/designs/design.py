@@ -123,12 +123,36 @@ class Design:
         raise NotImplementedError(f"{type(self).__name__} must define `rounds`.")
 
     def resolved(self, n_items: int) -> Self:
-        """The design with everything fixed that depends on the catalogue."""
+        """The design with everything fixed that depends on the catalogue.
+
+        Its `rounds` are then the same whatever the pool of a target: users who have seen many
+        items, or with more than one target, have fewer to draw from than others.
+        """
         return self
 
+    def settled(self, n_items: int) -> Self:
+        """The resolved design, if its rounds no longer depend on the number of items."""
+        design, fewer = self.resolved(n_items), max(2, n_items // 2)
+        try:
+            rounds = design.rounds(n_items)
+        except InputError as error:
+            raise _refused("design", repr(str(design)), error) from error
+        if not isinstance(rounds, Rounds):
+            raise InputError(
+                f"`design` must give Rounds, but rounds() of {self.name} gives "
+                f"{checks.shown(rounds)}."
+            )
+        if rounds.within(fewer) != _rounds_of(design, fewer):
+            raise InputError(
+                f"`design` must have the same rounds for every pool, but {design} has others for "
+                f"{fewer:,} items than for {n_items:,}. Let its method resolved() fix the sizes "
+                "that depend on the catalogue."
+            )
+        return design
+
     def drawable(self, n_items: int) -> Self:
-        """The resolved design, if a catalogue of `n_items` has enough of them."""
-        design = self.resolved(n_items)
+        """The settled design, if a catalogue of `n_items` has enough of them."""
+        design = self.settled(n_items)
         sizes = design.rounds(n_items).sizes
         first, last = self.size_names
         for name, size in ((first, sizes[0]), (last, sizes[-1])):
@@ -139,6 +163,11 @@ class Design:
     def adaptive(self) -> bool:
         """Whether the number of candidates of a target depends on its rank."""
         return True
+
+    @property
+    def uniform(self) -> bool:
+        """Whether the likelihood is that of uniform draws, and not one of the design's own."""
+        return type(self).likelihood_at is Design.likelihood_at
 
     def describe(self) -> str:
         """The design in words."""
@@ -262,6 +291,10 @@ class Design:
 
     def at_most(self, rank: Ints, true_ranks: Ints, sample_size: int, n_items: int) -> Floats:
         """P(r <= rank | R) among `sample_size` candidates: (n_ranks, number of `rank`)."""
+        if not self.uniform:
+            every = np.arange(1, int(np.max(rank)) + 1)
+            table = self.likelihood_at(true_ranks, every, sample_size, n_items=n_items)
+            return np.asarray(np.cumsum(table, axis=1)[:, np.asarray(rank) - 1])
         return at_most(true_ranks, rank, sample_size, n_items, self.replacement)
 
     def _continuation(self, rank: ArrayLike, sample_size: ArrayLike, n_items: ArrayLike) -> Floats:
@@ -302,13 +335,14 @@ class Design:
                     f"`{argument}` must be {spec.name} with named settings, not {design!r}."
                 )
             settings[kind.main] = spec.main
-        return _made(argument, kind, settings)
+        return _made(argument, kind, settings, repr(design))
 
     @staticmethod
     def from_dict(entry: Mapping[str, Any]) -> Design:
         """The design that `to_dict` wrote."""
         settings = dict(entry)
-        return _made("design", _kind("design", str(settings.pop("name", ""))), settings)
+        kind = _kind("design", str(settings.pop("name", "")))
+        return _made("design", kind, settings, f"{kind.name} with these settings")
 
     def to_dict(self) -> dict[str, Any]:
         """The name and the settings, for JSON."""
@@ -371,17 +405,43 @@ def _kind(argument: str, name: str) -> type[Design]:
     return DESIGNS.find(name, argument=argument)
 
 
-def _made(argument: str, kind: type[Design], settings: dict[str, Any]) -> Design:
-    known = [field.name for field in fields(kind)]
+def _made(argument: str, kind: type[Design], settings: dict[str, Any], shown: str) -> Design:
+    known = {field.name: field.default for field in fields(kind)}
     for name in settings:
         if name not in known:
             raise InputError(
                 f"`{argument}` must have settings of {kind.name}, {', '.join(known)}; got {name!r}."
             )
-    return kind(**settings)
+    try:
+        for name, value in settings.items():
+            _check_number(name, value, known[name])
+        return kind(**settings)
+    except InputError as error:
+        raise _refused(argument, shown, error) from error
+
+
+def _check_number(name: str, value: Any, default: Any) -> None:
+    """Text in the place of a number, which a design from outside need not check itself."""
+    if isinstance(value, str) and isinstance(default, int | float):
+        what = "True or False" if isinstance(default, bool) else "a number"
+        what = "a whole number" if type(default) is int else what
+        raise InputError(f"`{name}` must be {what}, not {value!r}.")
+
+
+def _refused(argument: str, shown: str, error: InputError) -> InputError:
+    """The error about a whole design; what a setting must be is no argument of the caller."""
+    return InputError(f"`{argument}` must not be {shown}: {str(error).replace('`', '')}")
 
 
 ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
+
+
+def _rounds_of(design: Design, n_items: int) -> Rounds | None:
+    """The rounds for a pool within itself; None where it has none."""
+    try:
+        return design.rounds(n_items).within(n_items)
+    except InputError:
+        return None
 
 
 def _outcomes(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, memory
 from fullrank._lib.types import Floats
 from fullrank.designs.design import Design
-from fullrank.designs.probabilities import check_sizes, kernel
+from fullrank.designs.probabilities import check_sizes
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, parse
 
@@ -52,15 +52,15 @@ def expected_metric(
     array([1.   , 1.   , 0.466])
     """
     metric = parse(metric)
-    n_items, n, replacement = _sizes(n_items, design)
+    n_items, n, drawn = _sizes(n_items, design)
     ranks, where = _distinct(true_ranks, n_items)
     whole = metric.k is None or metric.k >= n
-    if metric.promises.share_below and whole and n > 1:
+    if metric.promises.share_below and whole and n > 1 and drawn.uniform:
         values = metric.shape(ranks, n_items)
-    elif metric.promises.reciprocal and whole:
-        values = _expected_ap(ranks, n, n_items, replacement)
+    elif metric.promises.reciprocal and whole and drawn.uniform:
+        values = _expected_ap(ranks, n, n_items, drawn.replacement)
     else:
-        values = _moment(metric.weights(np.arange(1, n + 1), n), ranks, n, n_items, replacement)
+        values = _moment(metric.weights(np.arange(1, n + 1), n), ranks, n, n_items, drawn)
     return np.asarray(values[where])
 
 
@@ -77,11 +77,11 @@ def sampled_metric_std(
     sqrt(sum of Var[M(r) | R]) / number of targets.
     """
     metric = parse(metric)
-    n_items, n, replacement = _sizes(n_items, design)
+    n_items, n, drawn = _sizes(n_items, design)
     ranks, where = _distinct(true_ranks, n_items)
     gains = metric.weights(np.arange(1, n + 1), n)
-    mean = _moment(gains, ranks, n, n_items, replacement)
-    variance = np.maximum(0.0, _moment(gains**2, ranks, n, n_items, replacement) - mean**2)
+    mean = _moment(gains, ranks, n, n_items, drawn)
+    variance = np.maximum(0.0, _moment(gains**2, ranks, n, n_items, drawn) - mean**2)
     return float(np.sqrt(variance[where].sum()) / where.size)
 
 
@@ -105,13 +105,13 @@ def collapse(metric: str | Metric, n_items: int) -> tuple[float, float]:
     )
 
 
-def _sizes(n_items: int, design: str | Design) -> tuple[int, int, bool]:
+def _sizes(n_items: int, design: str | Design) -> tuple[int, int, Design]:
     """Sizes that go together, and that are not beyond every machine."""
     n_items = checks.integer("n_items", n_items, low=1)
     drawn = Design.of(design)
     n_items, n = check_sizes(n_items, drawn.size_for(n_items), drawn.replacement)
     memory.ask("sample_size", 64 * n, f"every rank among {n:,} candidates")
-    return n_items, n, drawn.replacement
+    return n_items, n, drawn
 
 
 def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -125,11 +125,11 @@ def _distinct(true_ranks: ArrayLike, n_items: int) -> tuple[NDArray[np.int64], N
 
 
 def _moment(
-    gains: Floats, ranks: NDArray[np.int64], n: int, n_items: int, replacement: bool
+    gains: Floats, ranks: NDArray[np.int64], n: int, n_items: int, design: Design
 ) -> Floats:
-    step = max(1, _CELLS // n)
+    step, every = max(1, _CELLS // n), np.arange(1, n + 1)
     parts = [
-        kernel(ranks[i : i + step], sample_size=n, n_items=n_items, replacement=replacement) @ gains
+        design.likelihood_at(ranks[i : i + step], every, n, n_items=n_items) @ gains
         for i in range(0, ranks.size, step)
     ]
     return np.concatenate(parts)

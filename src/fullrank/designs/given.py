@@ -245,9 +245,9 @@ def draw_negatives(
     targets: Any,
     n_items: int,
     *,
+    design: str | Design = "sampled:100",
     exclude: Any = None,
     items: Any = None,
-    design: str | Design = "sampled:100",
     rng: RandomState = None,
 ) -> Negatives:
     """Draw the items that `sample_ranks` would draw with the same arguments, to save and share.

@@ -79,6 +79,11 @@ class Rounds:
     @property
     def drawing(self) -> int:
         """The code that the kernels know the way of drawing by."""
+        if type(self).draw is not Rounds.draw:
+            raise InputError(
+                "`device` must be the CPU: this design draws in a way of its own, which no kernel "
+                "for GPUs knows."
+            )
         return WITH if self.replacement else WITHOUT
 
     def limits(self, pool_sizes: Ints) -> Ints:

@@ -65,7 +65,7 @@ def evaluate(
         Items that may be scored in all, for each model; instead of a design. After a pilot with the
         first model, the design is taken that is predicted to err least.
     method : the estimator for samples, as in `estimate`
-    exclude : Interactions, sparse matrix (users × items) or None
+    exclude : Interactions, sparse matrix or tensor (users × items), or None
         Items that are not candidates. "seen" means the items that a split shows of its users, and
         nothing where `data` is not a split; None ranks everything.
     anchor : "auto", None, ExactRanks or a list of them

@@ -136,7 +136,10 @@ class Work:
             design, some = affordable(
                 self.budget, scorer, targets, metric=self.metrics[0], most=some, seed=self.seed
             )
-        per_user = design.cost(self.targets.n_items or ANY)
+        n_items = self.targets.n_items
+        # what cannot be drawn is refused before a model is trained
+        fixed = design if n_items is None or isinstance(design, Exact) else design.drawable(n_items)
+        per_user = fixed.cost(n_items or ANY)
         n_users = some or self.targets.n_users
         size = self.shard_size or usual_size(n_users, per_user, self.device)
         without = self.anchors.refusal(n_users)
@@ -263,6 +266,7 @@ def make_work(
     if isinstance(exclude, str):
         checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
+    exclude = checks.sparse_array(exclude)
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):

@@ -204,7 +204,7 @@ def register(
             f'`multi_target` must be "mean", "first" or None, not {checks.shown(multi_target)}.'
         )
     kind = Kind(
-        says=says or (getattr(gain, "__doc__", None) or name).strip().splitlines()[0],
+        says=says or next(iter((getattr(gain, "__doc__", None) or "").strip().splitlines()), name),
         factor=_mean_factor if multi_target == "mean" else _whole_factor,
         shape=_Shape(name, gain, looks),
         first_only=multi_target == "first",
@@ -251,7 +251,14 @@ class _Shape:
 
     def __call__(self, rank: Floats, offset: Floats, n_items: Floats, n_targets: Floats) -> Floats:
         given = (rank, n_items) if self.looks else (rank,)
-        found = np.asarray(self.gain(*given), dtype=np.float64)
+        try:
+            found = np.asarray(self.gain(*given), dtype=np.float64)
+        except (TypeError, ValueError) as error:  # such as those of a function of one rank
+            what = "arrays of ranks and of numbers of items" if self.looks else "an array of ranks"
+            raise InputError(
+                f"`gain` of {self.name} must take {what} and return an array; it raises "
+                f"{type(error).__name__}: {checks.because(error)}."
+            ) from error
         if found.shape != rank.shape:
             raise InputError(
                 f"`gain` of {self.name} must return one number for each rank, shape {rank.shape}, "

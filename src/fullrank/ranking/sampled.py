@@ -37,9 +37,9 @@ def sample_ranks(
     negatives: Any = None,
     ties: str | None = None,
     weight: ArrayLike | None = None,
+    device: str | None = None,
     n_jobs: int | None = None,
     batch_size: int | None = None,
-    device: str | None = None,
     progress: bool | Progress | None = None,
     rng: RandomState = None,
 ) -> RankSample:
@@ -56,7 +56,7 @@ def sample_ranks(
     targets : Interactions, or a pair (user_rows, item_rows)
         Matched with the scorer as in `rank`. The other targets of a multi-target user are never
         drawn; they are all scored, and the sample records how many of them rank above (`offset`).
-    exclude : Interactions or sparse matrix (users × items), optional
+    exclude : Interactions or sparse matrix or tensor (users × items), optional
         Items that count as below every target, such as training items. A target stays a target.
     items : array of item ids (rows where items have no ids) or boolean mask, optional
         The catalogue; all items of the scorer by default.
@@ -75,15 +75,15 @@ def sample_ranks(
         keyed words, the same at every draw.
     weight : array (n_targets,), optional
         The weights of the targets' users, such as those of `sample_users`; recorded.
-    n_jobs : int, optional
-        Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
-    batch_size : int, optional
-        Users held at once. Speed and memory, never ranks.
     device : None, "cpu" or "cuda"
         "cuda" (or one of several GPUs, such as "cuda:1") ranks there what a factor model, an
         item-item model with a dense matrix or a PyTorch module scores; a module must be there
         itself. The ranks are the same. Item factors or the item-item matrix must fit the
         device's memory, or an `InputError` says so.
+    n_jobs : int, optional
+        Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
+    batch_size : int, optional
+        Users held at once. Speed and memory, never ranks.
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
         An int gives the same draws in every version (`fullrank.designs.draws.seed_key`).

@@ -289,7 +289,7 @@ def _mapped(given: Any) -> tuple[tuple[tuple[float, float], ...], str]:
     sizes = np.unique(given.sample_size)
     if given.n_items is None or given.n_items < 2 or sizes.size > 1 or sizes[0] < 2:
         return (), ""
-    if given.exhausted:
+    if given.exhausted or not given.design.uniform:
         return (), ""
     mapping = fit_beta(given)
     places, shares = mapping.curve(given)

@@ -42,6 +42,13 @@ def as_ranks(
                 kind = type(ranks).__name__
                 raise InputError(f"`{key}` must not be given: the {kind} carries it.")
         return ranks
+    if isinstance(ranks, list | tuple) and any(
+        isinstance(one, RankSample | ExactRanks) for one in ranks
+    ):
+        raise InputError(
+            f"`{name}` must map names of models to their ranks where there are several, as "
+            '{"a": …, "b": …}, not be a list.'
+        )
     if hasattr(ranks, "columns"):
         raise InputError(
             f"`{name}` must be ranks in one dimension, not a table. Read one by "

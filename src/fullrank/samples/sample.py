@@ -281,10 +281,20 @@ class RankSample(tabular.Tabular):
         # sum() starts from 0
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    def take(self, keep: NDArray[np.bool_]) -> RankSample:
-        """The targets where `keep` is true, a user's targets being kept or dropped together."""
+    def take(self, mask: ArrayLike) -> RankSample:
+        """The targets where `mask` is true, a user's targets being kept or dropped together.
+
+        Examples
+        --------
+        >>> sample = RankSample.from_ranks([1, 3, 1], n_items=50, design="sampled:10")
+        >>> sample.take([True, True, False]).rows.rank
+        array([1, 3])
+        """
         if self.rows is None:
             raise InputError("`rows` must be kept to take some of the targets.")
+        keep = checks.mask("mask", mask, self.rows.rank.size)
+        if not keep.any():
+            raise InputError("`mask` must keep at least one target; it is False everywhere.")
         if keep.all():
             return self
         rows = self.rows.take(keep)

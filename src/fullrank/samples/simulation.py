@@ -40,7 +40,7 @@ def simulate(
     ranks = checks.integers(
         "true_ranks", true_ranks, low=1, high=n_items, hint="Ranks are 1-based."
     )
-    drawn = Design.of(design).resolved(n_items)
+    drawn = Design.of(design).settled(n_items)
     rounds = drawn.rounds(n_items)
     if rounds.within(n_items).sizes[-1] < rounds.sizes[-1]:
         raise InputError(

@@ -19,9 +19,9 @@ class ItemItemScorer(CarriesIds):
 
     Parameters
     ----------
-    history : sparse matrix (n_users, n_items) of what each user did, or `Interactions`
-        (every interaction then weighs 1).
-    item_item : array or sparse matrix (n_items, n_items)
+    history : array, sparse matrix or tensor (n_users, n_items) of what each user did,
+        or `Interactions` (every interaction then weighs 1).
+    item_item : array, sparse matrix or tensor (n_items, n_items)
         The score of item i is the sum over the user's items h of history[u, h]·item_item[h, i].
     user_ids, item_ids : arrays (n_users,) and (n_items,), optional
         The id of each row, as in `FactorScorer`; those of the history where it is `Interactions`.
@@ -56,6 +56,7 @@ class ItemItemScorer(CarriesIds):
     ) -> None:
         known = history if _is_interactions(history) else None
         history = _csr("history", history)
+        item_item = checks.sparse_array(item_item)
         sparse = hasattr(item_item, "tocsr")
         matrix = _csr("item_item", item_item) if sparse else checks.as_array("item_item", item_item)
         n_items = history.shape[1]
@@ -148,7 +149,7 @@ def _csr(name: str, value: Any) -> Any:
     if _is_interactions(value):
         return value.matrix(dtype=np.float32, binary=True)
     try:
-        matrix = sparse.csr_array(checks.untorched(name, value))
+        matrix = sparse.csr_array(checks.untorched(name, checks.sparse_array(value)))
     except (TypeError, ValueError):
         raise InputError(
             f"`{name}` must be a sparse matrix or an array, not {type(value).__name__}."

@@ -132,10 +132,10 @@ class ScoreArray(CarriesIds):
 
 
 def as_scorer(
-    obj: Any,
+    model: Any,
     *,
-    n_items: int | None = None,
     n_users: int | None = None,
+    n_items: int | None = None,
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
 ) -> Scorer:
@@ -143,11 +143,11 @@ def as_scorer(
 
     Parameters
     ----------
-    obj : a scorer (returned as it is), a model with a `.scorer()` method, an array or memory map
+    model : a scorer (returned as it is), a model with a `.scorer()` method, an array or memory map
         of scores (n_users, n_items), the path of an ``.npy`` file of them (opened as a memory
         map), a PyTorch module, or a function `f(user_rows, item_rows=None)`
-    n_items : int, needed for functions, and for modules that do not say it
     n_users : int, optional
+    n_items : int, needed for functions, and for modules that do not say it
     user_ids, item_ids : arrays, optional
         The id of each row, as in `FactorScorer`; a scorer that has ids must have these.
 
@@ -163,12 +163,12 @@ def as_scorer(
     items = ids_argument("item_ids", item_ids, n_items)
     n_users = n_users if users is None else users.size
     n_items = n_items if items is None else items.size
-    if _is_module(obj) and not isinstance(obj, Scorer):
+    if _is_module(model) and not isinstance(model, Scorer):
         from fullrank.scorers.torch_module import torch_scorer
 
-        scorer: Scorer = torch_scorer(obj, n_items=n_items, n_users=n_users)
+        scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:
-        scorer = _wrapped(obj, n_items, n_users)
+        scorer = _wrapped(model, n_items, n_users)
     for name, wanted, has in (
         ("n_items", n_items, scorer.n_items),
         ("n_users", n_users, scorer.n_users),

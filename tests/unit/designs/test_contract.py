@@ -140,12 +140,12 @@ def test_text_forms(text: str, design: Design) -> None:
     [
         ("sample:100", r"`design`.*'sampled', 'adaptive', 'exact'.*'sample'"),
         ("popularity:100", r"`design`.*popularity.*uniform"),
-        ("sampled:0", r"`sample_size`.*\b0\b"),
+        ("sampled:0", r"^`design`.*'sampled:0': sample_size must.*\b0\b"),
         ("sampled:100,size=3", r"`design`.*sampled.*'size'"),
         ("sampled:100,sample_size=3", r"`design`.*sampled"),
-        ("adaptive:25,growth=1", r"`growth`.*\b1\b"),
-        ("adaptive:25,limit=5", r"`limit`.*\b25\b.*\b5\b"),
-        ("adaptive:levels=20/10", r"`levels`.*20, 10"),
+        ("adaptive:25,growth=1", r"^`design`.*growth=1': growth must.*\b1\b"),
+        ("adaptive:25,limit=5", r"^`design`.*limit=5': limit must.*start.*\b25\b.*\b5\b"),
+        ("adaptive:levels=20/10", r"^`design`.*: levels must.*20, 10"),
         (100, r"`design`.*\b100\b"),
     ],
 )

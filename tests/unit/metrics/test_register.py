@@ -106,3 +106,16 @@ def test_what_is_no_gain_is_refused(gain, settings, message: str) -> None:
     with pytest.raises(InputError, match=message):
         metrics.register("new", gain, **settings)
     assert "new" not in metrics.names()
+
+
+def test_a_function_of_one_rank_is_told_to_take_an_array() -> None:
+    with pytest.raises(InputError, match=r"`gain` of one.*an array of ranks.*raises ValueError"):
+        metrics.register("one", lambda rank: 1.0 if rank < 3 else 0.0)
+    with pytest.raises(InputError, match=r"`gain` of two.*numbers of items.*raises TypeError"):
+        metrics.register("two", lambda rank: 1.0 / rank, uses_catalogue=True)
+    assert not {"one", "two"} & set(metrics.names())
+
+
+def test_a_metric_needs_a_name() -> None:
+    with pytest.raises(InputError, match=r"`name`.*letter.*''"):
+        metrics.register("", lambda rank: 1.0 / rank)

@@ -163,7 +163,10 @@ BAD = [
         {"offset": 1},
         r"`offset`.*`n_targets`.*3 of 3.*offset\[0\] = 1\b",
     ),
-    ({"design": "sampled:replacement=none"}, r"`replacement`.*True.*False.*\bNone\b"),
+    (
+        {"design": "sampled:replacement=none"},
+        r"^`design`.*: replacement must.*True.*False.*\bNone\b",
+    ),
     ({"design": "sampled:11"}, r"`sample_size`.*\b11\b.*3 of 3.*sample_size\[0\] = 10\b"),
     ({"sample_size": None}, r"`sample_size`.*given"),
     ({"sample_size": None, "design": LEVELS}, r"`sample_size`.*each target"),
@@ -206,6 +209,40 @@ def test_counts_of_ranks_that_are_none(rank, says):
         RankSample.from_counts(
             rank, [1, 2], sample_size=3, n_items=9, design="sampled:replacement=true"
         )
+
+
+@pytest.mark.parametrize("kind", ["list", "array", "series", "tensor"])
+def test_some_of_the_targets(kind, need):
+    whole = sample([1, 3, 2, 3], user=[4, 5, 6, 7])
+    mask = [False, True, False, True]
+    if kind == "series":
+        mask = need("pandas").Series(mask, index=[9, 8, 7, 6])
+    elif kind == "tensor":
+        mask = need("torch").tensor(mask)
+    taken = whole.take(np.array(mask) if kind == "array" else mask)
+    assert taken.rows.user.tolist() == [5, 7]
+    assert taken.rank.tolist() == [3]
+    assert whole.take([True] * 4) is whole
+
+
+@pytest.mark.parametrize(
+    ("mask", "says"),
+    [
+        ([True] * 3, r"`mask`.*each of 4.*\(3,\)"),
+        ([False] * 5, r"`mask`.*each of 4.*\(5,\)"),
+        ([[True]] * 4, r"`mask`.*\(4, 1\)"),
+        (True, r"`mask`.*each of 4"),
+        (None, r"`mask`.*object"),
+        ([0, 1, 1, 0], r"`mask`.*int64"),
+        ([0, 3], r"`mask`.*int64"),
+        (np.ones(4), r"`mask`.*float64"),
+        (list("yyny"), r"`mask`.*text"),
+        ([False] * 4, r"`mask`.*at least one"),
+    ],
+)
+def test_what_is_no_mask_of_the_targets(mask, says):
+    with pytest.raises(InputError, match=says):
+        sample([1, 3, 2, 3]).take(mask)
 
 
 def test_numbers_and_text_do_not_name_the_same_users():

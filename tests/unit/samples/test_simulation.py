@@ -52,7 +52,7 @@ def test_same_seed_same_sample() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(InputError, match=r"`sample_size`.*given"):
+    with pytest.raises(InputError, match=r"^`design`.*'sampled': sample_size must be given"):
         simulate([1], n_items=10, design="sampled")
     with pytest.raises(InputError, match=r"`design`.*`n_items` = 10\b.*\b11\b"):
         simulate([1], n_items=10, design="sampled:11")

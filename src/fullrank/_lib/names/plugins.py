@@ -45,6 +45,20 @@ def from_environment() -> None:
         load((one for one in listed.split(os.pathsep) if one.strip()), argument=VARIABLE)
 
 
+def blamed(error: BaseException) -> str | None:
+    """What failed in a plug-in, as a sentence; None where the error is not of its own making."""
+    frames = traceback.extract_tb(error.__traceback__)
+    package = str(Path(__file__).parents[2])
+    ours = [frame for frame in frames if frame.filename in _loaded or package in frame.filename]
+    if not ours or ours[-1].filename not in _loaded:
+        return None
+    at = ours[-1]
+    return (
+        f"{printable(Path(at.filename).name)} failed in line {at.lineno} with "
+        f"{type(error).__name__}: {because(error)}."
+    )
+
+
 def _import(source: Path, argument: str) -> None:
     name = _module_name(source, argument)
     _loaded[str(source)] = name  # now, for what it registers looks plug-ins up in its turn

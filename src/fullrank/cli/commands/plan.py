@@ -91,6 +91,12 @@ def plan(
     if not samples:
         if reading.n_items is None:
             raise InputError("`--n-items` must be given without a pilot.")
+        if reading.design != "infer" or reading.sample_size is not None:
+            option = "--design" if reading.design != "infer" else "--sample-size"
+            raise InputError(
+                f"`{option}` must be given with `--pilot`, whose ranks it describes. Name the "
+                "designs to compare by `--try sampled:100`."
+            )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
     n_users = whole_number("--users", users)

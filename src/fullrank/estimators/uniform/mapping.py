@@ -150,7 +150,15 @@ def _check(sample: RankSample, size: int | None) -> int:
     check_sample(sample)
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
-        raise InputError("`sample` must have a fixed design of one size for a mapping function.")
+        raise InputError(
+            "`sample` must have a fixed design of one size for a mapping function, not "
+            f"{sample.design}."
+        )
+    if not sample.design.uniform:
+        raise InputError(
+            "`sample` must be of uniform draws for a mapping function; "
+            f"{sample.design} has a likelihood of its own."
+        )
     if size is not None and int(sizes[0]) != size:
         raise InputError(
             f"`sample` must have the mapping's size, {size} candidates, not {sizes[0]}."

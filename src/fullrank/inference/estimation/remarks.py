@@ -86,7 +86,13 @@ def stands_for(
     if isinstance(sample, ExactRanks):
         return {}
     same = np.unique(sample.sample_size).size == 1 and sample.n_items is not None
-    if sample.design.adaptive or sample.several or sample.exhausted or not same:
+    if (
+        sample.design.adaptive
+        or sample.several
+        or sample.exhausted
+        or not same
+        or not sample.design.uniform
+    ):
         return {}
     mapping = fit_beta(sample) if int(sample.sample_size[0]) > 1 else None
     found = {}

@@ -16,7 +16,7 @@ from fullrank.estimators.uniform import mapping
 from fullrank.inference.estimation.doubts import size_doubts
 from fullrank.inference.explanation.result import Explanation, Explanations
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks
+from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.as_ranks import Ranks, as_ranks
 
 _SAYS = {
@@ -64,9 +64,9 @@ def explain(
     if ranks is not None:
         taken = as_ranks(ranks, n_items=n_items, design=design)
         sample = taken.whole_sample() if isinstance(taken, ExactRanks) else taken
-        fitted = mapping.fit_beta(sample)
-        n, items = fitted.sample_size, fitted.n_items
+        n, items = _one_size(sample)
         drawn = sample.design.of_size(n)
+        fitted = mapping.fit_beta(sample) if drawn.uniform else None
     else:
         items = checks.integer("n_items", n_items, low=2)
         if design is None:
@@ -75,7 +75,8 @@ def explain(
         n = checks.integer("sample_size", drawn.size_for(items), low=2)
     true = _shown_ranks(items)
     expected = {m.name: expected_metric(true, m, n_items=items, design=drawn) for m in wanted}
-    stands, why = _stands_for(wanted, n, items, fitted)
+    # the mapping functions are those of uniform draws
+    stands, why = _stands_for(wanted, n, items, fitted) if drawn.uniform else ({}, {})
     return Explanation(
         metrics=tuple(metric.name for metric in wanted),
         sample_size=n,
@@ -91,6 +92,21 @@ def explain(
         why=why,
         notes=() if sample is None else size_doubts([sample]),
     )
+
+
+def _one_size(sample: RankSample) -> tuple[int, int]:
+    """Candidates and items, which all targets share."""
+    sizes = np.unique(sample.sample_size)
+    if sample.design.adaptive or sizes.size != 1:
+        raise InputError(
+            "`ranks` must have the same number of candidates for every target to be explained; "
+            f"the design {sample.design} gives {sizes[0]:,} to {sizes[-1]:,}."
+        )
+    if sample.n_items is None:
+        raise InputError(
+            "`ranks` must have one catalogue for all users to be explained; their own differ."
+        )
+    return int(sizes[0]), sample.n_items
 
 
 def _stands_for(
