@@ -166,7 +166,8 @@ class Counting:
     def share(self) -> float:
         """The share of the items that were multiplied, over users."""
         assert self.count.leaving is not None
-        return float(self.count.leaving.scored.mean() / self.count.job.size)
+        scored, n_items = self.count.leaving.scored, self.count.job.size
+        return float(np.where(scored < 0, n_items, scored).mean() / n_items)
 
 
 def counts(limits: dict[str, float], rounds: int, scale: float) -> list[dict[str, Any]]:

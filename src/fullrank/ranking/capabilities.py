@@ -1,7 +1,7 @@
 """What a scorer offers, and the count that goes with it: the one table of ranking.
 
-A kernel is given what the scorer's method returns, never the scorer itself, and nothing here asks
-for a class. Whatever offers none of these is asked for its `scores`.
+A kernel is given what the scorer's method returns, never the scorer itself, and nothing here looks
+at a class. A scorer that offers none of these is called for its `scores`.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ def make_order(
     catalogue: Ints | None,
     exclusion: Exclusion | None,
 ) -> Order:
-    """The order that was asked for, checked; `proxy` is the one that it names, in the same rows."""
+    """Check the requested order; `proxy` is the scorer that it names, in the same rows."""
     n_items = scorer.n_items
     items = np.arange(n_items) if catalogue is None else catalogue
     usual = _by_popularity(items, n_items, exclusion)

@@ -15,7 +15,7 @@ _USERS, _ITEMS = 7, 5
 
 
 def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
-    """Run a scorer through the contract: the same scores however they are asked for.
+    """Run a scorer through the contract: the same scores for any form of the call.
 
     Parameters
     ----------

@@ -45,7 +45,7 @@ def demo(
 
     screen = Console(highlight=False)
     show(result, Console(highlight=False, width=max(80, min(screen.width, 100))))
-    common.say(f"\n{missing}" if missing else f"\nThe same as pictures: {report}")
+    common.say(f"\n{missing}" if missing else f"\nFigures: {report}")
 
 
 def _write(result: Demo, report: Path) -> str | None:

@@ -162,7 +162,7 @@ Netflix has withdrawn it; get its files by hand.
     """
     dataset = DATASETS[checks.choice("name", name, DATASETS)]
     if not dataset.urls:
-        why = dataset.by_hand.removeprefix("no: ") or "nobody is known to give it out"
+        why = dataset.by_hand.removeprefix("no: ") or "no source is known"
         raise InputError(f"`name` must be a data set that can be fetched; {name} cannot: {why}.")
     from fullrank.data.sets import download as _download  # with it comes all of https
 

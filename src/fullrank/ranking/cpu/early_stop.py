@@ -6,7 +6,7 @@ greater, equal and, with ties="random", before. These counts over some of the ca
 over all from below, and the rank 1 + offset + greater + ties rises with each of them. So a target
 with a rank above K is out for certain, and a user leaves with the best of the targets.
 
-Nobody who stays is approximated: a user whose target is within K meets the whole catalogue. Blocks
+Ranks within K are not approximated: a user with a target within K meets the whole catalogue. Blocks
 grow with what has been seen, so that the scores of few users still fill a batch, and no user is
 given more than about a quarter beyond what was needed.
 """

@@ -174,20 +174,24 @@ class Count:
         undecided = 0
         if not self.job.fast:  # before the count, so that counts in between are not too high
             self._take_excluded(blocks)
-        several = self.leaving is not None and self.rows.user.size * blocks.raw.shape[0] > WORTH
+        n_items = int(blocks.raw.shape[0])
+        several = self.leaving is not None and self.rows.user.size * n_items > WORTH
         for begin, end in rounds(blocks.n_blocks, several):
             if self.rows.user.size:
                 undecided += self._count_range(blocks, begin, end)
-            if self.leaving is not None and self.rows.user.size:
-                items = min(end * self.tile.items, blocks.raw.shape[0]) - begin * self.tile.items
-                left = self.leaving.left(
-                    self.rows, self.row_user, items, self.greater, self.equal, self.before
-                )
-                if left.user.size < self.rows.user.size:
-                    self.rows, self.row_user = left, self._send(left.user)
+            if several and self.rows.user.size:
+                self._let_leave(min(end * self.tile.items, n_items) - begin * self.tile.items)
         if self.job.fast:
             self._take_excluded(blocks)
         return undecided
+
+    def _let_leave(self, n_items: int) -> None:
+        """Drop the rows of users whose targets are all out, after a round of `n_items`."""
+        assert self.leaving is not None
+        self.leaving.note(n_items, self.greater, self.equal, self.before)
+        left = self.leaving.left(self.rows, self.row_user)
+        if left.user.size < self.rows.user.size:
+            self.rows, self.row_user = left, self._send(left.user)
 
     def _count_range(self, blocks: Blocks, begin: int, end: int) -> int:
         """All rows against the blocks begin, begin + 1, …, end - 1."""

@@ -45,8 +45,8 @@ class Leaving:
         counts.mark[:] = mark
         others, offset = between_targets(counts, t, job.policy, job.key)
         self.user_of = np.repeat(np.arange(t.users.size), np.diff(t.starts))
-        self.scored = np.zeros(t.users.size, np.int64)
         self._done = 0
+        self.scored = np.full(t.users.size, -1, np.int64)  # of users who left
         # twice the rank by the counts of non-targets, which may be half a number
         none = np.zeros_like(offset)
         ties = {"mean": others.equal, "best": none, "worst": 2 * others.equal,
@@ -55,29 +55,32 @@ class Leaving:
         self._user = to_device(torch, self.user_of, device)
         self.out = torch.zeros(t.order.size, dtype=torch.bool, device=device)
 
-    def left(
-        self, rows: Rows, row_user: Any, items: int, greater: Any, equal: Any, before: Any
-    ) -> Rows:
-        """The rows whose users stay after a round of so many `items`."""
-        torch, policy = self.torch, self.job.policy
-        self._done += items
-        self.scored[rows.user] = self._done
+    def note(self, n_items: int, greater: Any, equal: Any, before: Any) -> None:
+        """Count a round of `n_items`, and note which targets are out by the counts so far."""
+        self._done += n_items
         twice = self._base + 2 * greater
-        if policy == "random":
+        if self.job.policy == "random":
             twice += 2 * before
-        elif policy != "best":
-            twice += equal if policy == "mean" else 2 * equal
+        elif self.job.policy != "best":
+            twice += equal if self.job.policy == "mean" else 2 * equal
         # for good: later pieces of the items take off excluded ones that were not counted
         self.out |= twice > 2 * self.max_rank
-        inside = torch.zeros(self.scored.size, dtype=torch.int32, device=self.out.device)
+
+    def left(self, rows: Rows, row_user: Any) -> Rows:
+        """The rows of users with a target that may be within `max_rank`."""
+        inside = self.torch.zeros(self.scored.size, dtype=self.torch.int32, device=self.out.device)
         inside.scatter_add_(0, self._user, (~self.out).int())
         stays = (inside[row_user] > 0).cpu().numpy()
-        return rows if stays.all() else rows.take(stays)
+        if stays.all():
+            return rows
+        self.scored[rows.user[~stays]] = self._done
+        return rows.take(stays)
 
     def begin_again(self) -> None:
-        """Nobody is out, and nothing scored."""
+        """Forget who is out and what was scored."""
         self.out.zero_()
-        self.scored[:] = self._done = 0
+        self._done = 0
+        self.scored[:] = -1
 
     def tell(self, counts: Counts) -> None:
         """Add to the counts which targets are out, and how many candidates were scored."""
@@ -86,5 +89,6 @@ class Leaving:
             t, n_items=self.job.scorer.n_items, items=self.job.catalogue,
             exclusion=self.job.exclusion,
         )[t.order]  # fmt: skip
+        scored = self.scored[self.user_of]
         counts.out[:] = self.out.cpu().numpy()
-        counts.scored[:] = np.minimum(self.scored[self.user_of], most)
+        counts.scored[:] = np.where(scored < 0, most, np.minimum(scored, most))
