@@ -381,7 +381,7 @@ def _made(argument: str, kind: type[Design], settings: dict[str, Any]) -> Design
     return kind(**settings)
 
 
-ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
+ONE_BASED = "Ranks are 1-based and count the target among the candidates."
 
 
 def _outcomes(

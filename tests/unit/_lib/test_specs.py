@@ -75,7 +75,7 @@ def test_factors_need_a_name_of_their_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"design": "exakt"}, r"`design`.*'exact', 'sampled'.*'exakt'"),
+        ({"design": "exakt"}, r"`design`.*'exact'.*'sampled'.*'exakt'"),
         ({"design": 3}, r"`design`.*'sampled:100'.*\b3\b"),
         ({"design": "sampled:1"}, r"`sample_size`.*\b1\b"),
         ({"n_users": 0}, r"`n_users`.*\b0\b"),
@@ -100,5 +100,5 @@ def test_engines_from_text() -> None:
 
 
 def test_pairs() -> None:
-    with pytest.raises(InputError, match=r"`--column`.*key=value.*'user'"):
+    with pytest.raises(InputError, match=r"`--column`.*ROLE=NAME.*'user'"):
         pairs_of("--column", ["user"])

@@ -63,7 +63,7 @@ def test_what_needs_uniform_draws_refuses_strata() -> None:
     sample = sample_of(STRATA)
     with pytest.raises(InputError, match=r"`sample`.*strata"):
         estimate(sample, metrics="recall@10")
-    with pytest.raises(InputError, match=r"`sample`.*strata"):
+    with pytest.raises(InputError, match=r"`ranks`.*strata"):
         bounds(sample, "recall@10")
     with pytest.raises(InputError, match=r"`rows`.*strata"):
         sample.without_rows()
