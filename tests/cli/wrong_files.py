@@ -170,6 +170,10 @@ WRONG: dict[str, Wrong] = {
         r"1 of 2 is not, the first in line 3 of .*: 0\. The column is 'svd'\.",
         "--column", "rank=pop,svd",
     ),
+    "a wide file with a gap": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,\n",
+        r"no missing values.*line 3 of .*The column is 'svd'", "--column", "rank=pop,svd",
+    ),
     "a wide file, one column not of ranks": _estimate(
         "wide.csv", "user,pop,svd\na,0,2\nb,2,3\n",
         r"one column per model by `--column rank=pop,svd`",

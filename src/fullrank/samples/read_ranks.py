@@ -271,7 +271,10 @@ class _Layout:
         import pyarrow as pa
 
         table, sizes = self.table, self.given.get("sample_size")
-        rank = table.integers("rank", piece.column(f"rank {name}"), start)
+        try:
+            rank = table.integers("rank", piece.column(f"rank {name}"), start)
+        except InputError as error:
+            raise InputError(f"{error} The column is {name!r}.") from None
         if sizes is None:
             sizes = table.integers("sample_size", piece.column("sample_size"), start)
         hint = f"The column is {name!r}. {ONE_BASED}"
@@ -340,13 +343,15 @@ def _wide(
     rest = [name for name in table.names if name not in wanted.values() and name not in leave_out]
     rest = [name for name in rest if name.lower() not in _INDEX and "unnamed" not in name.lower()]
     limit = sizes.get("sample_size")
-    fit = [] if table.headless() else [name for name in rest if _can_be_ranks(table, name, limit)]
+    whole = table.whole({name: name for name in rest}) if rest and not table.headless() else None
+    numeric = [name for name in rest if whole is not None and _is_numeric(whole.column(name))]
+    fit = [name for name in numeric if whole is not None and _are_ranks(whole.column(name), limit)]
     if "model" not in wanted and 1 < len(fit) == len(rest):
         return fit
     if not fit:
         raise table.missing("rank")
     hint = f"name it by `columns={{'rank': {fit[0]!r}}}`"
-    several = fit if len(fit) > 1 else [name for name in rest if _is_numeric(table, name)]
+    several = fit if len(fit) > 1 else numeric
     if len(several) > 1 and "model" not in wanted:
         hint += f", or for one column per model by `columns={{'rank': {','.join(several)!r}}}`"
     raise InputError(
@@ -355,24 +360,19 @@ def _wide(
     )
 
 
-def _can_be_ranks(table: Table, name: str, limit: int | None) -> bool:
-    """Whether a column holds whole numbers from 1 to the sample size, nothing missing."""
-    import pyarrow as pa
-
-    column = table.whole({"rank": name}).column("rank")
-    kind = column.type
-    if column.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+def _are_ranks(column: Any, limit: int | None) -> bool:
+    """Whether numbers are whole, from 1 to the sample size, and nothing is missing."""
+    if column.null_count:
         return False
     values = column.to_numpy()
     whole = (values == np.floor(values)) & (values >= 1)
     return bool(values.size and (whole & (values <= (limit or np.inf))).all())
 
 
-def _is_numeric(table: Table, name: str) -> bool:
+def _is_numeric(column: Any) -> bool:
     import pyarrow as pa
 
-    kind = table.whole({"rank": name}).column("rank").type
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
 def _given(
