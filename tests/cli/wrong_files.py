@@ -202,6 +202,10 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "user,rank,n_targets,offset\na,3,2,0\nb,4,1,0\n",
         r"column n_targets.*user a, first in line 2 of .*has 1, not 2.*`--leave-out user`",
     ),
+    "an offset below 0": _estimate(
+        "ranks.csv", "user,rank,n_targets,offset\na,3,1,-1\n",
+        r"column offset must be at least 0.*line 2 of .*-1",
+    ),
     "seeds of different users": _estimate(
         "ranks.csv", "user,seed,rank\na,1,3\nb,2,4\n", r"column user must name the same users"
     ),
@@ -217,6 +221,12 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not blanks"
     ),
     "an unknown suffix": _estimate("ranks.dat", "rank\n3\n", r"`RANKS` must end in .*not '\.dat'"),
+    "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate them"),
+    "a score that is text": Wrong(
+        "run.trec", b"q1 Q0 d1 1 high x\n",
+        ("estimate", "FILE", "--truth", "qrels", "--n-items", "50"),
+        r"column score must be a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
+    ),
     "a zip": _estimate("ranks.csv.zip", b"PK\x03\x04", r"`RANKS` must end in .*Unpack it first"),
     "bytes": _estimate("ranks.csv", bytes(range(1, 256)) * 20, r"`RANKS` must be a CSV file"),
     "a packed Parquet file": _estimate(
@@ -257,6 +267,10 @@ WRONG: dict[str, Wrong] = {
     "another size than the design's": _estimate(
         "ranks.csv", "rank\n3\n", r"`--sample-size` must be 20, as `--design` says, not 10",
         "--design", "sampled:20",
+    ),
+    "exact ranks that are sampled": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--sample-size` must be all items of an exact design.*10",
+        "--design", "exact",
     ),
     "a design's setting": _estimate(
         "ranks.csv", "rank\n3\n", r"`--design` must have settings that fit 'sampled:x'",

@@ -493,6 +493,9 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
             found[role] = table.ids(role, column)
     if "weight" in found:
         table.reject("weight", found["weight"], ~(found["weight"] >= 0), "be at least 0")
+    for role, low in (("n_targets", 1), ("offset", 0)):
+        if role in found:
+            table.reject(role, found[role], found[role] < low, f"be at least {low}")
     for role, value in layout.given.items():
         found[role] = np.broadcast_to(np.int64(value), len(whole))
     rank, size = found["rank"], found["sample_size"]

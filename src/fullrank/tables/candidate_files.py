@@ -206,5 +206,17 @@ def _words(path: Path, names: Sequence[str], form: str, argument: str = "path") 
 def _real(columns: Columns, path: Path, name: str = "score") -> Any:
     try:
         return columns[name].astype(np.float64)
-    except ValueError as error:
-        raise InputError(f"`{name}` must be a number in every line of {path}; {error}.") from None
+    except ValueError:
+        bad = next((one for one in columns[name].tolist() if not _is_number(one)), "")
+        raise InputError(
+            f"`{name}` must be a number in every line of {printable(path)}; one has "
+            f"{printable(bad)[:40]!r}."
+        ) from None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

@@ -168,6 +168,8 @@ class Table:
             hint = "the first line must name the columns"
         elif isinstance(self.source, Text) and re.search(r"\S\s", only):
             hint = "a comma, semicolon, tab or bar must separate them, not blanks"
+        elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
+            hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
         return InputError(
             f"`{role}` must be in {printable(self.path)}, whose columns are "
             f"{listed(self.names) or 'none'}: {hint}."
