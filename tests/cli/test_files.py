@@ -1,4 +1,4 @@
-"""Files that people have: every format, wide files, seeds, two files; and forty that are wrong."""
+"""Files that people have: every format, wide files, seeds, two files; and ninety that are wrong."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def test_a_wrong_file_is_answered_with_what_to_do(
     assert re.search(wrong.says, done.err), done.err
     for word in re.findall(r"`([^`]*)`", done.err):  # options and places, never arguments
         assert word.startswith("--") or word.isupper(), done.err
-    assert [one.name for one in tmp_path.iterdir()] == [wrong.name]
+    assert {one.name for one in tmp_path.iterdir()} == {wrong.name, *wrong.beside}
 
 
-def test_there_are_thirty_and_more() -> None:
-    assert len(WRONG) >= 30
+def test_there_are_ninety_and_more() -> None:
+    assert len(WRONG) >= 90
 
 
 # ---- formats ----
@@ -374,8 +374,8 @@ def test_train_and_test_in_two_files(fullrank: Any, tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     marked = tmp_path / "marked.csv"
     rows = [(u, i) for u in range(12) for i in range(u, u + 4)]
-    learned = [f"{u},{i}" for u, i in rows if i % 4]
-    held = [f"{u},{i}" for u, i in rows if i % 4 == 0]
+    learned = [f"{u},{i}" for u, i in rows if (u + i) % 4]
+    held = [f"{u},{i}" for u, i in rows if (u + i) % 4 == 0]
     train.write_text("user,item\n" + "\n".join(learned) + "\n")
     test.write_text("user,item\n" + "\n".join(held) + "\n")
     marked.write_text(
@@ -399,7 +399,8 @@ def test_ids_of_two_files_meet(tmp_path: Path) -> None:
     train, test = tmp_path / "train.csv", tmp_path / "test.csv"
     train.write_text("user,item\n1,7\n2,8\n")
     test.write_text("user,item\n1,007\n")
-    split = read_split({"train": train, "test": test})
+    with pytest.warns(DataWarning, match=r"1 of 1 items of the test part are not in the train"):
+        split = read_split({"train": train, "test": test})
     assert split.train.item_ids.tolist() == ["007", "7", "8"]
     typed_ = tmp_path / "test.parquet"
     pq.write_table(pa.table({"user": [1], "item": ["8"]}), typed_)
@@ -418,3 +419,136 @@ def test_numbers_as_people_type_them(fullrank: Any, tmp_path: Path) -> None:
     for text in ("1e4", "1E+4", "10_000", "10,000", "1.0e4"):
         done = fullrank("estimate", path, "--sample-size", 10, "--n-items", text, "--json")
         assert json.loads(done.out)["n_items"] == 10_000
+
+
+# ---- scored candidates ----
+
+SCORES = {"a": {"x": 0.9, "y": 0.8, "z": 0.1}, "b": {"x": 0.2, "y": 0.7, "w": 0.3}}
+TARGETS = {"a": "y", "b": "x"}  # ranks 2 and 3 of 3
+
+
+def _scored(folder: Path) -> dict[str, tuple[Any, ...]]:
+    """The same candidates and targets as people write them, and what is typed."""
+    rows = [(u, i, s, int(TARGETS[u] == i)) for u, one in SCORES.items() for i, s in one.items()]
+    run = "".join(f"{u} Q0 {i} 1 {s} sys\n" for u, i, s, _ in rows)
+    qrels = "".join(f"{u} 0 {i} 1\n" for u, i in TARGETS.items())
+    others = {u: [i for i in one if i != TARGETS[u]] for u, one in SCORES.items()}
+    negative = "".join("\t".join([f"({u},{TARGETS[u]})", *others[u]]) + "\n" for u in others)
+    labelled = "".join(f"{u},{i},{s},{hit}\n" for u, i, s, hit in rows)
+    texts = {
+        "run.trec": run,
+        "run.trec.gz": run,
+        "qrels.txt": qrels,
+        "qrels.gz": qrels,
+        "ncf.test.negative": negative,
+        "ncf.test.negative.gz": negative,
+        "ncf.test.rating": "".join(f"{u}\t{i}\t5\t1\n" for u, i in TARGETS.items()),
+        "targets.inter": "user_id:token\titem_id:token\n"
+        + "".join(f"{u}\t{i}\n" for u, i in TARGETS.items()),
+        "labelled.csv": "user,item,score,label\n" + labelled,
+        "named.csv": "who,what,logit,hit\n" + labelled,
+        "scores.csv": "user,item,score\n" + "".join(f"{u},{i},{s}\n" for u, i, s, _ in rows),
+    }
+    for name, text in texts.items():
+        raw = text.encode()
+        (folder / name).write_bytes(gzip.compress(raw) if name.endswith(".gz") else raw)
+    columns = "user=who", "item=what", "score=logit", "label=hit"
+    named = [word for one in columns for word in ("--column", one)]
+    return {
+        "a run": ("run.trec", "--qrels", "qrels.txt"),
+        "a packed run": ("run.trec.gz", "--qrels", "qrels.gz"),
+        "NCF's negatives": ("scores.csv", "--truth", "ncf.test.negative"),
+        "packed negatives": ("scores.csv", "--truth", "ncf.test.negative.gz"),
+        "NCF's ratings": ("scores.csv", "--truth", "ncf.test.rating"),
+        "RecBole's targets": ("run.trec", "--truth", "targets.inter"),
+        "labels": ("labelled.csv",),
+        "labels by other names": ("named.csv", *named),
+    }
+
+
+@pytest.mark.parametrize("name", [
+    "a run", "a packed run", "NCF's negatives", "packed negatives", "NCF's ratings",
+    "RecBole's targets", "labels", "labels by other names",
+])  # fmt: skip
+def test_scored_candidates_are_ranked(fullrank: Any, tmp_path: Path, name: str) -> None:
+    words = _scored(tmp_path)[name]
+    paths = [tmp_path / one for one in words if "." in one]
+    typed_ = [tmp_path / one if "." in one else one for one in words]
+    done: list[Any] = []
+    ask = ("--n-items", 50, "-m", "recall@2", "-m", "recall@1", "-m", "rr", "--json")
+    opens = opens_of(paths[0], lambda: done.append(fullrank("estimate", *typed_, *ask)))
+    assert done[0].code == 0, done[0].err
+    naive = [one["naive"] for one in json.loads(done[0].out)["metrics"]]
+    assert naive == pytest.approx([1 / 2, 0, (1 / 2 + 1 / 3) / 2])
+    assert opens == 1
+    for other in paths[1:]:
+        assert opens_of(other, lambda: fullrank("estimate", *typed_, *ask)) == 1
+
+
+# ---- ids of several files ----
+
+
+def test_ids_of_text_files_meet_when_models_are_compared(fullrank: Any, tmp_path: Path) -> None:
+    """All ids of one file are whole numbers, one of the other's is not: both are text."""
+    one, two = tmp_path / "one.csv", tmp_path / "two.csv"
+    one.write_text("user,rank\n1,3\n2,4\n3,5\n")
+    two.write_text("user,rank\nann,9\n3,1\n2,1\n1,8\n")
+    ask = (*SIZES, "-m", "recall@4", "--method", "naive")
+    done = fullrank("compare", one, two, *ask, "--json")
+    assert done.code == 0, done.err
+    content = json.loads(done.out)
+    assert content["paired"] is True
+    (difference,) = content["differences"]
+    sign = 1 if difference["first"] == "one" else -1
+    assert sign * difference["estimate"] == pytest.approx((1 - 0 + 1 - 1 + 0 - 1) / 3)
+    assert opens_of(one, lambda: fullrank("compare", one, two, *ask)) == 1
+    seeds = tmp_path / "seeds.csv"
+    seeds.write_text("user,seed,rank\n1,1,3\n2,1,4\n3,1,5\n1,2,3\n2,2,4\n3,2,5\n")
+    again = fullrank("compare", seeds, two, *SIZES, "-m", "recall@4")
+    assert again.code == 0, again.err
+    assert "3 users in common" in again.out
+    naive = fullrank("compare", seeds, two, *ask)
+    assert '`--method` must not be "naive" for several seeds' in naive.err
+
+
+def test_users_that_the_train_part_lacks(tmp_path: Path) -> None:
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("user,item\n1,7\n2,8\n")
+    test.write_text("user,item\n1,8\n3,7\n")
+    with pytest.warns(DataWarning, match=r"1 of 2 users of the test part are not in the train"):
+        read_split({"train": train, "test": test})
+
+
+def test_the_ids_of_book_crossing_find_their_factors(fullrank: Any, tmp_path: Path) -> None:
+    """Two quoted Latin-1 files, factors in another order: the same as numpy."""
+    rng = np.random.default_rng(0)
+    users = [f"zoë {u}" for u in range(30)]
+    items = [f"{i:09d}X" for i in range(40)]
+    rows = {u: rng.choice(40, 6, replace=False) for u in range(30)}
+    for name, part in {"train": slice(2, 6), "test": slice(0, 2)}.items():
+        lines = ['"User-ID";"ISBN";"Book-Rating"']
+        lines += [f'"{users[u]}";"{items[i]}";"5"' for u in rows for i in rows[u][part]]
+        (tmp_path / f"{name}.csv").write_bytes("\n".join(lines).encode("latin-1"))
+    left, right = rng.normal(size=(30, 3)), rng.normal(size=(40, 3))
+    scores = left @ right.T
+    mixed, turned = rng.permutation(30), rng.permutation(40)
+    np.save(tmp_path / "u.npy", left[mixed])
+    np.save(tmp_path / "i.npy", right[turned])
+    (tmp_path / "u.txt").write_text("\n".join(users[u] for u in mixed), encoding="utf-8")
+    (tmp_path / "i.txt").write_text("\n".join(items[i] for i in turned), encoding="utf-8")
+    # a target is ranked among what the user has not seen, the other target included
+    expected = []
+    for u in rows:
+        others = np.setdiff1d(np.arange(40), rows[u][2:])
+        expected.append(
+            np.mean([(scores[u, others] > scores[u, i]).sum() < 5 for i in rows[u][:2]])
+        )
+    done = fullrank(
+        "evaluate", "--train", tmp_path / "train.csv", "--test", tmp_path / "test.csv",
+        "--factors", f"mine={tmp_path / 'u.npy'},{tmp_path / 'i.npy'}",
+        "--user-ids", tmp_path / "u.txt", "--item-ids", tmp_path / "i.txt",
+        "-m", "recall@5", "--json", "--encoding", "latin-1",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    (model,) = json.loads(done.out)["models"]
+    assert model["metrics"][0]["estimate"] == pytest.approx(float(np.mean(expected)))

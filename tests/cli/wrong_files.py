@@ -10,8 +10,8 @@ import io
 import json
 import sys
 import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -25,8 +25,9 @@ class Wrong:
 
     name: str  # of the file
     content: bytes
-    words: tuple[str, ...]  # "FILE" stands for its path
+    words: tuple[str, ...]  # "FILE" stands for its path, and so do the names of files beside it
     says: str  # a pattern: the option to type, or what to change
+    beside: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def _npy(array: np.ndarray) -> bytes:  # type: ignore[type-arg]
@@ -39,6 +40,28 @@ def _estimate(name: str, content: str | bytes, says: str, *words: str, sizes: bo
     raw = content if isinstance(content, bytes) else content.encode()
     typed = ("estimate", "FILE", *(SIZES if sizes else ()), *words)
     return Wrong(name, raw, typed, says)
+
+
+def _scored(content: str, says: str, *words: str) -> Wrong:
+    return Wrong("scores.csv", content.encode(), ("estimate", "FILE", *words), says)
+
+
+def _parts(train: str, test: str, says: str, *words: str) -> Wrong:
+    typed_ = ("evaluate", "--train", "FILE", "--test", "test.csv", "--model", "popularity", *words)
+    return Wrong("train.csv", train.encode(), typed_, says, {"test.csv": test.encode()})
+
+
+def _compare(name: str, first: bytes, other: str, second: bytes, says: str, *words: str) -> Wrong:
+    return Wrong(name, first, ("compare", "FILE", other, *SIZES, *words), says, {other: second})
+
+
+def _parquet(**columns: list[object]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    out = io.BytesIO()
+    pq.write_table(pa.table(columns), out)
+    return out.getvalue()
 
 
 def _evaluate(name: str, content: str | bytes, says: str, *words: str) -> Wrong:
@@ -137,6 +160,207 @@ WRONG: dict[str, Wrong] = {
         r"`--train` must be given",
     ),
     "data and parts": _evaluate("plays.csv", USERS, r"`--train` must not be given", "--train", "x"),
+    # ---- several columns of ranks ----
+    "a wide file with text": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,x\n",
+        r"column rank must hold numbers.*line 3 of .*'x'", "--column", "rank=pop,svd",
+    ),
+    "a wide file from 0": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,0\n",
+        r"1 of 2 is not, the first in line 3 of .*: 0\. The column is 'svd'\.",
+        "--column", "rank=pop,svd",
+    ),
+    "a wide file with a gap": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,\n",
+        r"no missing values.*line 3 of .*The column is 'svd'", "--column", "rank=pop,svd",
+    ),
+    "a wide file, one column not of ranks": _estimate(
+        "wide.csv", "user,pop,svd\na,0,2\nb,2,3\n",
+        r"one column per model by `--column rank=pop,svd`",
+    ),
+    "one column of ranks named twice": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,3\n",
+        r"`--column` must name each column of ranks once, not pop, pop", "--column", "rank=pop,pop",
+    ),
+    "two columns for the ranks": _estimate(
+        "wide.csv", "user,pop,svd\na,1,2\nb,2,3\n", r"`--column rank=pop,svd`",
+        "--column", "rank=pop", "--column", "rank=svd",
+    ),
+    "a column for two roles": _estimate(
+        "ranks.csv", "user,rank\na,3\n", r"`--column` must not name 'rank' for another role",
+        "--column", "user=rank",
+    ),
+    "a column named for two roles": _estimate(
+        "ranks.csv", "who,r\na,3\n", r"`--column` must name each column for one role; 'r'",
+        "--column", "user=r", "--column", "rank=r",
+    ),
+    # ---- rows ----
+    "a weight below 0": _estimate(
+        "ranks.csv", "rank,weight\n3,1\n4,-1\n", r"column weight must be at least 0.*line 3 of"
+    ),
+    "targets that are missing": _estimate(
+        "ranks.csv", "user,rank,n_targets,offset\na,3,2,0\nb,4,1,0\n",
+        r"column n_targets.*user a, first in line 2 of .*has 1, not 2.*`--leave-out user`",
+    ),
+    "an offset below 0": _estimate(
+        "ranks.csv", "user,rank,n_targets,offset\na,3,1,-1\n",
+        r"column offset must be at least 0.*line 2 of .*-1",
+    ),
+    "seeds of different users": _estimate(
+        "ranks.csv", "user,seed,rank\na,1,3\nb,2,4\n", r"column user must name the same users"
+    ),
+    "seeds without users": _estimate(
+        "ranks.csv", "seed,rank\n1,3\n2,4\n", r"several seeds.*`--column user=NAME`"
+    ),
+    "thousands": _estimate(
+        "ranks.csv", 'rank;user\n"1,003";a\n', r"'1,003'.*thousands no sign"
+    ),
+    "NaN": _estimate("ranks.csv", "rank\n3\nNaN\n", r"column rank must have no missing.*line 3 of"),
+    # ---- formats ----
+    "blanks between columns": _estimate(
+        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not blanks"
+    ),
+    "an unknown suffix": _estimate("ranks.dat", "rank\n3\n", r"`RANKS` must end in .*not '\.dat'"),
+    "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate them"),
+    "a score that is text": Wrong(
+        "run.trec", b"q1 Q0 d1 1 high x\n",
+        ("estimate", "FILE", "--truth", "qrels", "--n-items", "50"),
+        r"column score must be a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
+    ),
+    "a zip": _estimate("ranks.csv.zip", b"PK\x03\x04", r"`RANKS` must end in .*Unpack it first"),
+    "bytes": _estimate("ranks.csv", bytes(range(1, 256)) * 20, r"`RANKS` must be a CSV file"),
+    "a packed Parquet file": _estimate(
+        "ranks.parquet.gz", gzip.compress(_parquet(rank=[1, 2])), r"`RANKS`.*packed once more"
+    ),
+    "text in another encoding than said": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--encoding` must be that of .*not utf-16",
+        "--encoding", "utf-16",
+    ),
+    "JSON in UTF-16": _estimate(
+        "ranks.json", '[{"rank": 3}]'.encode("utf-16"), r"`RANKS` must be a JSON file in UTF-8"
+    ),
+    "JSON that is null": _estimate("ranks.json", "null", r"`RANKS`.*list of records"),
+    "JSON that pandas splits": _estimate(
+        "ranks.json", '{"columns": ["rank"], "index": [0], "data": [[1]]}',
+        r"`RANKS` must hold a list of records, .*orient='records'",
+    ),
+    "JSON with ids of two types": _estimate(
+        "ranks.json", '[{"rank": 1, "user": 7}, {"rank": 2, "user": "7"}]',
+        r"`RANKS`.*fields of one type each.*'7'",
+    ),
+    "JSON that is not of records": _estimate(
+        "ranks.json", '[{"rank": 1}, 5]', r"`RANKS` must hold a list of records"
+    ),
+    "JSON called JSON Lines": _estimate(
+        "ranks.jsonl", '[{"rank": 3}]', r"one record on each line.*Call it \.json\."
+    ),
+    "JSON Lines without a line": _estimate("ranks.jsonl", "\n", r"`RANKS` must hold a table"),
+    # ---- sizes and designs ----
+    "a size that is not whole": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--sample-size` must be a whole number, not '1\.5'",
+        "--sample-size", "1.5", "--n-items", "50", sizes=False,
+    ),
+    "a size below 0": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--n-items` must be a whole number, not '-5'",
+        "--sample-size", "10", "--n-items", "-5", sizes=False,
+    ),
+    "another size than the design's": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--sample-size` must be 20, as `--design` says, not 10",
+        "--design", "sampled:20",
+    ),
+    "exact ranks that are sampled": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--sample-size` must be all items of an exact design.*10",
+        "--design", "exact",
+    ),
+    "a design's setting": _estimate(
+        "ranks.csv", "rank\n3\n", r"`--design` must have settings that fit 'sampled:x'",
+        "--design", "sampled:x",
+    ),
+    # ---- scored candidates ----
+    "scores without targets": _scored(
+        "user,item,score\na,1,.3\na,2,.4\n", r"`--truth` must be given, .*`--column label=NAME`",
+        "--n-items", "50",
+    ),
+    "scores without a catalogue": _scored(
+        "user,item,score,label\na,1,.3,1\na,2,.4,0\n", r"`--n-items` must be given"
+    ),
+    "qrels that are not there": _scored(
+        "user,item,score\na,1,.3\n", r"`--truth` must name a file; .*none\.txt does not exist",
+        "--n-items", "50", "--truth", "none.txt",
+    ),
+    "qrels that are none": Wrong(
+        "run.trec", b"q1 Q0 d1 1 0.5 x\n", ("estimate", "FILE", "--truth", "FILE", *SIZES),
+        r"`--truth` must hold lines like 'query 0 document relevance'",
+    ),
+    # ---- interactions ----
+    "no interactions": _evaluate("plays.csv", "user,item\n", r"`DATA` must hold at least one"),
+    "an empty file of interactions": _evaluate("plays.csv", "", r"`DATA` must hold a table"),
+    "a missing user": _evaluate("plays.csv", "user,item\na,1\n,2\n", r"column user.*line 3 of"),
+    "ratings that are text": _evaluate(
+        "plays.csv", "user,item,rating\na,1,5\na,2,good\n", r"column value.*line 3 of .*'good'"
+    ),
+    "ratings with decimal commas": _evaluate(
+        "plays.csv", "user;item;rating\na;1;3,5\na;2;4,0\n", r"line 2 of .*'3,5'.*need a point"
+    ),
+    "ids that are not whole": Wrong(
+        "plays.parquet", _parquet(user=[1.5, 2.0], item=[1, 2]),
+        ("evaluate", "FILE", "--model", "popularity"), r"column user.*row 1 of .*1\.5",
+    ),
+    "one interaction each": _evaluate(
+        "plays.csv", "user,item\na,1\nb,2\n", r"`DATA` must have a user with at least 2"
+    ),
+    "a part that is missing": _evaluate(
+        "plays.csv", "user,item,part\na,1,train\na,2,\nb,1,test\n",
+        r"`--column split=NAME`.*without missing values.*line 3 of",
+    ),
+    "one part alone": _evaluate(
+        "plays.csv", "user,item,part\na,1,train\na,2,train\n",
+        r"`--column split=NAME` must name a column that says .*it says 'train'",
+    ),
+    "a role named twice": _evaluate(
+        "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",
+        "--column", "user=user", "--column", "user=item",
+    ),
+    "a setting of the split": _evaluate(
+        "plays.csv", USERS, r"`--split` must have settings that fit ratio: test",
+        "--split", "ratio:test=2",
+    ),
+    "more candidates than items": _evaluate(
+        "plays.csv", USERS, r"`--design` must be at most 3 candidates.*1000",
+        "--design", "sampled:1000",
+    ),
+    "factors that are not there": Wrong(
+        "plays.csv", USERS.encode(), ("evaluate", "FILE", "--factors", "m=none.npy,none.npy"),
+        r"`--factors` must name a file; none\.npy",
+    ),
+    "a saved model that is not there": _evaluate(
+        "plays.csv", USERS, r"`--model` must name a file; none\.safetensors",
+        "--model", "none.safetensors",
+    ),
+    # ---- two files ----
+    "two files of different users": _parts(
+        "user,item\n1,10\n2,11\n", "user,item\n7,10\n8,11\n",
+        r"`--test` must hold users of the train part; none of its 2 users.*written alike",
+    ),
+    "two files, ids written otherwise": _parts(
+        "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first being u1"
+    ),
+    "no test interactions": _parts(
+        "user,item\n1,10\n", "user,item\n", r"`--test` must hold at least one interaction"
+    ),
+    "no train interactions": _parts(
+        "user,item\n", "user,item\n1,10\n", r"`--train` must hold at least one interaction"
+    ),
+    "an empty test file": _parts("user,item\n1,10\n", "", r"`--test` must hold a table"),
+    "models of a number and a text": _compare(
+        "a.parquet", _parquet(user=[7, 8], rank=[1, 2]),
+        "b.parquet", _parquet(user=["7", "8"], rank=[1, 2]),
+        r"column user.*number in .*a\.parquet and text in .*b\.parquet",
+    ),
+    "pairs without names": _compare(
+        "a.csv", b"rank\n1\n2\n", "b.csv", b"rank\n1\n2\n",
+        r"`--paired`.*a column that is called user", "--paired",
+    ),
     "a report that is no page": _estimate(
         "ranks.csv", "rank\n3\n", r"`--report` must end in \.html", "--report", "rep.pdf"
     ),
@@ -148,9 +372,11 @@ WRONG: dict[str, Wrong] = {
 
 def typed(wrong: Wrong, folder: Path) -> list[str]:
     """Write the file and give the words of the command."""
-    path = folder / wrong.name
-    path.write_bytes(wrong.content)
-    return [str(path) if word == "FILE" else word for word in wrong.words]
+    contents = {wrong.name: wrong.content, **wrong.beside}
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    names = {"FILE": wrong.name} | {name: name for name in contents}
+    return [str(folder / names[word]) if word in names else word for word in wrong.words]
 
 
 def main(run: Callable[[list[str]], tuple[int, str]]) -> None:

@@ -53,15 +53,15 @@ def replacing(path: PathLike) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def existing(path: PathLike) -> Path:
-    """The path of a file that is there and is a file."""
+def existing(path: PathLike, argument: str = "path") -> Path:
+    """The path of a file that is there and is a file; `argument` is what errors call it."""
     source = _path(path)
     shown = printable(source)
-    with _reachable(shown):
+    with _reachable(shown, argument):
         if not source.exists():
-            raise InputError(f"`path` must name a file; {shown} does not exist.")
+            raise InputError(f"`{argument}` must name a file; {shown} does not exist.")
         if not source.is_file():
-            raise InputError(f"`path` must name a file; {shown} is not one.")
+            raise InputError(f"`{argument}` must name a file; {shown} is not one.")
     return source
 
 
@@ -73,13 +73,13 @@ def _path(path: Any) -> Path:
 
 
 @contextlib.contextmanager
-def _reachable(shown: str) -> Iterator[None]:
+def _reachable(shown: str, argument: str = "path") -> Iterator[None]:
     """Names that are too long, and folders that may not be looked into."""
     try:
         yield
     except OSError as error:
         raise InputError(
-            f"`path` must name a file that can be reached; {shown} is not: {reason(error)}."
+            f"`{argument}` must name a file that can be reached; {shown} is not: {reason(error)}."
         ) from error
 
 

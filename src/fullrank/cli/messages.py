@@ -15,7 +15,8 @@ _SAME = {
     "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
     "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
     "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
-    "results": "files", "n_users": "users", "name": "data",
+    "results": "files", "n_users": "users", "name": "data", "interactions": "data",
+    "ranks": "files", "sample_size": "design",
 }  # fmt: skip
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
@@ -64,11 +65,12 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
     name = found[1]
     if name in columns:
         return f"the column {name}"
-    if name in ("path", "frame", "table", "text"):
+    if name in ("path", "frame", "table", "text") or (name == "folder" and "out" not in known):
         param = next((known[one] for one in _FILES if one in known), None)
         if param is None:
             return "the path"
     else:
+        name = "out" if name == "folder" else name
         param = known.get(name, known.get(_SAME.get(name, name)))
     return found[0] if param is None else f"`{_typed(param)}`"
 

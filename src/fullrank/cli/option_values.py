@@ -38,20 +38,46 @@ def engine_of(text: str) -> Engine:
 
 
 def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:
-    """A mapping from ``key=value`` texts.
+    """A mapping from ``role=name`` texts, each role once.
 
     Examples
     --------
     >>> pairs_of("--column", ["user=uid", "item=movie"])
     {'user': 'uid', 'item': 'movie'}
     """
-    found = {}
+    found: dict[str, str] = {}
     for text in texts:
         key, equals, value = text.partition("=")
         if not equals or not key or not value:
-            raise InputError(f"`{option}` must be written as key=value, not {text!r}.")
+            raise InputError(f"`{option}` must be written as ROLE=NAME, not {text!r}.")
+        if key in found:
+            both = f"{found[key]}, {value}" if found[key] != value else value
+            several = f"; for one column per model: `{option} rank={found[key]},{value}`"
+            raise InputError(
+                f"`{option}` must name one column for {key}, not {both}"
+                f"{several if key == 'rank' else ''}."
+            )
         found[key] = value
     return found
+
+
+def checked_design(option: str, text: str | None) -> None:
+    """Refuse a text that is not a design, by the option that it was given to.
+
+    Of a wrong setting the library names the setting, which may be an option of its own here.
+    """
+    from fullrank.designs import Design
+    from fullrank.designs.inferred import INFER
+
+    if text is None or text == INFER:
+        return
+    try:
+        Design.of(text, argument=option)
+    except InputError as error:
+        if str(error).startswith(f"`{option}`"):
+            raise
+        why = str(error).replace("`", "")
+        raise InputError(f"`{option}` must have settings that fit {text!r}: {why}") from error
 
 
 def sources_of(data: str | None, **parts: str | None) -> tuple[Any, str]:

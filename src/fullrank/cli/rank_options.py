@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +18,6 @@ import typer
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
-    from fullrank.samples import RankSample
     from fullrank.samples.read_ranks import Ranks
 
 _PANEL = "How the ranks were made"
@@ -161,9 +161,9 @@ class Reading:
         from fullrank.tables.candidate_files import has_scores
         from fullrank.tables.table import open_table
 
-        for one in (path, self.truth):
-            if one is not None and not os.access(_files.existing(one), os.R_OK):
-                raise InputError(f"`path` must be readable; {one} is not.")
+        for argument, one in (("path", path), ("truth", self.truth)):
+            if one is not None and not os.access(_files.existing(one, argument), os.R_OK):
+                raise InputError(f"`{argument}` must be readable; {one} is not.")
         sizes, columns = self._columns()
         scored = {
             "columns": columns, "ties": self.ties, "rng": seed, "encoding": self.encoding,
@@ -174,7 +174,8 @@ class Reading:
         else:
             self._must_be_table(path)
             with open_table(path, encoding=self.encoding) as table:
-                if not is_own(table) and "rank" not in columns and has_scores(table):
+                scores = {"score", "label"} & set(columns) or has_scores(table)
+                if not is_own(table) and "rank" not in columns and scores:
                     found = read_candidates(table, **scored, **self._numbers())
                 else:
                     found = read_ranks(
@@ -199,14 +200,14 @@ class Reading:
         return shlex.join(words)
 
     def _must_be_table(self, path: Path) -> None:
+        from fullrank.tables.candidate_files import is_run
         from fullrank.tables.table import SUFFIXES, kind, unknown
 
-        if kind(path) in (".xls", ".xlsx", ".ods"):
-            raise unknown(path)
         if kind(path) not in SUFFIXES:
+            if not is_run(path):
+                raise unknown(path)
             raise InputError(
-                f"`--truth` must be given for {path} if it is a TREC run; a table of ranks ends in "
-                f"{', '.join(SUFFIXES)}."
+                f"`--truth` must be given for {path}, which is a TREC run: a file of qrels."
             )
 
     def _numbers(self) -> dict[str, Any]:
@@ -217,6 +218,9 @@ class Reading:
         }
 
     def _design(self) -> dict[str, Any]:
+        from fullrank.cli.option_values import checked_design
+
+        checked_design("--design", self.design)
         return {"design": self.design, "excluded": self._excluded()}
 
     def _excluded(self) -> bool | None:
@@ -249,6 +253,8 @@ class Reading:
         sizes: dict[str, Any] = {}
         for role, text in (("sample_size", self.sample_size), ("n_items", self.n_items)):
             sizes[role] = _whole(text)
+            if text is not None and sizes[role] is None and _is_number(text):
+                whole_number(f"--{role.replace('_', '-')}", text)
             if text is not None and sizes[role] is None:
                 columns[role] = text
         return sizes, columns
@@ -327,7 +333,8 @@ def read_models(
     for path, one in read:
         for name in one.samples:
             where.setdefault(name, []).append(path)
-    found: dict[str, RankSample] = {}
+    found: dict[str, Any] = {}
+    labels: dict[str, Path] = {}
     for path, one in read:
         for name, sample in one.samples.items():
             label = name if len(where[name]) == 1 else f"{name} ({_tag(path, where[name])})"
@@ -336,7 +343,8 @@ def read_models(
                     f"`FILES` must tell models apart; {label!r} is there twice. Name a file as "
                     f"NAME={path}."
                 )
-            found[label] = sample
+            found[label], labels[label] = sample, Source.of(path).path
+    found = _alike(found, labels)
     splits = {str(path): one.split for path, one in read if one.split is not None}
     differ = len(set(splits.values())) > 1  # and then the notes of runs, their splits, are one
     notes = dict.fromkeys(n for _, one in read if not (differ and one.split) for n in one.notes)
@@ -344,6 +352,53 @@ def read_models(
         shown = "; ".join(f"{path}, {how}" for path, how in splits.items())
         notes[f"The runs were split differently: {shown}."] = None
     return Ranks(samples=found, notes=tuple(notes))
+
+
+def _alike(samples: dict[str, Any], paths: Mapping[str, Path]) -> dict[str, Any]:
+    """Samples whose ids meet: where those of one file are text, so are those of every text file.
+
+    A file whose ids are all whole numbers is read as if they were numbers, which only the other
+    files can tell. Files with types of their own are taken at their word: there, 7 is not "7".
+    """
+    from fullrank.tables.table import TEXT, kind
+
+    for role in ("user", "item"):
+        whole = {name: _is_whole(one, role) for name, one in samples.items()}
+        if not {True, False} <= set(whole.values()):
+            continue
+        strict = [name for name, yes in whole.items() if yes and kind(paths[name]) not in TEXT]
+        if strict:
+            other = next(name for name, yes in whole.items() if yes is False)
+            raise InputError(
+                f"`{role}` must be numbers in every file or text in every file; it is a number in "
+                f"{paths[strict[0]]} and text in {paths[other]}."
+            )
+        samples = {
+            name: _with_text(one, role) if whole[name] else one for name, one in samples.items()
+        }
+    return samples
+
+
+def _is_whole(sample: Any, role: str) -> bool | None:
+    """Whether the ids of a sample are numbers; None where it has none."""
+    from fullrank.samples import Seeds
+
+    sample = sample.first if isinstance(sample, Seeds) else sample
+    ids = getattr(getattr(sample, "rows", sample), role, None)
+    return None if ids is None else ids.dtype.kind in "iu"
+
+
+def _with_text(sample: Any, role: str) -> Any:
+    """A sample with ids of text."""
+    import numpy as np
+
+    from fullrank.samples import Seeds
+
+    if isinstance(sample, Seeds):
+        return replace(sample, samples={n: _with_text(s, role) for n, s in sample.samples.items()})
+    ids = getattr(sample.rows, role).astype(np.str_)
+    ids.flags.writeable = False
+    return replace(sample, rows=replace(sample.rows, **{role: ids}))
 
 
 def _tag(path: Path, others: list[Path]) -> str:
@@ -385,11 +440,19 @@ def _whole(text: str | None) -> int | None:
     return None
 
 
+def _is_number(text: str) -> bool:
+    """Whether a text can only be meant as a number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
+
+
 def whole_number(option: str, text: str | None) -> int | None:
     """A whole number as people type it."""
     number = _whole(text)
     if text is not None and number is None:
-        raise InputError(f"`{option}` must be a whole number here, not {text!r}.")
+        raise InputError(f"`{option}` must be a whole number, not {text!r}.")
     return number
 
 

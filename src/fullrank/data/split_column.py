@@ -82,6 +82,8 @@ def read_split(
         label: Interactions._pack(table.where(part == code)) for code, label in enumerate(labels)
     }
     _warn_of_overlap(parts)
+    if isinstance(source, Mapping):
+        _check_that_files_meet(parts["train"], parts["test"])
     share = checks.real("valid", valid, low=0, high=1)
     if share:
         if "valid" in parts or "fold_in" in parts:
@@ -140,6 +142,31 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
         )
     codes = np.array([labels.index(one) for one in parts], np.int32)
     return codes[part], labels
+
+
+def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
+    """Refuse two files without a common user, and say what else of the test part is new."""
+    known, asked = train.user_counts() > 0, test.user_counts() > 0
+    new = asked & ~known
+    if (new == asked).all():
+        first = test.user_ids[int(np.argmax(asked))]
+        raise InputError(
+            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is "
+            f"there, the first being {checks.printable(first)}. Are the ids written alike?"
+        )
+    said = []
+    if new.any():
+        said.append(f"{int(new.sum()):,} of {int(asked.sum()):,} users")
+    known, asked = train.item_counts() > 0, test.item_counts() > 0
+    new = asked & ~known
+    if (new == asked).all():
+        said.append(f"{int(asked.sum()):,} of {int(asked.sum()):,} items")
+    if said:
+        warnings.warn(
+            f"{' and '.join(said)} of the test part are not in the train part.",
+            DataWarning,
+            stacklevel=3,
+        )
 
 
 def _warn_of_overlap(parts: dict[str, Interactions]) -> None:

@@ -433,7 +433,7 @@ def _refused(argument: str, shown: str, error: InputError) -> InputError:
     return InputError(f"`{argument}` must not be {shown}: {str(error).replace('`', '')}")
 
 
-ONE_BASED = "Ranks are 1-based, the target counted among the candidates."
+ONE_BASED = "Ranks are 1-based and count the target among the candidates."
 
 
 def _rounds_of(design: Design, n_items: int) -> Rounds | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fullrank._lib import checks
+from fullrank._lib.types import Ints
 from fullrank.designs.design import Design, register
 from fullrank.designs.rounds import Rounds
 
@@ -42,6 +43,15 @@ class Exact(Design):
 
     def rounds(self, n_items: int, sample_size: int | None = None) -> Rounds:
         return Rounds((n_items,), ())
+
+    def check(self, rank: Ints, sample_size: Ints, pool: Ints) -> None:
+        """As of every design; and nothing was left undrawn."""
+        super().check(rank, sample_size, pool)
+        few = sample_size < pool
+        checks.reject(
+            "sample_size", sample_size, few, "be all items of an exact design",
+            "Fewer candidates are a sample: `design='sampled'`.",
+        )  # fmt: skip
 
     def describe(self) -> str:
         return "every item" if self.max_rank is None else f"every item, ranks up to {self.max_rank}"

@@ -124,7 +124,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     """The checked content of ``run.json``."""
     path = folder / MANIFEST
     if not folder.is_dir() or not path.is_file():
-        raise InputError(f"`folder` must be one that evaluate wrote; {folder} has no {MANIFEST}.")
+        raise InputError(
+            f"`folder` must be a folder that evaluate wrote; {folder} has no {MANIFEST}."
+        )
     try:
         head = json.loads(path.read_text("utf-8"))
         if head["kind"] != KIND:

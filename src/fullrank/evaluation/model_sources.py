@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fullrank import models
+from fullrank._lib.files import existing
 from fullrank._lib.fingerprints import file_fingerprint, fingerprint
 from fullrank._lib.specs import parse_spec
 from fullrank.data import Interactions, Split
@@ -236,7 +237,7 @@ def _foreign_scorer(name: str, model: Any, train: Interactions, history: Interac
 
 
 def _saved(name: str, path: Path, split: Split) -> Entry:
-    model = models.load(path)
+    model = models.load(existing(path, "models"))
     about = {"kind": "saved", "about": repr(model), "fingerprint": file_fingerprint(path)}
     scorer = _with_history(model, split.history)
     _warn_of_leak(name, model, split)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,7 +83,7 @@ def read_candidates(
     source = path if isinstance(path, Table) else existing(path)
     path = source.path if isinstance(source, Table) else source
     scored = read_scored(source, columns or {}, items=truth is not None, encoding=encoding)
-    told = None if truth is None else read_truth(existing(truth), encoding)
+    told = None if truth is None else read_truth(existing(truth, "truth"), encoding)
     random = generator(rng)
     listed = {
         model: _targets(columns, told, path, truth, ties, random)
@@ -97,7 +98,7 @@ def read_candidates(
         )
     )
     found, notes = infer_design(rank, drawn, pool, design=design)
-    if excluded is None and truth is not None and lists_unseen(existing(truth)):
+    if excluded is None and truth is not None and lists_unseen(Path(truth)):
         excluded, notes = True, (*notes, _UNSEEN)
     if excluded is not None:
         found = found.with_(excluded=excluded)
@@ -218,8 +219,8 @@ def _labelled(
     if told is None:
         if "label" not in scored:
             raise InputError(
-                f"`truth` must be given: {path} has no column label that says which candidates "
-                "are targets."
+                f"`truth` must be given, or the column that says which candidates are targets by "
+                f"`columns={{'label': 'NAME'}}`: {path} has no column label."
             )
         relevant = scored["label"] > 0
         missing = 0

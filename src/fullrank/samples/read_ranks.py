@@ -203,7 +203,7 @@ def _own(table: Table, rows: bool | None) -> RankSample | ExactRanks | None:
             return sample.anchored(sample_files.anchor_of(head))
     whole = table.whole(names)
     if not len(whole):
-        raise InputError(f"`path` must hold at least one rank; {table.path} is empty.")
+        raise table.empty("rank")
     sample = sample_files.from_columns(head, whole)
     return sample.without_rows() if rows is False else sample
 
@@ -248,19 +248,39 @@ class _Layout:
         """What is read: of a wide file, every column of ranks under its own name."""
         return {**self.wanted, **{f"rank {name}": name for name in self.wide}}
 
-    def long(self, piece: Any) -> Any:
-        """A piece with a column of ranks, whatever it had."""
+    def long(self, pieces: Iterable[Any]) -> Iterator[Any]:
+        """The pieces of the file with a column of ranks, whatever they had."""
         import pyarrow as pa
 
-        if not self.wide:
-            return piece
-        others = piece.select(list(self.wanted))
-        parts = []
-        for name in self.wide:
-            model = pa.array([name] * len(piece), pa.string())
-            part = others.append_column("rank", piece.column(f"rank {name}"))
-            parts.append(part.append_column("model", model))
-        return pa.concat_tables(parts, promote_options="permissive")
+        start = 0
+        for piece in pieces:
+            if not self.wide:
+                yield piece
+                continue
+            others = piece.select(list(self.wanted))
+            parts = []
+            for name in self.wide:
+                rank = self._checked(name, piece, start)
+                model = pa.array([name] * len(piece), pa.string())
+                parts.append(others.append_column("rank", rank).append_column("model", model))
+            yield pa.concat_tables(parts)
+            start += len(piece)
+
+    def _checked(self, name: str, piece: Any, start: int) -> Any:
+        """A column of ranks of a wide file, in which the rows are still those of the file."""
+        import pyarrow as pa
+
+        table, sizes = self.table, self.given.get("sample_size")
+        try:
+            rank = table.integers("rank", piece.column(f"rank {name}"), start)
+        except InputError as error:
+            raise InputError(f"{error} The column is {name!r}.") from None
+        if sizes is None:
+            sizes = table.integers("sample_size", piece.column("sample_size"), start)
+        hint = f"The column is {name!r}. {ONE_BASED}"
+        table.reject("rank", rank, rank < 1, "be at least 1", hint, start)
+        table.reject("rank", rank, rank > sizes, "be at most the sample size", hint, start)
+        return pa.array(rank)
 
 
 def _layout(
@@ -279,12 +299,17 @@ def _layout(
     if not isinstance(asked["rank"], str):
         asked["rank"] = None
         wide = [table.find("rank", name) for name in wide]
+        if len(set(wide)) < len(wide):
+            raise InputError(
+                f"`columns` must name each column of ranks once, not {', '.join(wide)}."
+            )
     wanted = table.resolve(asked, without=(*leave_out, *wide))
     for name in columns.values():
         if name in leave_out:
             raise InputError("`leave_out` must not name a column that is to be read.")
     if sizes["sample_size"] is None and "sample_size" not in wanted and not _open(design):
         sizes = {**sizes, "sample_size": getattr(Design.of(design), "sample_size", None)}
+    _check_sizes(sizes["sample_size"], design)
     notes: tuple[str, ...] = ()
     if "rank" not in wanted and not wide:
         wide = _wide(table, wanted, leave_out, sizes)
@@ -299,6 +324,13 @@ def _layout(
     return _Layout(table=table, wanted=wanted, given=given, wide=tuple(wide), notes=notes)
 
 
+def _check_sizes(sample_size: int | None, design: str | Design) -> None:
+    """A size that is given must be that of the design, if this has one."""
+    own = None if _open(design) else getattr(Design.of(design), "sample_size", None)
+    if sample_size is not None and own is not None and sample_size != own:
+        raise InputError(f"`sample_size` must be {own:,}, as `design` says, not {sample_size:,}.")
+
+
 def _wide(
     table: Table,
     wanted: Mapping[str, str],
@@ -311,31 +343,36 @@ def _wide(
     rest = [name for name in table.names if name not in wanted.values() and name not in leave_out]
     rest = [name for name in rest if name.lower() not in _INDEX and "unnamed" not in name.lower()]
     limit = sizes.get("sample_size")
-    fit = [] if table.headless() else [name for name in rest if _can_be_ranks(table, name, limit)]
+    whole = table.whole({name: name for name in rest}) if rest and not table.headless() else None
+    numeric = [name for name in rest if whole is not None and _is_numeric(whole.column(name))]
+    fit = [name for name in numeric if whole is not None and _are_ranks(whole.column(name), limit)]
     if "model" not in wanted and 1 < len(fit) == len(rest):
         return fit
     if not fit:
         raise table.missing("rank")
     hint = f"name it by `columns={{'rank': {fit[0]!r}}}`"
-    if len(fit) > 1 and "model" not in wanted:
-        hint += f", or for one column per model by `columns={{'rank': {','.join(fit)!r}}}`"
+    several = fit if len(fit) > 1 else numeric
+    if len(several) > 1 and "model" not in wanted:
+        hint += f", or for one column per model by `columns={{'rank': {','.join(several)!r}}}`"
     raise InputError(
         f"`rank` must be in {checks.printable(table.path)}, whose columns are "
         f"{listed(table.names)}: {hint}."
     )
 
 
-def _can_be_ranks(table: Table, name: str, limit: int | None) -> bool:
-    """Whether a column holds whole numbers from 1 to the sample size, nothing missing."""
-    import pyarrow as pa
-
-    column = table.whole({"rank": name}).column("rank")
-    kind = column.type
-    if column.null_count or not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+def _are_ranks(column: Any, limit: int | None) -> bool:
+    """Whether numbers are whole, from 1 to the sample size, and nothing is missing."""
+    if column.null_count:
         return False
     values = column.to_numpy()
     whole = (values == np.floor(values)) & (values >= 1)
     return bool(values.size and (whole & (values <= (limit or np.inf))).all())
+
+
+def _is_numeric(column: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(column.type) or pa.types.is_floating(column.type))
 
 
 def _given(
@@ -368,9 +405,8 @@ def _read(
         checks.flag("rows", rows)
     table, tally, columns = layout.table, None, None
     if rows is not True and "seed" not in layout.wanted:
-        tally = _tallied(
-            table, map(layout.long, table.pieces(_counted_roles(layout))), layout.given
-        )
+        pieces = table.pieces(_counted_roles(layout))
+        tally = _tallied(table, layout.long(pieces), layout.given)
         own = np.unique(tally.outcomes["n_items"].to_numpy()).size > 1
         if rows is None and (tally.needs_rows or own):
             tally = None
@@ -443,9 +479,9 @@ def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]
 def _loaded(layout: _Layout) -> dict[str, Array]:
     """Every column that has a role, checked where only the file can say what is wrong."""
     table = layout.table
-    whole = layout.long(table.whole(layout.columns()))
+    (whole,) = layout.long([table.whole(layout.columns())])
     if not len(whole):
-        raise InputError(f"`path` must hold at least one rank; {table.path} is empty.")
+        raise table.empty("rank")
     found: dict[str, Array] = {}
     for role in whole.column_names:
         column = whole.column(role)
@@ -455,6 +491,11 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
             found[role] = table.numbers(role, column)
         else:
             found[role] = table.ids(role, column)
+    if "weight" in found:
+        table.reject("weight", found["weight"], ~(found["weight"] >= 0), "be at least 0")
+    for role, low in (("n_targets", 1), ("offset", 0)):
+        if role in found:
+            table.reject(role, found[role], found[role] < low, f"be at least {low}")
     for role, value in layout.given.items():
         found[role] = np.broadcast_to(np.int64(value), len(whole))
     rank, size = found["rank"], found["sample_size"]
@@ -471,14 +512,19 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
 
 def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     """A user with several rows needs to be explained: several targets, or several seeds."""
-    if "user" not in columns or "n_targets" in columns:
+    if "user" not in columns:
         return
     keys = [columns[name] for name in ("model", "seed", "user") if name in columns]
     codes = np.zeros(keys[0].size, np.int64)
     for key in keys:
         values, code = np.unique(key, return_inverse=True)
         codes = codes * values.size + code
-    _, first, number = np.unique(codes, return_index=True, return_counts=True)
+    _, first, place, number = np.unique(
+        codes, return_index=True, return_inverse=True, return_counts=True
+    )
+    if "n_targets" in columns:
+        _reject_counts(table, columns, number[place])
+        return
     again = number > 1
     if not again.any():
         return
@@ -491,6 +537,20 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
         f"has {n} rows, the first in {table.where(at)} of {table.path}."
         f"{'' if 'seed' in columns else seeds} To count every row as a user of its own, add "
         "`leave_out='user'`."
+    )
+
+
+def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> None:
+    """The targets of a user must all be there."""
+    wrong = number != columns["n_targets"]
+    if not wrong.any():
+        return
+    at = int(np.argmax(wrong))
+    raise InputError(
+        f"`n_targets` must say how many rows the user has; user "
+        f"{checks.printable(columns['user'][at])}, first in {table.where(at)} of {table.path}, has "
+        f"{number[at]:,}, not {columns['n_targets'][at]:,}. To count every row as a user of its "
+        "own, add `leave_out='user'`."
     )
 
 

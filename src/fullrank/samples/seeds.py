@@ -72,7 +72,7 @@ def _common(samples: dict[str, RankSample]) -> tuple[dict[str, RankSample], tupl
         seed: np.array([pair[0] not in out for pair in one.tolist()]) for seed, one in pairs.items()
     }
     if not all(one.any() for one in keep.values()):
-        raise InputError("`samples` must be of the same users; no user is in all of the seeds.")
+        raise InputError("`user` must name the same users for every seed; none is in all of them.")
     users = len({pair[0] for pair in every})
     note = f"{len(out):,} of {users:,} users are not in every seed, or with other items: left out."
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)
@@ -83,7 +83,8 @@ def _pairs(seed: str, sample: Any) -> Any:
     rows = getattr(sample, "rows", None)
     if rows is None or rows.user is None:
         raise InputError(
-            f"`user` must name the users where there are several seeds; seed {seed} does not."
+            f"`user` must name the users where there are several seeds; seed {seed} has no names: "
+            "name their column by `columns={'user': 'NAME'}`."
         )
     items = rows.user if rows.item is None else rows.item
     found = np.empty(rows.user.size, object)

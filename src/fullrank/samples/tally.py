@@ -59,6 +59,8 @@ class Tally:
             )
         if "weight" in piece.column_names:
             weight = self.table.numbers("weight", piece.column("weight"), self.n_rows)
+            wrong = ~(weight >= 0)
+            self.table.reject("weight", weight, wrong, "be at least 0", start=self.n_rows)
             columns["weight"] = weight.astype(np.float64, copy=False)
         part = _counted(columns) if len(piece) else _grouped(columns)
         self._check(part, columns)
@@ -73,7 +75,7 @@ class Tally:
         for must, (number, row, value) in self._bad.items():
             raise self.table.wrong("rank", must, number, self.n_rows, row, value, ONE_BASED)
         if not self.n_rows:
-            raise InputError(f"`path` must hold at least one rank; {self.table.path} is empty.")
+            raise self.table.empty("rank")
         self.outcomes = self._merged()
         if self._users:
             keys = np.concatenate(self._users)

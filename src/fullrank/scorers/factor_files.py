@@ -76,7 +76,8 @@ class FactorFiles:
     def __post_init__(self) -> None:
         checks.choice("similarity", self.similarity, SIMILARITIES)
         for name in self._names:
-            object.__setattr__(self, name, files.existing(getattr(self, name)))
+            said = "factors" if name in _SIDES else name
+            object.__setattr__(self, name, files.existing(getattr(self, name), said))
         for side in _SIDES:
             path = getattr(self, side)
             if path.suffix.lower() not in SUFFIXES:

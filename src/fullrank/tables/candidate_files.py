@@ -5,6 +5,7 @@ Ids are text, whatever they look like, so that those of two files meet.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +16,16 @@ import numpy as np
 from fullrank._lib.files import existing
 from fullrank._lib.text import because, printable
 from fullrank.errors import InputError
-from fullrank.tables.table import AUTO, SUFFIXES, Table, kind, open_table
+from fullrank.tables.table import (
+    AUTO,
+    SUFFIXES,
+    Table,
+    kind,
+    open_table,
+    packing,
+    unpacked,
+    unreadable,
+)
 
 Columns = dict[str, Any]
 
@@ -43,16 +53,17 @@ def read_scored(
 
 def read_truth(path: Path, encoding: str | None = None) -> Columns:
     """The user and item of every target."""
+    said = "truth"  # what the readers call the file
     if lists_unseen(path):
-        heads = [(line.user, line.item) for line in ncf_lines(path)]
+        heads = [(line.user, line.item) for line in ncf_lines(path, said)]
         return dict(zip(("user", "item"), map(np.array, zip(*heads, strict=True)), strict=True))
-    if path.name.endswith(".rating"):
-        columns = _words(path, _RATING, "user item rating timestamp")
+    if _name(path).endswith(".rating"):
+        columns = _words(path, _RATING, "user item rating timestamp", said)
         return {"user": columns["user"], "item": columns["item"]}
     if is_table(path):
-        columns = _table(path, {}, ("user", "item"), ("label",), encoding)
+        columns = _table(path, {}, ("user", "item"), ("label",), encoding, said)
     else:
-        columns = _words(path, _QRELS, "query 0 document relevance")
+        columns = _words(path, _QRELS, "query 0 document relevance", said)
         columns["label"] = _real(columns, path, "label")
     if "label" in columns:
         target = columns["label"] > 0
@@ -65,16 +76,33 @@ def is_table(path: Path) -> bool:
     return kind(path) in SUFFIXES and kind(path) != ".txt"
 
 
+def is_run(path: Path) -> bool:
+    """Whether the first line of a file looks like that of a TREC run."""
+    try:
+        with open(path, "rb") as handle:
+            head = unpacked(path, handle).read(4096)
+    except Exception:  # packed, and broken
+        return False
+    return any(len(line.split()) == len(_RUN) for line in head.splitlines()[:1])
+
+
 def lists_unseen(path: Path) -> bool:
     """Whether the candidates beside a file of targets are items that the user has not seen."""
-    return path.name.endswith(".negative")
+    return _name(path).endswith(".negative")
+
+
+def _name(path: Path) -> str:
+    """The name of a file without the suffix that says how it is packed."""
+    return path.name[: len(path.name) - len(packing(path))]
 
 
 def has_scores(table: Table) -> bool:
-    """Whether a table holds scores and labels of candidates instead of ranks."""
-    if table.guess("rank") is not None:
+    """Whether a table holds scores of candidates instead of ranks."""
+    if table.guess("rank") is not None or table.guess("score") is None:
         return False
-    return all(table.guess(role) is not None for role in ("user", "score", "label"))
+    return table.guess("user") is not None and (
+        table.guess("label") is not None or table.guess("item") is not None
+    )
 
 
 class Line(NamedTuple):
@@ -86,27 +114,30 @@ class Line(NamedTuple):
     negatives: list[str]
 
 
-def ncf_lines(path: Path) -> Iterator[Line]:
+def ncf_lines(path: Path, argument: str = "path") -> Iterator[Line]:
     """The lines of a file of NCF: ``(user,item)``, then the negatives."""
     n_lines = 0
-    with open(existing(path), encoding="utf-8", errors="replace") as lines:
+    with (
+        open(existing(path, argument), "rb") as handle,
+        io.TextIOWrapper(unpacked(path, handle), "utf-8", "replace") as lines,
+    ):
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
             head, *rest = line.rstrip("\r\n").rstrip("\t").split("\t")
             found = re.fullmatch(r"\s*\(([^,()\s]+),\s*([^,()\s]+)\)\s*", head)
             if found is None:
-                raise not_ncf(path, number, line)
+                raise not_ncf(path, number, line, argument)
             n_lines += 1
             yield Line(number, found[1], found[2], rest)
     if not n_lines:
-        raise InputError(f"`path` must hold at least one line; {printable(path)} is empty.")
+        raise InputError(f"`{argument}` must hold at least one line; {printable(path)} is empty.")
 
 
-def not_ncf(path: Path, number: int, line: str) -> InputError:
+def not_ncf(path: Path, number: int, line: str, argument: str = "path") -> InputError:
     """The error for a line that NCF's code could not read."""
     return InputError(
-        f"`path` must hold lines like '{_NCF}'; line {number} of {printable(path)} is "
+        f"`{argument}` must hold lines like '{_NCF}'; line {number} of {printable(path)} is "
         f"{line.strip()[:40]!r}."
     )
 
@@ -117,13 +148,18 @@ def _table(
     needed: Sequence[str],
     welcome: Sequence[str],
     encoding: str | None,
+    argument: str = "path",
 ) -> Columns:
-    with open_table(source, encoding=encoding) if isinstance(source, Path) else source as table:
+    with (
+        open_table(source, encoding=encoding, argument=argument)
+        if isinstance(source, Path)
+        else source
+    ) as table:
         asked = {role: columns.get(role, AUTO) for role in (*needed, *welcome)}
         wanted = table.resolve(asked, needed=needed)
         whole = table.whole(wanted)
         if not len(whole):
-            raise InputError(f"`path` must hold at least one row; {table.path} is empty.")
+            raise table.empty("row")
         return {
             role: _text(table, role, whole.column(role))
             if role in ("user", "item", "model")
@@ -136,15 +172,20 @@ def _text(table: Table, role: str, column: Any) -> Any:
     return np.asarray(table.present(role, column).to_numpy()).astype(np.str_)
 
 
-def _words(path: Path, names: Sequence[str], form: str) -> Columns:
+def _words(path: Path, names: Sequence[str], form: str, argument: str = "path") -> Columns:
     """Columns parted by blanks or tabs, without a header."""
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    text = re.sub(rb"[ \t]+", b"\t", existing(path).read_bytes().replace(b"\r", b""))
+    with open(existing(path, argument), "rb") as handle:
+        try:
+            raw = unpacked(path, handle).read()
+        except Exception as error:
+            raise unreadable(path, error, argument=argument) from error
+    text = re.sub(rb"[ \t]+", b"\t", raw.replace(b"\r", b""))
     text = re.sub(rb"\t*\n[\t\n]*", b"\n", b"\n" + text).strip(b"\t\n") + b"\n"
     if text == b"\n":
-        raise InputError(f"`path` must hold lines like '{form}'; {path} is empty.")
+        raise InputError(f"`{argument}` must hold lines like '{form}'; {path} is empty.")
     try:
         table = csv.read_csv(
             pa.BufferReader(text),
@@ -156,7 +197,8 @@ def _words(path: Path, names: Sequence[str], form: str) -> Columns:
         )
     except pa.ArrowException as error:
         raise InputError(
-            f"`path` must hold lines like '{form}'; {printable(path)} has others: {because(error)}."
+            f"`{argument}` must hold lines like '{form}'; {printable(path)} has others: "
+            f"{because(error)}."
         ) from error
     return {name: table.column(name).to_numpy().astype(np.str_) for name in names}
 
@@ -164,5 +206,17 @@ def _words(path: Path, names: Sequence[str], form: str) -> Columns:
 def _real(columns: Columns, path: Path, name: str = "score") -> Any:
     try:
         return columns[name].astype(np.float64)
-    except ValueError as error:
-        raise InputError(f"`{name}` must be a number in every line of {path}; {error}.") from None
+    except ValueError:
+        bad = next((one for one in columns[name].tolist() if not _is_number(one)), "")
+        raise InputError(
+            f"`{name}` must be a number in every line of {printable(path)}; one has "
+            f"{printable(bad)[:40]!r}."
+        ) from None
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

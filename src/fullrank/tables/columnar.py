@@ -21,6 +21,10 @@ _ROWS = 1 << 18  # of a piece
 
 def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
     """What reads the columns behind an open stream; and what is there instead of a table."""
+    if suffix == ".parquet" and not stream.seekable():
+        raise InputError(
+            f"`path` must be a Parquet file as it is; {printable(path)} is packed once more."
+        )
     if suffix == ".parquet":
         return Parquet.of(path, stream), None
     if suffix == ".json":
@@ -201,7 +205,15 @@ def _unchecked(stream: Any) -> Any:
 def _json_lines(path: Path, stream: Any) -> Any:
     import pyarrow.json as lines
 
-    found = lines.read_json(stream)
+    raw = stream.read()
+    if not raw.strip():
+        raise InputError(f"`path` must hold a table; {printable(path)} is empty.")
+    if raw.lstrip()[:1] == b"[":
+        raise InputError(
+            f"`path` must hold one record on each line; {printable(path)} holds a list. Call it "
+            ".json."
+        )
+    found = lines.read_json(io.BytesIO(raw))
     found.validate(full=True)  # as text, halves of surrogate pairs are none
     return found
 
@@ -234,25 +246,30 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
     import pyarrow as pa
 
     try:
-        content = json.loads(stream.read().decode("utf-8-sig"))
+        raw = stream.read()
+        content = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
+        lines = raw.lstrip()[:1] == b"{"
         raise InputError(
-            f"`path` must be a JSON file; {printable(path)} is not: {because(error)}. For one "
-            "record on each line, call it .jsonl."
+            f"`path` must be a JSON file in UTF-8; {printable(path)} is not: {because(error)}."
+            f"{' For one record on each line, call it .jsonl.' if lines else ''}"
         ) from error
     try:
         if isinstance(content, list) and content and isinstance(content[0], dict):
-            return pa.Table.from_pylist(content), None
+            names = list(dict.fromkeys(name for one in content for name in one))
+            return pa.table({name: [one.get(name) for one in content] for name in names}), None
+        if isinstance(content, dict) and "data" in content and {"columns", "schema"} & set(content):
+            raise TypeError("it is laid out otherwise")
         if isinstance(content, dict) and content and "kind" not in content:
             columns = {name: _listed(values) for name, values in content.items()}
             if all(isinstance(values, list) for values in columns.values()):
                 return pa.table(columns), None
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"`path` must hold records with the same fields; {printable(path)} does not: "
-            f"{because(error)}."
+            f"`path` must hold a list of records, as pandas writes them by orient='records', with "
+            f"fields of one type each; {printable(path)} does not: {because(error)}."
         ) from error
-    return pa.table({}), content
+    return pa.table({}), content if content is not None else ()
 
 
 def _listed(values: Any) -> Any:

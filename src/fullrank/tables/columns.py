@@ -17,6 +17,7 @@ from fullrank.tables import arrow
 from fullrank.tables import ids as _ids
 from fullrank.tables.table import (
     AUTO,
+    FRAME,
     TEXT,
     Asked,
     Table,
@@ -52,6 +53,8 @@ def read(
         table.naming = table.naming if isinstance(source, Table) else naming
         wanted = _resolved(table, asked)
         found = table.whole(wanted)
+        if not len(found):
+            raise table.empty("interaction")
         if checks.choice("missing", missing, MISSING) == "drop":
             found = _complete(found)
         guessed = {role for role, name in asked.items() if name == AUTO}
@@ -68,10 +71,10 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     """
     import pyarrow as pa
 
-    tables = {part: opened(source, encoding=encoding) for part, source in sources.items()}
-    found = {}
-    for part, table in tables.items():
-        found[part] = read(table, asked)
+    tables, found = {}, {}
+    for part, source in sources.items():  # one open at a time: `read` closes it
+        tables[part] = opened(source, encoding=encoding, argument=part)
+        found[part] = read(tables[part], asked)
     roles = [role for role in asked if all(role in one for one in found.values())]
     for part, one in found.items():
         for role in (role for role in one if role not in roles):
@@ -157,12 +160,16 @@ def _resolved(table: Table, asked: Asked) -> dict[str, str]:
 
 def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
     """A column as the rest takes it; None for a column of times that nobody asked for."""
+    if table.path is not FRAME:
+        _check(table, role, column)
     if role not in OPTIONAL:
         return column if table.typed else numbered(column)
     values = _numeric(column)
     if role != "timestamp" or values.dtype.kind not in "OUS" or not values.size:
         return values
     times = _parsed(column)
+    if times is None and role not in guessed:
+        table.numbers(role, column)  # which says where it holds text
     if times is None and role in guessed:
         warnings.warn(
             f"The times of {table.path} are text that is not a date and were left out, such as "
@@ -172,6 +179,25 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
         )
         return None
     return values if times is None else arrow.to_numpy(times)
+
+
+def _check(table: Table, role: str, column: Any) -> None:
+    """Say where in a file something is missing, or is not the number that it must be."""
+    import pyarrow as pa
+
+    if role == "split" and column.null_count:
+        first = int(np.argmax(column.is_null().to_numpy()))
+        raise InputError(
+            f"`split='NAME'` must name a column without missing values; the first is in "
+            f"{table.where(first)} of {table.path}."
+        )
+    table.present(role, column)
+    if role == "value":
+        values = table.numbers(role, column)
+        table.reject(role, values, ~np.isfinite(values), "be finite")
+    elif role not in OPTIONAL and pa.types.is_floating(column.type):
+        values = column.to_numpy()
+        table.reject(role, values, values != np.floor(values), "be a whole number or text")
 
 
 def _parsed(column: Any) -> Any:

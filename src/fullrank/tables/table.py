@@ -14,7 +14,7 @@ import csv as plain_csv
 import difflib
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -75,6 +75,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     handle: Any = None
     naming: str = "columns={{'{role}': '{name}'}}"  # how the caller names a column
+    argument: str = "path"  # what the caller calls the file
     names: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -105,6 +106,7 @@ class Table:
         given = {role: name for role, name in asked.items() if name not in (None, AUTO)}
         found = {role: self.find(role, str(name)) for role, name in given.items()}
         taken = {*found.values(), *without}
+        self._one_role_each(found)
         for role, name in asked.items():
             if name != AUTO:
                 continue
@@ -113,17 +115,27 @@ class Table:
                 found[role] = guess
                 taken.add(guess)
             elif role in needed:
-                raise self.missing(role)
+                raise self.missing(role, taken)
         for name in found.values():
             if len(self.names) < len(self.source.names):
                 self._once(name)
         return {role: found[role] for role in asked if role in found}
 
+    def _one_role_each(self, found: Mapping[str, str]) -> None:
+        """Refuse a column that was named for two roles."""
+        roles: dict[str, str] = {}
+        for role, name in found.items():
+            if roles.setdefault(name, role) != role:
+                raise InputError(
+                    f"`columns` must name each column for one role; {name!r} of "
+                    f"{printable(self.path)} is named for {roles[name]} and {role}."
+                )
+
     def _once(self, name: str) -> None:
         number = [_untyped(one) for one in self.source.names].count(name)
         if number > 1:
             raise InputError(
-                f"`{'frame' if self.path is FRAME else 'path'}` must name each column once; "
+                f"`{self.argument}` must name each column once; "
                 f"{printable(self.path)} has {number} called {printable(name)!r}."
             )
 
@@ -139,13 +151,25 @@ class Table:
             f"{f' Is it {close!r}?' if close else ''}"
         )
 
-    def missing(self, role: str) -> InputError:
+    def missing(self, role: str, taken: Collection[str] = ()) -> InputError:
         """The error where no column is called as those of a role are."""
-        near = difflib.get_close_matches(role, [plain(one) for one in self.names], 1, 0.7)
-        close = next((one for one in self.names if [plain(one)] == near), "NAME")
+        free = [one for one in self.names if one not in taken]
+        near = difflib.get_close_matches(role, [plain(one) for one in free], 1, 0.7)
+        close = next((one for one in free if [plain(one)] == near), "NAME")
         hint = f"name it by `{self.naming.format(role=role, name=close)}`"
+        usual = self.guess(role)
+        if usual is not None:
+            return InputError(
+                f"`columns` must not name {printable(usual)!r} for another role: "
+                f"{printable(self.path)} has no other column for the {role}."
+            )
+        (only,) = self.names if len(self.names) == 1 else ("",)
         if self.headless():
             hint = "the first line must name the columns"
+        elif isinstance(self.source, Text) and re.search(r"\S\s", only):
+            hint = "a comma, semicolon, tab or bar must separate them, not blanks"
+        elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
+            hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
         return InputError(
             f"`{role}` must be in {printable(self.path)}, whose columns are "
             f"{listed(self.names) or 'none'}: {hint}."
@@ -166,7 +190,7 @@ class Table:
             table = self.source.whole(names, texts)
             return pa.table({role: table.column(self.names[name]) for role, name in wanted.items()})
         except Exception as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable(self.path, error, argument=self.argument) from error
 
     def pieces(self, wanted: Mapping[str, str]) -> Iterator[Any]:
         """The same in pieces, none of which is kept."""
@@ -179,7 +203,7 @@ class Table:
                     {role: piece.column(self.names[name]) for role, name in wanted.items()}
                 )
         except Exception as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable(self.path, error, argument=self.argument) from error
 
     def _inside(self, wanted: Mapping[str, str]) -> tuple[list[str], list[str]]:
         names = list(dict.fromkeys(self.names[name] for name in wanted.values()))
@@ -187,17 +211,25 @@ class Table:
 
     # ---- what is wrong with it ----
 
+    def empty(self, what: str) -> InputError:
+        """The error for a table without rows."""
+        return InputError(
+            f"`{self.argument}` must hold at least one {what}; {printable(self.path)} is empty."
+        )
+
     def where(self, row: int) -> str:
         """Where a row is: the line of a text file, else the row, counted from 1."""
         line = self.source.line(row) if isinstance(self.source, Text) else None
         return f"row {row + 1}" if line is None else f"line {line}"
 
-    def reject(self, role: str, values: Any, bad: Any, must: str, hint: str = "") -> None:
+    def reject(
+        self, role: str, values: Any, bad: Any, must: str, hint: str = "", start: int = 0
+    ) -> None:
         """Raise if any entry is bad: how many, where the first is, and what it says."""
         if not bad.any():
             return
         number, first = int(np.count_nonzero(bad)), int(np.argmax(bad))
-        raise self.wrong(role, must, number, len(bad), first, values[first], hint)
+        raise self.wrong(role, must, number, len(bad), start + first, values[first], hint)
 
     def wrong(
         self, role: str, must: str, number: int, size: int, row: int, value: Any, hint: str = ""
@@ -238,7 +270,8 @@ class Table:
 
     def _no_numbers(self, role: str, column: Any, values: Any, start: int) -> InputError:
         first = next((at for at, one in enumerate(values) if not _is_number(str(one))), 0)
-        hint = " Decimals need a point." if re.fullmatch(r"\d+,\d+", str(values[first])) else ""
+        comma = re.fullmatch(r"\d+(,\d+)+", str(values[first]))
+        hint = " Decimals need a point, and thousands no sign." if comma else ""
         return InputError(
             f"`{role}` must hold numbers, not {column.type}; {self.where(start + first)} of "
             f"{printable(self.path)} has {str(values[first])[:40]!r}.{hint}",
@@ -293,26 +326,27 @@ def open_table(
     """
     source = path if isinstance(path, Path) else Path(_text(path))
     if not source.is_file():
-        source = files.existing(path)  # and say what is wrong
+        source = files.existing(path, argument)  # and say what is wrong
     suffix = kind(source) if suffix is None else suffix
     if suffix not in SUFFIXES:
-        raise unknown(source)
+        raise unknown(source, argument)
     try:
         handle = open(source, "rb")  # noqa: SIM115 (the table closes it)
     except OSError as error:
         raise InputError(
-            f"`path` must be readable; {printable(source)} is not: {files.reason(error)}."
+            f"`{argument}` must be readable; {printable(source)} is not: {files.reason(error)}."
         ) from error
     try:
         if suffix in TEXT:
             sign = "\t" if delimiter is None and suffix in (".tsv", ".inter") else delimiter
-            return _open_text(source, handle, encoding, sign, names)
+            return _open_text(source, handle, encoding, sign, names, argument)
         from fullrank.tables import columnar
 
         found, content = columnar.open_source(source, unpacked(source, handle), suffix)
         return Table(
-            path=source, source=found, metadata=found.metadata, content=content, handle=handle
-        )
+            path=source, source=found, metadata=found.metadata, content=content, handle=handle,
+            argument=argument,
+        )  # fmt: skip
     except Exception as error:
         handle.close()
         raise unreadable(source, error, suffix, argument) from error
@@ -323,7 +357,7 @@ def frame_table(frame: Any) -> Table:
     from fullrank.tables import columnar
 
     source = columnar.frame_source(frame)
-    return Table(path=FRAME, source=source, metadata=source.metadata)
+    return Table(path=FRAME, source=source, metadata=source.metadata, argument="frame")
 
 
 def kind(path: Path) -> str:
@@ -345,12 +379,14 @@ def packing(path: Path) -> str:
     return suffix if suffix in PACKED else ""
 
 
-def unknown(path: Path) -> InputError:
+def unknown(path: Path, argument: str = "path") -> InputError:
     """The error for a file whose name does not say what it is."""
     suffix = kind(path)
     hint = " Save the sheet as CSV." if suffix in (".xls", ".xlsx", ".ods") else ""
+    if suffix in (".zip", ".tar", ".tgz", ".7z", ".rar"):
+        hint = " Unpack it first."
     return InputError(
-        f"`path` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} (text also in "
+        f"`{argument}` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} (text also in "
         f"{', '.join(PACKED)}), not {suffix!r}: {printable(path)}.{hint}"
     )
 
@@ -424,7 +460,8 @@ class Text:
 
         try:
             return csv.read_csv(self._stream(), **self._options(names, texts))
-        except (pa.ArrowException, UnicodeError):
+        except (pa.ArrowException, UnicodeError) as error:
+            self._check_encoding(error)
             if self.encoding is not None or self._is_utf8():
                 raise
             self.encoding = "latin-1"
@@ -439,6 +476,7 @@ class Text:
             with csv.open_csv(self._stream(), **self._options(names, texts)) as stream:
                 yield from stream
         except (pa.ArrowException, UnicodeError) as error:
+            self._check_encoding(error)
             if self.encoding is not None or self._is_utf8():
                 raise
             raise InputError(
@@ -468,6 +506,11 @@ class Text:
     def _stream(self) -> Any:
         self.handle.seek(0)
         return unpacked(self.path, self.handle)
+
+    def _check_encoding(self, error: Exception) -> None:
+        """Raise if the text is not in the encoding that was given."""
+        if self.encoding is not None and isinstance(error, UnicodeError):
+            raise _not_in(self.path, self.encoding) from error
 
     def _is_utf8(self) -> bool:
         import codecs
@@ -508,6 +551,7 @@ def _open_text(
     encoding: str | None,
     delimiter: str | None,
     names: Sequence[str] | None,
+    argument: str,
 ) -> Table:
     head = unpacked(path, handle).read(_HEAD)
     if encoding is None and head[:4].count(0):  # or marks of the order of bytes
@@ -517,14 +561,16 @@ def _open_text(
     notes: list[str] = []
     text, encoding = _decoded(path, head, encoding, notes)
     if not text.strip():
-        raise InputError(f"`path` must hold a table; {printable(path)} is empty.")
-    sign = _delimiter(path, text) if delimiter is None else delimiter
-    found = _header(text, sign) if names is None else list(names)
+        raise InputError(f"`{argument}` must hold a table; {printable(path)} is empty.")
+    sign = _delimiter(path, text, argument) if delimiter is None else delimiter
+    found = _header(text, sign, argument) if names is None else list(names)
     source = Text(
         path=path, handle=handle, delimiter=sign, encoding=encoding, names=found,
         header=names is None, notes=notes,
     )  # fmt: skip
-    return Table(path=path, source=source, metadata={}, handle=handle, notes=notes)
+    return Table(
+        path=path, source=source, metadata={}, handle=handle, notes=notes, argument=argument
+    )
 
 
 def _decoded(
@@ -537,7 +583,7 @@ def _decoded(
         # the last character may be cut
         return head.decode("utf-8-sig", "strict" if len(head) < _HEAD else "ignore"), None
     except (LookupError, TypeError, ValueError) as error:
-        if isinstance(error, UnicodeDecodeError):
+        if isinstance(error, UnicodeError):
             return _mistaken(path, head, encoding, notes)
         raise InputError(
             f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
@@ -549,31 +595,35 @@ def _mistaken(
 ) -> tuple[str, str | None]:
     """Of text in another encoding: Latin-1, unless something else was said."""
     if encoding is not None:
-        raise InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
+        raise _not_in(path, encoding)
     notes.append(_latin(path))
     return head.decode("latin-1"), "latin-1"
+
+
+def _not_in(path: Path, encoding: str) -> InputError:
+    return InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
 
 
 def _latin(path: Path) -> str:
     return f"{printable(path.name)} is not UTF-8 and was read as Latin-1."
 
 
-def _header(text: str, delimiter: str) -> list[str]:
+def _header(text: str, delimiter: str, argument: str) -> list[str]:
     """The first record that is not empty."""
     try:
         records = plain_csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         return next((record for record in records if record), [])
     except plain_csv.Error as error:
-        raise InputError(f"`path` must begin with the names of columns; {error}.") from error
+        raise InputError(f"`{argument}` must begin with the names of columns; {error}.") from error
 
 
-def _delimiter(path: Path, text: str) -> str:
+def _delimiter(path: Path, text: str, argument: str) -> str:
     """Whatever the header has most of outside of quotes."""
     line = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").splitlines()[0])
     if "::" in line:
         raise InputError(
-            f"`path` must be separated by one character; {printable(path)} is separated by '::'. "
-            "Replace it by a comma."
+            f"`{argument}` must be separated by one character; {printable(path)} is separated by "
+            "'::'. Replace it by a comma."
         )
     signs = (",", "\t", ";", "|")
     return max(signs, key=line.count)

@@ -132,11 +132,11 @@ def test_universe_from_outside(write) -> None:
             (r"`value`.*'user', 'item'.*'stars'"),
         ),
         ("", {}, r"`path`.*data\.csv.*empty"),
-        ("user,item\n", {}, r"`user`.*empty"),
+        ("user,item\n", {}, r"`path`.*at least one interaction.*empty"),
         (
             "user,item\n1,\n2,3\n",
             {},
-            r"`item`.*1 of 2.*item\[0\]",
+            r"`item`.*1 of 2.*line 2 of",
         ),
         (
             "user,item\n1,5\n-1,5\n",
@@ -146,7 +146,7 @@ def test_universe_from_outside(write) -> None:
         (
             "user,item,rating\n1,5,good\n",
             {},
-            r"`value`.*\bobject\b",
+            r"`value`.*\bstring\b.*line 2 of .*'good'",
         ),
         ("user,item\n1,2\n", {"delimiter": "::"}, r"`delimiter`.*'::'"),
     ],

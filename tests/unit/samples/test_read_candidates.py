@@ -176,7 +176,7 @@ def test_a_list_cut_below_its_targets(tmp_path: Path) -> None:
         (RUN.replace("0.9", "high"), QRELS, r"`score`.*line.*run\b"),
         ("q1 Q0 d1\n", QRELS, r"`path`.*'query Q0 document rank score tag'"),
         ("", QRELS, r"`path`.*'query Q0 document rank score tag'"),
-        (RUN, "q1 d2 1\n", r"`path`.*'query 0 document relevance'"),
+        (RUN, "q1 d2 1\n", r"`truth`.*'query 0 document relevance'"),
     ],
 )
 def test_bad_runs(tmp_path: Path, run: str, qrels: str, says: str) -> None:
@@ -204,7 +204,7 @@ def test_bad_arguments(tmp_path: Path) -> None:
     run, qrels = put(tmp_path / "run", RUN), put(tmp_path / "qrels", QRELS)
     with pytest.raises(InputError, match=r"`ties`.*'random', 'best', 'worst'.*'mean'"):
         read_candidates(run, truth=qrels, n_items=99, ties="mean")
-    with pytest.raises(InputError, match=r"`path`.*\(user,item\)"):
+    with pytest.raises(InputError, match=r"`truth`.*\(user,item\)"):
         read_candidates(run, truth=put(tmp_path / "x.test.negative", "1\t2\n"), n_items=99)
     scores = put(tmp_path / "s.csv", "user,score\nu,1\n")
     with pytest.raises(InputError, match=r"`item`.*'item'"):

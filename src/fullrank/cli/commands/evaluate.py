@@ -164,13 +164,20 @@ def evaluate(
     Two files: fullrank evaluate --train train.csv --test test.csv --model ease
     """
     from fullrank import evaluation
-    from fullrank.cli.option_values import engine_of, given_models, pairs_of, sources_of
+    from fullrank.cli.option_values import (
+        checked_design,
+        engine_of,
+        given_models,
+        pairs_of,
+        sources_of,
+    )
     from fullrank.errors import InputError
     from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
+    checked_design("--design", design)
     columns = pairs_of("--column", column or ())
     models = given_models(
         model or (),

@@ -42,6 +42,7 @@ def explain(
 
     Example: fullrank explain --design sampled:100 --n-items 26744 --metric hr@10
     """
+    from fullrank.cli.option_values import checked_design
     from fullrank.designs import Design
     from fullrank.designs.inferred import INFER
     from fullrank.inference import explain as say_what
@@ -56,7 +57,8 @@ def explain(
                 "`--ranks`."
             )
         design = "sampled" if reading.design == INFER else reading.design
-        drawn = Design.of(design, argument="--design")
+        checked_design("--design", design)
+        drawn = Design.of(design)
         size = whole_number("--sample-size", reading.sample_size)
         drawn = drawn if size is None else drawn.of_size(size)
         result: Tabular = say_what(

@@ -144,9 +144,11 @@ def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSa
 
 
 def _design(text: str) -> Design:
+    from fullrank.cli.option_values import checked_design
     from fullrank.designs import Design
 
-    return Design.of(text, argument="--try")
+    checked_design("--try", text)
+    return Design.of(text)
 
 
 def _margin(

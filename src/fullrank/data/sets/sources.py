@@ -104,7 +104,8 @@ def load_interactions(
             raise InputError("`columns` must be left out for a data set by name.")
         return datasets.load(str(source), download=download, progress=progress)
     asked.pop("split", None)
-    return Interactions.read(source, columns=asked, encoding=encoding)
+    with open_table(source, encoding=encoding, argument="source") as table:
+        return Interactions.read(table, columns=asked)
 
 
 def _of_name(
@@ -153,7 +154,7 @@ def _of_parts(
 def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: str | None) -> Any:
     """The split that a file comes with, or all of its interactions."""
     asked: dict[str, Any] = _columns(columns)
-    with open_table(path, encoding=encoding) as table:
+    with open_table(path, encoding=encoding, argument="source") as table:
         marks = None if name in SPLITS else _marking(table, asked)
         if marks is not None:
             found = read_split(table, **{**asked, "split": marks})
@@ -178,8 +179,11 @@ def _marking(table: Table, asked: Mapping[str, str]) -> str | None:
         return next(name for name in usual if plain(name) == "split")
     values = _texts(table, usual) if usual else {}
     parts = {name: {part_of(value) for value in values.get(name, set())} for name in usual}
-    fit = (name for name, one in parts.items() if {"train", "test"} <= one <= set(PARTS))
-    return next(fit, None)
+    fit = [name for name, one in parts.items() if {"train", "test"} <= one <= set(PARTS)]
+    # where marks are missing, or all are the same, the error for that is better than a guess
+    some = [name for name, one in parts.items() if one - {"none"} in ({"train"}, {"test"})]
+    some += [name for name, one in parts.items() if {"train", "test", "none"} <= one]
+    return next(iter((*fit, *some)), None)
 
 
 def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
@@ -224,6 +228,11 @@ def _is_split(values: set[str]) -> bool:
 def _split(data: Interactions, name: str, settings: Mapping[str, Any], rng: int) -> Split:
     try:
         return data.split(name, **{"rng": rng, **settings})
+    except InputError as error:
+        if any(f"`{setting}`" in str(error) for setting in settings):
+            why = str(error).replace("`", "")
+            raise InputError(f"`split` must have settings that fit {name}: {why}") from error
+        raise
     except TypeError as error:  # a setting that the split has not
         import inspect
 

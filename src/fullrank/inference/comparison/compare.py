@@ -141,6 +141,8 @@ def compare(
     if isinstance(ranks, Mapping) and baseline is not None:
         baseline = checks.printable(checks.choice("baseline", baseline, tuple(ranks)))
     drawn = {"n_items": n_items, "design": design}
+    if is_naive(method):
+        validity.check_seeds(ranks)
     aligned = align(ranks, metrics, method=method, paired=paired, drawn=drawn, settings=settings)
     as_sampled = is_naive(method)
     if as_sampled:

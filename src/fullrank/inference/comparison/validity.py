@@ -7,6 +7,7 @@ if one recall curve on the catalogue dominates the other (Li et al. 2020, Theore
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -14,8 +15,19 @@ from fullrank.errors import InputError
 from fullrank.inference.comparison.aligned import Aligned, fixed
 from fullrank.inference.comparison.curves import Dominance, dominance
 from fullrank.metrics import parse
+from fullrank.samples import Seeds
 
 Pairs = list[tuple[int, int]]
+
+
+def check_seeds(ranks: Any) -> None:
+    """Refuse sampled metrics of several seeds, which are averaged as estimates only."""
+    several = [name for name, one in ranks.items() if isinstance(one, Seeds)] if isinstance(
+        ranks, Mapping) else []  # fmt: skip
+    if several:
+        raise InputError(
+            f'`method` must not be "naive" for several seeds of a model, as {several[0]} has.'
+        )
 
 
 def check_designs(aligned: Aligned) -> None:

@@ -65,8 +65,8 @@ def test_a_data_set_by_name() -> None:
     ("source", "message"),
     [
         ("simulatd", r"`data`.*'ml-latest-small'.*'simulatd'"),
-        ("none.csv", r"`path`.*none\.csv.*exist"),
-        (__file__, r"`path`.*\.parquet"),
+        ("none.csv", r"`source`.*none\.csv.*exist"),
+        (__file__, r"`source`.*\.parquet"),
     ],
 )
 def test_sources_that_are_refused(source: str, message: str) -> None:
@@ -77,7 +77,7 @@ def test_sources_that_are_refused(source: str, message: str) -> None:
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, kind in (("x.parquet", "Parquet"), ("x.csv", "empty")):
         (tmp_path / name).write_bytes(b"")
-        with pytest.raises(InputError, match=rf"`path`.*{kind}"):
+        with pytest.raises(InputError, match=rf"`source`.*{kind}"):
             load_split(tmp_path / name)
 
 
@@ -88,7 +88,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("auto:by=last", r"`split`.*'auto:by=last'"),
         ("ratio:0.2", r"`split`.*'ratio:0\.2'"),
         ("ratio:tst=1", r"`split`.*ratio.*'tst'"),
-        ("ratio:test=2", r"`test`.*\b2\b"),
+        ("ratio:test=2", r"`split`.*ratio: test.*\b2\b"),
     ],
 )
 def test_splits_that_are_refused(path: Path, split: str, message: str) -> None:
