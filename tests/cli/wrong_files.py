@@ -359,7 +359,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "pairs without names": _compare(
         "a.csv", b"rank\n1\n2\n", "b.csv", b"rank\n1\n2\n",
-        r"`--paired`.*a column that is called user", "--paired",
+        r"`--paired`.*Name them by `--column user=NAME`", "--paired",
     ),
     "a report that is no page": _estimate(
         "ranks.csv", "rank\n3\n", r"`--report` must end in \.html", "--report", "rep.pdf"
