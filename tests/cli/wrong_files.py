@@ -273,7 +273,7 @@ WRONG: dict[str, Wrong] = {
         "--design", "exact",
     ),
     "a design's setting": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--design` must have settings that fit 'sampled:x'",
+        "ranks.csv", "rank\n3\n", r"`--design`.*fit sampled, which has .*sample_size.*'sampled:x'",
         "--design", "sampled:x",
     ),
     # ---- scored candidates ----
@@ -320,10 +320,6 @@ WRONG: dict[str, Wrong] = {
     "a role named twice": _evaluate(
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",
         "--column", "user=user", "--column", "user=item",
-    ),
-    "a setting of the split": _evaluate(
-        "plays.csv", USERS, r"`--split` must have settings that fit ratio: test",
-        "--split", "ratio:test=2",
     ),
     "more candidates than items": _evaluate(
         "plays.csv", USERS, r"`--design` must be at most 3 candidates.*1000",

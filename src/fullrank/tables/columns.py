@@ -171,9 +171,10 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
     if times is None and role not in guessed:
         table.numbers(role, column)  # which says where it holds text
     if times is None and role in guessed:
+        first = found[0]
         warnings.warn(
             f"The times of {table.path} are text that is not a date and were left out, such as "
-            f"{str(found[0])[:40]!r}.",
+            f"{str(first)[:40]!r}.",
             DataWarning,
             stacklevel=5,
         )
