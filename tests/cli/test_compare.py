@@ -83,7 +83,7 @@ def test_bad_runs(fullrank: Any, tmp_path: Path, content: str | None) -> None:
         (folder / "run.json").write_text(content)
     done = fullrank("compare", folder)
     assert done.code == 2
-    assert re.search(r"`folder`.*\brun\b", done.err)
+    assert re.search(r"`FILES`.*\brun\b", done.err)
     assert done.err.count("\n") == 1
 
 

@@ -106,7 +106,7 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["none.csv", "--model", "ease"], r"The path.*none\.csv.*exist"),
+        (["none.csv", "--model", "ease"], r"`DATA`.*none\.csv.*exist"),
         (["PLAYS"], r"`--model`.*`--factors`"),
         (["PLAYS", "--model", "easy"], r"`--model`.*'popularity'.*'easy'"),
         (["PLAYS", "--model", "ease:l=1"], r"`--model`.*regularization.*'l'"),
@@ -116,7 +116,7 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`--engine`.*'serial'.*'gpu'"),
         (["PLAYS", "--model", "ease", "--split", "half"], r"`--split`.*'auto'.*'half'"),
         (["PLAYS", "--model", "ease", "--column", "user=who"], r"The column user.*'who'"),
-        (["PLAYS", "--model", "m.safetensors"], r"The path.*m\.safetensors.*exist"),
+        (["PLAYS", "--model", "m.safetensors"], r"`--model`.*m\.safetensors.*exist"),
         (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`--out`.*folder.*plays\.csv"),
         (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`--out`.*written.*plays\.csv"),
         (["PLAYS", "--model", "ease", "--level", "95"], r"`--level`.*not 95\b"),

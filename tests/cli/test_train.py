@@ -34,7 +34,7 @@ def test_trained_and_evaluated(fullrank: Run, tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["simulated", "--model", "easy", "--out", "OUT"], r"`--model`.*'popularity'.*'easy'"),
-        (["none.csv", "--model", "ease", "--out", "OUT"], r"The path.*none\.csv.*exist"),
+        (["none.csv", "--model", "ease", "--out", "OUT"], r"`DATA`.*none\.csv.*exist"),
         (["simulated", "--model", "ease", "--out", "."], r"`--out`.*folder"),
         (["simulated", "--model", "ease", "--out", "no/x"], r"`--out`.*folder.*\bno\b"),
         (

@@ -273,7 +273,7 @@ WRONG: dict[str, Wrong] = {
         "--design", "exact",
     ),
     "a design's setting": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--design` must have settings that fit 'sampled:x'",
+        "ranks.csv", "rank\n3\n", r"`--design`.*fit sampled, which has .*sample_size.*'sampled:x'",
         "--design", "sampled:x",
     ),
     # ---- scored candidates ----
@@ -321,10 +321,6 @@ WRONG: dict[str, Wrong] = {
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",
         "--column", "user=user", "--column", "user=item",
     ),
-    "a setting of the split": _evaluate(
-        "plays.csv", USERS, r"`--split` must have settings that fit ratio: test",
-        "--split", "ratio:test=2",
-    ),
     "more candidates than items": _evaluate(
         "plays.csv", USERS, r"`--design` must be at most 3 candidates.*1000",
         "--design", "sampled:1000",
@@ -359,7 +355,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "pairs without names": _compare(
         "a.csv", b"rank\n1\n2\n", "b.csv", b"rank\n1\n2\n",
-        r"`--paired`.*a column that is called user", "--paired",
+        r"`--paired`.*Name them by `--column user=NAME`", "--paired",
     ),
     "a report that is no page": _estimate(
         "ranks.csv", "rank\n3\n", r"`--report` must end in \.html", "--report", "rep.pdf"

@@ -40,6 +40,9 @@ def in_options(text: str, command: Any) -> str:
     replaced: Callable[[re.Match[str]], str] = lambda found: _setting(found, known)  # noqa: E731
     text = re.sub(rf"`{_SETTING}`", replaced, text)
     text = re.sub(rf"(?<![\w`]){_SETTING}(?!\w)", replaced, text)
+    if "column" in known:  # `user=` of a RankSample is a column of a file
+        named = "|".join(_COLUMNS)
+        text = re.sub(rf"`({named})=`", r"`--column \1=NAME`", text)
     text = re.sub(r"`(\w+)`", lambda found: _argument(found, known, columns), text)
     return text[:1].upper() + text[1:] if text.startswith("the ") else text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,7 @@ def checked_design(option: str, text: str | None) -> None:
     Of a wrong setting the library names the setting, which may be an option of its own here.
     """
     from fullrank.designs import Design
+    from fullrank.designs.design import DESIGNS
     from fullrank.designs.inferred import INFER
 
     if text is None or text == INFER:
@@ -74,10 +76,13 @@ def checked_design(option: str, text: str | None) -> None:
     try:
         Design.of(text, argument=option)
     except InputError as error:
-        if str(error).startswith(f"`{option}`"):
+        name = parse_spec(option, text).name
+        if name not in DESIGNS:
             raise
-        why = str(error).replace("`", "")
-        raise InputError(f"`{option}` must have settings that fit {text!r}: {why}") from error
+        known = ", ".join(one.name for one in fields(DESIGNS[name]))
+        raise InputError(
+            f"`{option}` must have settings that fit {name}, which has {known}; got {text!r}."
+        ) from error
 
 
 def sources_of(data: str | None, **parts: str | None) -> tuple[Any, str]:

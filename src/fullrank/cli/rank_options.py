@@ -373,10 +373,27 @@ def _alike(samples: dict[str, Any], paths: Mapping[str, Path]) -> dict[str, Any]
                 f"`{role}` must be numbers in every file or text in every file; it is a number in "
                 f"{paths[strict[0]]} and text in {paths[other]}."
             )
-        samples = {
+        texts = {
             name: _with_text(one, role) if whole[name] else one for name, one in samples.items()
         }
+        if _meet(texts[name] for name in whole if whole[name] is not None):
+            samples = texts
     return samples
+
+
+def _meet(samples: Iterable[Any]) -> bool:
+    """Whether some user is in two of the samples, which tells that their names are the same."""
+    from fullrank.samples import Seeds
+
+    seen: set[str] = set()
+    for one in samples:
+        first = one.first if isinstance(one, Seeds) else one
+        named: Any = getattr(first, "rows", first)
+        users = set(named.user.tolist())
+        if seen & users:
+            return True
+        seen |= users
+    return False
 
 
 def _is_whole(sample: Any, role: str) -> bool | None:

@@ -344,7 +344,7 @@ def test_an_archive_larger_than_memory(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_files_that_are_refused(tmp_path: Path) -> None:
     items = write(tmp_path / "i.npy", ITEMS)
-    with pytest.raises(InputError, match=r"`path`.*none\.npy.*exist"):
+    with pytest.raises(InputError, match=r"`factors`.*none\.npy.*exist"):
         FactorFiles(users=tmp_path / "none.npy", items=items)
     (tmp_path / "u.pkl").write_bytes(b"x")
     with pytest.raises(InputError, match=r"`factors`.*\.npy.*u\.pkl"):

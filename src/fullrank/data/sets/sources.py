@@ -228,11 +228,6 @@ def _is_split(values: set[str]) -> bool:
 def _split(data: Interactions, name: str, settings: Mapping[str, Any], rng: int) -> Split:
     try:
         return data.split(name, **{"rng": rng, **settings})
-    except InputError as error:
-        if any(f"`{setting}`" in str(error) for setting in settings):
-            why = str(error).replace("`", "")
-            raise InputError(f"`split` must have settings that fit {name}: {why}") from error
-        raise
     except TypeError as error:  # a setting that the split has not
         import inspect
 

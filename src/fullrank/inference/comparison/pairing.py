@@ -67,7 +67,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     if unnamed:
         raise InputError(
             f"`ranks` must name the users of every model or of none; {unnamed[0]} does not. "
-            "A RankSample names them by user=ids, a file in a column that is called user."
+            "Name them by `user=`."
         )
     users = _coded("users", {name: one.user for name, one in names.items()})
     items = None
@@ -77,7 +77,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     elif len(bare) < len(names) and not plain:
         raise InputError(
             f"`ranks` must name the items of every model or of none; {bare[0]} does not. "
-            "A RankSample names them by item=ids, a file in a column that is called item."
+            "Name them by `item=`."
         )
     keep, common = _common(users, items)
     n_common = int(np.unique(users[next(iter(users))][keep[next(iter(keep))]]).size)
@@ -107,8 +107,7 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
     if paired:
         why = "ranks must name their users to be paired" if not plain else f"{shown} users"
         raise InputError(
-            f"`paired` must not be True where users are not named: {why}. A file names "
-            "them in a column that is called user."
+            f"`paired` must not be True where users are not named: {why}. Name them by `user=`."
         )
     note = (
         f"The users are not named, so the models are compared as measured on different users "
