@@ -254,3 +254,14 @@ def test_metrics_keep_the_names_that_were_asked_for() -> None:
     assert compared.metrics == ("MRR@10", "HR@5")
     assert compared["hit_rate@5"].metrics == ("HR@5",)
     assert compared.best("rr@10") == compared.best("MRR@10")
+
+
+@pytest.mark.parametrize("name", sorted(MADE))
+def test_what_can_be_indexed_lists_its_names(name: str) -> None:
+    result = MADE[name]()
+    if not hasattr(type(result), "__getitem__"):
+        return
+    names = list(result)
+    assert names
+    for one in names:
+        result[one]

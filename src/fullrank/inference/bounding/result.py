@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,10 @@ class Bounds(tabular.Tabular):
 
     def __getitem__(self, metric: str) -> Interval:
         return self.intervals[named(metric, self.intervals)]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.intervals)
 
     @property
     def contradiction(self) -> str | None:

@@ -8,7 +8,7 @@ as a bold number or a sentence would say more than is known.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -189,6 +189,10 @@ class Comparison(tabular.Tabular):
     dominance: Mapping[tuple[str, str], Dominance]
     notes: tuple[str, ...]
     assumed: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.metrics)
 
     def __getitem__(self, metric: str | Metric) -> Comparison:
         """The comparison at one metric alone."""

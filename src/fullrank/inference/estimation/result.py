@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -85,6 +85,10 @@ class Estimate(tabular.Tabular):
 
     def __getitem__(self, metric: str) -> float:
         return self.values[named(metric, self.values)]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.values)
 
     def with_bounds(self) -> Estimate:
         """The same with `fullrank.bounds` of its metrics, for the same people and level."""

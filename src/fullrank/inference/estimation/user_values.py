@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,10 @@ class UserMeans(tabular.Tabular):
 
     def __getitem__(self, metric: str | Metric) -> SampleMean:
         return self.means[named(metric, self.means)]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the metrics."""
+        return iter(self.means)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every mean with its interval. Returns the axes."""
