@@ -24,7 +24,7 @@ from fullrank.scorers.scorer import nan_error
 
 Room = tuple[Array, Array, Array, Array]
 
-USERS = 512
+USERS = 256  # few enough that users with long histories are shared out
 
 
 def count_sparse(job: Job, scorer: ItemItemScorer) -> Counts:
@@ -41,7 +41,7 @@ def count_sparse(job: Job, scorer: ItemItemScorer) -> Counts:
     free: list[Room] = []  # the room of threads between two blocks
 
     def work(batch: slice) -> None:
-        room = free.pop() if free else _room(scorer.n_items)
+        room = free.pop() if free else make_room(scorer.n_items)
         here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))
         user, item = kernels.count_reached(
             t.users[batch], t.starts[batch.start : batch.stop + 1] - here.start, targets[here],
@@ -64,7 +64,7 @@ def count_sparse(job: Job, scorer: ItemItemScorer) -> Counts:
     return counts
 
 
-def _room(n_items: int) -> Room:
+def make_room(n_items: int) -> Room:
     """Sums and states of all items, the items reached, and the scores of the candidates among them.
 
     The system gives the pages of an array when they are first written to: the last two take what
