@@ -22,7 +22,7 @@ _TIE = np.uint64(TIE)
 def count_before(
     key: np.uint64, user: int, n_items: int, items: Array, targets: Array, before: Array
 ) -> None:
-    """before[t] is how many items would stand before targets[t] if they all tied with it.
+    """before[t]: how many items would rank above targets[t] if all of them tied with it.
 
     The items are `items`, or 0..n_items-1 where `n_items` is not 0; see `stands_before`.
     """
