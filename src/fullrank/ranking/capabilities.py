@@ -15,7 +15,7 @@ from fullrank.scorers.offers import offers
 CAPABILITIES = ("item_scores", "factors", "item_item", "torch_pairs")
 
 
-def offer(scorer: Any, counted: Collection[str]) -> tuple[str, Any]:
+def offer(scorer: Any, counted: Collection[str] = CAPABILITIES) -> tuple[str, Any]:
     """The first capability that a scorer has and that is `counted`, and what its method returns.
 
     ("scores", scorer) where it has none of them.
@@ -23,9 +23,9 @@ def offer(scorer: Any, counted: Collection[str]) -> tuple[str, Any]:
     Examples
     --------
     >>> from fullrank.scorers import FactorScorer, ScoreArray
-    >>> offer(FactorScorer([[1.0]], [[2.0]]), ("factors", "item_item"))
+    >>> offer(FactorScorer([[1.0]], [[2.0]]))
     ('factors', FactorScorer(1 users × 1 items, d=1, float64, dot))
-    >>> offer(ScoreArray([[1.0]]), ("factors", "item_item"))
+    >>> offer(ScoreArray([[1.0]]))
     ('scores', ScoreArray(1 users × 1 items, float64))
     """
     for name in CAPABILITIES:
