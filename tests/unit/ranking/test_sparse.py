@@ -110,3 +110,17 @@ def test_nan_names_user_and_item_unless_it_is_excluded():
             result = rank(scorer, ([0, 2], [2, 0]), exclude=seen, ties=ties, rng=0)
             assert result.above.tolist() == [0, 1]
         assert rank(scorer, ([0, 1], [2, 0]), items=[0, 2]).above.tolist() == [0, 1]
+
+
+def test_shared_scores_are_sorted_here_when_a_gpu_is_asked(split, monkeypatch):
+    from contextlib import nullcontext
+
+    from fullrank.ranking import count
+
+    monkeypatch.setattr(count, "open_device", lambda name: (None, name))
+    monkeypatch.setattr(count, "current", lambda torch, device: nullcontext())
+    scorer = Popularity().fit(split.train).scorer()
+    expected = rank(scorer, split.test, exclude=split.train)
+    found = rank(scorer, split.test, exclude=split.train, device="cuda", precision="fast")
+    np.testing.assert_array_equal(found.ranks, expected.ranks)
+    assert found.n_undecided is None
