@@ -78,7 +78,9 @@ def test_progress_counts_users(scorer, split):
 
 def test_a_thread_makes_room_once(scorer, split, monkeypatch):
     made, make = [], exact_sparse.make_room
-    monkeypatch.setattr(exact_sparse, "make_room", lambda n: made.append(n) or make(n))
+    monkeypatch.setattr(
+        exact_sparse, "make_room", lambda *sizes: made.append(sizes) or make(*sizes)
+    )
     rank(scorer, split.test, n_jobs=2, batch_size=3)
     assert len(made) <= 2
 

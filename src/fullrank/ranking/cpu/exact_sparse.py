@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from fullrank._lib import threads
-from fullrank._lib.types import Array
+from fullrank._lib.types import Array, Ints
 from fullrank.ranking.cpu import exact_sparse_kernels as kernels
 from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
@@ -33,19 +33,16 @@ def count_sparse(job: Job, scorer: ItemItemScorer) -> Counts:
     counts = Counts.empty(t.order.size)
     targets = t.item_rows[t.order]
     history = (scorer.history_indptr, scorer.history_indices, scorer.history_values)
-    items, outside = np.empty(0, np.int64), np.empty(0, np.bool_)
-    if job.catalogue is not None:
-        items, outside = job.catalogue, np.ones(scorer.n_items, np.bool_)
-        outside[items] = False
+    items = np.empty(0, np.int64) if job.catalogue is None else job.catalogue
     seen = exclusion_arrays(job.exclusion)
     free: list[Room] = []  # the room of threads between two blocks
 
     def work(batch: slice) -> None:
-        room = free.pop() if free else make_room(scorer.n_items)
+        room = free.pop() if free else make_room(scorer.n_items, job.catalogue)
         here = slice(int(t.starts[batch.start]), int(t.starts[batch.stop]))
         user, item = kernels.count_reached(
             t.users[batch], t.starts[batch.start : batch.stop + 1] - here.start, targets[here],
-            *history, m.indptr, m.indices, m.data, job.size, items, outside, *seen, job.random,
+            *history, m.indptr, m.indices, m.data, job.size, items, *seen, job.random,
             np.uint64(job.key), *room, counts.greater[here], counts.equal[here],
             counts.before[here], counts.mark[here],
         )  # fmt: skip
@@ -64,15 +61,19 @@ def count_sparse(job: Job, scorer: ItemItemScorer) -> Counts:
     return counts
 
 
-def make_room(n_items: int) -> Room:
+def make_room(n_items: int, catalogue: Ints | None) -> Room:
     """Sums and states of all items, the items reached, and the scores of the candidates among them.
 
     The system gives the pages of an array when they are first written to: the last two take what
     the user with the most items reached needs.
     """
+    state = np.zeros(n_items, np.uint8)
+    if catalogue is not None:
+        state[:] = kernels.OUTSIDE
+        state[catalogue] = 0
     return (
         np.zeros(n_items),
-        np.zeros(n_items, np.uint8),
+        state,
         np.empty(n_items + 1, np.int32),
         np.empty(n_items),
     )

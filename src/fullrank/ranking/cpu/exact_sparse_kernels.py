@@ -9,7 +9,8 @@ from fullrank._lib.types import Array
 from fullrank.ranking.cpu.exact_kernels import stands_before
 from fullrank.ranking.cpu.tie_kernels import count_before
 
-REACHED, EXCLUDED = 1, 2  # the state of an item is the sum of what holds for it
+REACHED, EXCLUDED, OUTSIDE = 1, 2, 4  # an item's state is the sum of what holds for it
+MUCH = 0.5  # products for each item
 
 
 @jit
@@ -25,7 +26,6 @@ def count_reached(
     matrix_values: Array,
     size: int,
     items: Array,
-    outside: Array,
     seen_indptr: Array,
     seen: Array,
     random: bool,
@@ -41,9 +41,9 @@ def count_reached(
 ) -> tuple[int, int]:
     """Counts over the whole catalogue of `size` items; see exact_kernels.py for the arguments.
 
-    `total` and `state` hold zeros for every item, and do so again afterwards; `scores` has room for
-    every item, `reached` for one more. Returns (-1, -1), or the user and the first item whose score
-    is NaN.
+    For every item `total` holds 0 and `state` whether it is outside of the catalogue, and they do
+    so again afterwards; `scores` has room for every item, `reached` for one more. Returns (-1, -1),
+    or the user and the first item whose score is NaN.
     """
     for a in range(users.size):
         user = users[a]
@@ -56,17 +56,15 @@ def count_reached(
             hidden = seen[seen_indptr[user] : seen_indptr[user + 1]]
         for h in hidden:
             state[h] |= EXCLUDED
-        n_scores, bad = 0, -1
+        n_scores = n_bad = 0
         for r in range(n):
-            item = reached[r]
-            if state[item] != REACHED or (outside.size and outside[item]):
-                continue
-            scores[n_scores] = total[item]
-            n_scores += 1
-            if np.isnan(total[item]) and (bad < 0 or item < bad):
-                bad = item
-        if bad >= 0:
-            return user, bad
+            score = total[reached[r]]
+            scores[n_scores] = score
+            is_candidate = state[reached[r]] == REACHED
+            n_scores += is_candidate
+            n_bad += is_candidate & (score != score)
+        if n_bad:
+            return user, first_nan(reached[:n], total, state)
         rest = size - hidden.size - n_scores
         mine = slice(starts[a], starts[a + 1])
         for t in range(starts[a], starts[a + 1]):
@@ -77,14 +75,19 @@ def count_reached(
             mark[t] = m
         if random:
             place_ties(
-                key, user, targets[mine], mark[mine], equal[mine], rest, size, items, outside,
-                hidden, reached[:n], total, state, before[mine],
+                key, user, targets[mine], mark[mine], equal[mine], rest, size, items, hidden,
+                reached[:n], total, state, before[mine],
             )  # fmt: skip
         for h in hidden:
             state[h] = 0
-        for r in range(n):
-            total[reached[r]] = 0.0
-            state[reached[r]] = 0
+        if n == total.size:
+            total[:] = 0.0
+            for item in range(n):
+                state[item] &= OUTSIDE
+        else:
+            for r in range(n):
+                total[reached[r]] = 0.0
+                state[reached[r]] &= OUTSIDE
     return -1, -1
 
 
@@ -101,7 +104,23 @@ def add_history(
     state: Array,
     reached: Array,
 ) -> int:
-    """Add up one user's scores as they are defined, and list the items; gives how many."""
+    """Add up one user's scores as they are defined, and list the items; gives how many.
+
+    Where there is much to add up all items are listed: it is quicker than to find out which.
+    """
+    n = 0
+    for p in range(indptr[user], indptr[user + 1]):
+        n += matrix_indptr[indices[p] + 1] - matrix_indptr[indices[p]]
+    if n > MUCH * total.size:
+        for p in range(indptr[user], indptr[user + 1]):
+            weight = np.float64(values[p])
+            h = indices[p]
+            for q in range(matrix_indptr[h], matrix_indptr[h + 1]):
+                total[matrix_indices[q]] += weight * np.float64(matrix_values[q])
+        for item in range(total.size):
+            reached[item] = item
+            state[item] |= REACHED
+        return total.size
     n = 0
     for p in range(indptr[user], indptr[user + 1]):
         weight = np.float64(values[p])
@@ -109,10 +128,20 @@ def add_history(
         for q in range(matrix_indptr[h], matrix_indptr[h + 1]):
             item = matrix_indices[q]
             reached[n] = item
-            n += state[item] == 0
-            state[item] = REACHED
+            n += state[item] & REACHED == 0
+            state[item] |= REACHED
             total[item] += weight * np.float64(matrix_values[q])
     return n
+
+
+@jit
+def first_nan(reached: Array, total: Array, state: Array) -> int:
+    """The lowest row of a candidate whose score is NaN."""
+    first = total.size
+    for item in reached:
+        if state[item] == REACHED and np.isnan(total[item]):
+            first = min(first, item)
+    return first
 
 
 @jit
@@ -135,7 +164,6 @@ def place_ties(
     rest: int,
     size: int,
     items: Array,
-    outside: Array,
     hidden: Array,
     reached: Array,
     total: Array,
@@ -156,7 +184,7 @@ def place_ties(
         itself = state[targets[t]] == REACHED
         if equal[t] + 1 - rest * (mark[t] == 0.0) > itself:  # some of those that were reached
             for item in reached:
-                is_candidate = state[item] == REACHED and not (outside.size and outside[item])
+                is_candidate = state[item] == REACHED
                 if is_candidate and total[item] == mark[t] and item != targets[t]:
                     before[t] += stands_before(key, user, item, targets[t])
     if n_zero == 0:
@@ -164,7 +192,7 @@ def place_ties(
     others, n = np.empty(reached.size + hidden.size, np.int32), 0
     for item in reached:
         others[n] = item
-        n += not (outside.size and outside[item])
+        n += state[item] & OUTSIDE == 0
     for item in hidden:
         others[n] = item
         n += state[item] == EXCLUDED
