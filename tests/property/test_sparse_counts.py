@@ -105,6 +105,7 @@ def test_shared_scores_are_counted_as_those_of_each_user(seed, kind, dtype, shap
     scores = random.choice(np.asarray(WEIGHTS[kind], dtype), n_items)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact_item_scores, "USERS", 4)
+        patch.setattr(exact_item_scores, "FEW", 10)
         job = some_job(random, ItemScorer(scores, n_users=n_users), **how)
         assert_counted_alike(job)
 

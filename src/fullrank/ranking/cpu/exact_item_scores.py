@@ -20,6 +20,7 @@ from fullrank.scorers.item_scores import ItemScorer
 from fullrank.scorers.scorer import nan_error
 
 USERS = 1 << 14
+FEW = 1 << 22  # excluded items that one thread has passed before others have started
 
 
 class Kinds(NamedTuple):
@@ -57,7 +58,7 @@ def count_item_scores(job: Job, scorer: ItemScorer) -> Counts:
     threads.run(
         work,
         batches,
-        n_jobs=job.n_jobs,
+        n_jobs=job.n_jobs if job.random or seen[1].size > FEW else 1,
         progress=job.progress,
         sizes=[batch.stop - batch.start for batch in batches],
     )
