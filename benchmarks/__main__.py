@@ -36,6 +36,7 @@ QUICK = {
     "one_value": ["1", "--design", "adaptive"],
     "ranking_exact": ["1", "factors"],
     "ranking_sampled": ["1"],
+    "ranking_sparse": ["1", "--small"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "smoothed": ["1"],
     "training": ["--simulated", "--rounds", "1"],

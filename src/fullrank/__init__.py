@@ -19,6 +19,7 @@ __all__ = [
     "FactorScorer",
     "Interactions",
     "ItemItemScorer",
+    "ItemScorer",
     "RankSample",
     "__version__",
     "anchored",
@@ -95,6 +96,7 @@ if _TYPE_CHECKING:  # the tables below, for type checkers and editors; a test ke
     from fullrank.samples import simulate as simulate
     from fullrank.scorers import FactorScorer as FactorScorer
     from fullrank.scorers import ItemItemScorer as ItemItemScorer
+    from fullrank.scorers import ItemScorer as ItemScorer
     from fullrank.scorers import as_scorer as as_scorer
 
 # Where each name comes from; a module that has the name is what is meant.
@@ -104,6 +106,7 @@ _HOMES = {
     "FactorScorer": "fullrank.scorers",
     "Interactions": "fullrank.data",
     "ItemItemScorer": "fullrank.scorers",
+    "ItemScorer": "fullrank.scorers",
     "RankSample": "fullrank.samples",
     "anchored": "fullrank.estimators",
     "as_scorer": "fullrank.scorers",

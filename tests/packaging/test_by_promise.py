@@ -12,7 +12,7 @@ from fullrank import metrics
 from fullrank.estimators import METHODS
 
 SOURCE = Path(__file__).parents[2] / "src" / "fullrank"
-SCORERS = {"FactorScorer", "ItemItemScorer", "TorchScorer", "Popularity"}
+SCORERS = {"FactorScorer", "ItemItemScorer", "ItemScorer", "TorchScorer", "Popularity"}
 # the scorer that a class from outside may return as it is
 ALLOWED = {"scorers/offers.py"}
 

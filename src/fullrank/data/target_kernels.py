@@ -11,11 +11,35 @@ from fullrank._lib.types import Array
 @jit
 def is_sorted(indptr: Array, indices: Array) -> bool:
     """Whether every row's indices rise, without repeats."""
+    start, stop = indptr[0], indptr[indptr.size - 1]
+    falls = 0  # anywhere, in a loop that is vectorised, less those from one row to the next
+    for p in range(start + 1, stop):
+        falls += indices[p] <= indices[p - 1]
     for row in range(indptr.size - 1):
-        for p in range(indptr[row] + 1, indptr[row + 1]):
-            if indices[p] <= indices[p - 1]:
-                return False
-    return True
+        p = indptr[row]
+        if start < p < indptr[row + 1]:
+            falls -= indices[p] <= indices[p - 1]
+    return bool(falls == 0)
+
+
+@jit
+def holds_any(indptr: Array, indices: Array, user_rows: Array, item_rows: Array) -> bool:
+    """Whether any of the (user, item) pairs is in its user's row, which rises."""
+    for s in range(user_rows.size):
+        row = user_rows[s]
+        if row >= indptr.size - 1:
+            continue
+        low, stop = indptr[row], indptr[row + 1]
+        high = stop
+        while low < high:
+            middle = (low + high) >> 1
+            if indices[middle] < item_rows[s]:
+                low = middle + 1
+            else:
+                high = middle
+        if low < stop and indices[low] == item_rows[s]:
+            return True
+    return False
 
 
 @jit

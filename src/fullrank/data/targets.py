@@ -129,17 +129,17 @@ def clean_exclude(
         rows, indices = np.divmod(np.unique(rows * n_items + indices), n_items)
         counts = np.bincount(rows, minlength=indptr.size - 1)
         indptr = np.concatenate(([0], np.cumsum(counts)))
+    indices = indices.astype(np.int32)  # a copy, which kernels take as they take other arrays
+    own = targets.user_rows[targets.order], targets.item_rows[targets.order]
+    if items is None and not kernels.holds_any(indptr, indices, *own):
+        missing = max(0, int(targets.users[-1]) + 2 - indptr.size)
+        indptr = np.concatenate([indptr, np.full(missing, indptr[-1])])
+        return Exclusion(indptr=indptr, indices=indices)
     outside = np.empty(0, np.bool_)
     if items is not None:
         outside = np.ones(n_items, np.bool_)
         outside[items] = False
-    indptr, indices = kernels.without(
-        indptr,
-        indices.astype(np.int32),
-        targets.user_rows[targets.order],
-        targets.item_rows[targets.order],
-        outside,
-    )
+    indptr, indices = kernels.without(indptr, indices, *own, outside)
     return Exclusion(indptr=indptr, indices=indices)
 
 

@@ -12,7 +12,7 @@ from fullrank.data.interactions import Interactions
 from fullrank.models.base import Saved, history_for, learned, named_as, to_learn_from
 
 if TYPE_CHECKING:
-    from fullrank.scorers import FactorScorer
+    from fullrank.scorers import ItemScorer
 
 
 @dataclass(kw_only=True, eq=False)
@@ -47,10 +47,9 @@ class Popularity(Saved):
         self.interactions_ = interactions
         return self
 
-    def scorer(self, history: Interactions | None = None) -> FactorScorer:
-        """One factor: 1 for every user, the count for every item."""
-        from fullrank.scorers import FactorScorer
+    def scorer(self, history: Interactions | None = None) -> ItemScorer:
+        """The count of every item, for every user."""
+        from fullrank.scorers import ItemScorer
 
         data = history_for(self, history)
-        ones = np.ones((data.n_users, 1), np.float32)
-        return named_as(FactorScorer(ones, self.item_counts_[:, None]), data)
+        return named_as(ItemScorer(self.item_counts_, n_users=data.n_users), data)

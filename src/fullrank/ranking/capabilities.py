@@ -6,16 +6,17 @@ at a class. A scorer that offers none of these is called for its `scores`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from fullrank.scorers.offers import offers
 
 # in this order; what each method returns has the arrays that the kernels of that name take
-CAPABILITIES = ("factors", "item_item", "torch_pairs")
+CAPABILITIES = ("item_scores", "factors", "item_item", "torch_pairs")
 
 
-def offer(scorer: Any) -> tuple[str, Any]:
-    """The first capability that a scorer has, and what its method returns.
+def offer(scorer: Any, counted: Collection[str] = CAPABILITIES) -> tuple[str, Any]:
+    """The first capability that a scorer has and that is `counted`, and what its method returns.
 
     ("scores", scorer) where it has none of them.
 
@@ -28,6 +29,6 @@ def offer(scorer: Any) -> tuple[str, Any]:
     ('scores', ScoreArray(1 users × 1 items, float64))
     """
     for name in CAPABILITIES:
-        if offers(scorer, name):
+        if name in counted and offers(scorer, name):
             return name, getattr(scorer, name)()
     return "scores", scorer

@@ -29,7 +29,7 @@ def count(job: Job) -> tuple[Counts, int | None]:
         return _count_here(job), None
     torch, device = open_device(job.device)
     with current(torch, device):
-        has, offered = offer(job.scorer)
+        has, offered = offer(job.scorer, _THERE)
         if has not in _THERE:
             raise no_device(job.scorer)
         return _THERE[has](job, offered, torch, device)
@@ -55,6 +55,8 @@ def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
 
 
 def _factors_here(job: Job, factors: Any) -> Counts:
+    if job.order is not None and job.order.name is None:  # the filter has an order of its own
+        return _count_scores(job)
     from fullrank.ranking.cpu.exact_factors import count_factors
 
     counts = count_factors(job, factors)
@@ -62,29 +64,43 @@ def _factors_here(job: Job, factors: Any) -> Counts:
 
 
 def _item_item_here(job: Job, item_item: Any) -> Counts:
+    if item_item.is_sparse:
+        from fullrank.ranking.cpu.exact_sparse import count_sparse
+
+        return count_sparse(job, item_item)
     from fullrank.ranking.cpu.exact_item_item import count_item_item
 
-    if item_item.is_sparse:
-        return count_any(job)
     return count_item_item(job, item_item) if job.max_rank is None else _count_scores(job)
+
+
+def _item_scores_here(job: Job, item_scores: Any) -> Counts:
+    from fullrank.ranking.cpu.exact_item_scores import count_item_scores
+
+    return count_item_scores(job, item_scores)
+
+
+def _item_scores_there(job: Job, item_scores: Any, torch: Any, device: Any) -> Found:
+    return _item_scores_here(job, item_scores), None  # one sort: not worth a copy of the items
 
 
 # from what a scorer offers to the count on a GPU and on the processor
 _THERE: dict[str, Callable[[Job, Any, Any, Any], Found]] = {
+    "item_scores": _item_scores_there,
     "factors": _factors_there,
     "item_item": _item_item_there,
     "torch_pairs": _module_there,
 }
 _HERE: dict[str, Callable[[Job, Any], Counts]] = {
+    "item_scores": _item_scores_here,
     "factors": _factors_here,
     "item_item": _item_item_here,
 }
 
 
 def _count_here(job: Job) -> Counts:
-    has, offered = offer(job.scorer)
-    named = job.order is None or job.order.name is not None
-    return _HERE[has](job, offered) if has in _HERE and named else _count_scores(job)
+    has, offered = offer(job.scorer, _HERE)
+    here = _HERE.get(has)
+    return _count_scores(job) if here is None else here(job, offered)
 
 
 def _count_scores(job: Job) -> Counts:

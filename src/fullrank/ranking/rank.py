@@ -113,7 +113,9 @@ def rank(
     For other scorers the scores are what they give. A NaN score raises; infinite ones compare as
     usual.
 
-    Cost: one matrix product, or less where the lengths of the factors rule out blocks of items.
+    Cost: one matrix product, or less where the lengths of the factors rule out blocks of items. A
+    sparse item-item model costs the sparse product of histories and weights, and scores that all
+    users share cost one sort; "random" compares each target with all items that tie with it.
     Memory beyond the inputs: some 20 bytes for each item and a few MB for each thread.
 
     Examples

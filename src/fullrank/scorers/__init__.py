@@ -8,6 +8,7 @@ from fullrank.scorers.callables import CallableScorer
 from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.item_scores import ItemScorer
 from fullrank.scorers.registry import SCORERS, register, unregister
 from fullrank.scorers.scorer import ScoreArray, Scorer, as_scorer
 from fullrank.scorers.torch_module import TorchScorer
@@ -19,6 +20,7 @@ __all__ = [
     "FactorFiles",
     "FactorScorer",
     "ItemItemScorer",
+    "ItemScorer",
     "MissingIdsError",
     "ScoreArray",
     "Scorer",

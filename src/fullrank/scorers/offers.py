@@ -1,4 +1,4 @@
-"""Scorers by what they offer: factors, an item-item matrix, blocks of scores, or pairs.
+"""Scorers by what they offer: factors, an item-item matrix, scores of items, of blocks, of pairs.
 
 A class from outside says with a method what it can do; no base class and no registration is
 needed. What it offers decides how it is ranked.
@@ -19,6 +19,7 @@ from fullrank.scorers.callables import CallableScorer
 from fullrank.scorers.carried_ids import ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.item_scores import ItemScorer
 
 PAIRS = 1 << 18  # given to `pairs` at once
 
@@ -29,7 +30,7 @@ def offers(obj: Any, method: str) -> bool:
 
 
 def scorer_of(obj: Any) -> Any:
-    """The scorer of what an object offers first: factors, item_item; then block, pairs.
+    """The scorer of what an object offers first: factors, item_item, item_scores; block, pairs.
 
     None where it offers none of them; one that has `scores` needs neither `block` nor `pairs`.
     """
@@ -74,7 +75,16 @@ def _item_item(obj: Any) -> ItemItemScorer:
     return ItemItemScorer(*_two("item_item", given, "(history, item_item)"))
 
 
-_MADE: Mapping[str, Callable[[Any], Any]] = {"factors": _factors, "item_item": _item_item}
+def _item_scores(obj: Any) -> ItemScorer:
+    given = obj.item_scores()
+    return given if isinstance(given, ItemScorer) else ItemScorer(given, n_users=obj.n_users)
+
+
+_MADE: Mapping[str, Callable[[Any], Any]] = {
+    "factors": _factors,
+    "item_item": _item_item,
+    "item_scores": _item_scores,
+}
 
 
 def _two(method: str, given: Any, what: str) -> tuple[Any, Any]:

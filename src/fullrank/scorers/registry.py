@@ -19,7 +19,7 @@ def register(name: str, make: Callable[..., Any]) -> None:
     ----------
     name : what it is called; settings follow a colon, as ``"mine:path=weights.npz"``
     make : a class, or a function, that takes the settings by name and gives what `as_scorer` takes:
-        an object with `n_users`, `n_items` and one of `factors()`, `item_item()`,
+        an object with `n_users`, `n_items` and one of `factors()`, `item_item()`, `item_scores()`,
         `scores(users, items)`, `block(users)` and `pairs(users, items)`, and with `user_ids` and
         `item_ids` where its rows are not those of the data
 

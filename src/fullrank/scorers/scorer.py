@@ -47,13 +47,14 @@ class Scorer(Protocol):
       `FactorScorer`: ranks are certified, also on a GPU.
     - `item_item()` returns (history, item_item), or a mapping from the arguments of
       `ItemItemScorer`: likewise.
+    - `item_scores()` returns one score for each item, the same for all users: ranked by one sort.
     - `scores(user_rows, item_rows=None)` returns a row for each user: scored block by block.
     - `block(user_rows)` returns a row for each user with all items: likewise.
     - `pairs(user_rows, item_rows)` returns a score for each pair: scored pair by pair.
 
     The first of them that a class has is used; a class needs no base and no more than one of them
     (`as_scorer` makes the `scores` of this protocol). `factors()` and `item_item()` promise that
-    the scores are their products.
+    the scores are their products, `item_scores()` that every user has these.
 
     `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or

@@ -52,12 +52,18 @@ class Pairs(Sizes):
         return SCORES[users, items]
 
 
+class Shared(Sizes):
+    def item_scores(self) -> Any:
+        return BIAS
+
+
 OURS = {
     Factors: FactorScorer(USERS, ITEMS),
     Biased: FactorScorer(USERS, ITEMS, item_bias=BIAS),
     Matrix: ItemItemScorer(HISTORY, WEIGHTS),
     Block: FactorScorer(USERS, ITEMS),
     Pairs: FactorScorer(USERS, ITEMS),
+    Shared: FactorScorer(np.ones((30, 1)), BIAS[:, None]),
 }
 
 
@@ -76,7 +82,13 @@ def test_ranks_are_those_of_our_own_scorers(kind: Any) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "capability"),
-    [(Factors, "factors"), (Matrix, "item_item"), (Block, "scores"), (Pairs, "scores")],
+    [
+        (Factors, "factors"),
+        (Matrix, "item_item"),
+        (Shared, "item_scores"),
+        (Block, "scores"),
+        (Pairs, "scores"),
+    ],
 )
 def test_what_is_offered_decides_the_count(kind: Any, capability: str) -> None:
     assert offer(as_scorer(kind()))[0] == capability

@@ -23,6 +23,7 @@ from fullrank.ranking.request import Request
 from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, score_block
 
 TIES = {"best": 0, "worst": 1, "random": 2}  # the codes of sampled_kernels
+_COUNTED = ("factors", "item_item")  # what has a kernel of its own
 _CELLS = 1 << 18  # drawn items held at once by a thread
 
 
@@ -119,7 +120,7 @@ def count_above(
 
     n_jobs = 1 if run.n_jobs is None and not is_thread_safe(setting.scorer) else run.n_jobs
     # a block of users reads the whole item-item matrix once: the larger, the better
-    cells = _CELLS * 8 if offer(setting.scorer)[0] == "item_item" else _CELLS
+    cells = _CELLS * 8 if offer(setting.scorer, _COUNTED)[0] == "item_item" else _CELLS
     most = max(1, cells // (width + int(np.diff(starts).max())))
     blocks = _blocks(users.size, most, n_jobs, run.batch_size)
     sizes = [block.stop - block.start for block in blocks]
@@ -147,7 +148,7 @@ def _kernel(scorer: Scorer) -> Count:
     """The count for a kind of scorer, as a function of (block, common, above, marks)."""
     from fullrank.ranking.cpu import sampled_kernels as kernels
 
-    has, offered = offer(scorer)
+    has, offered = offer(scorer, _COUNTED)
     if has == "factors":
         bias = np.empty(0) if offered.item_bias is None else offered.item_bias
         precision = np.finfo(offered.item_factors.dtype)

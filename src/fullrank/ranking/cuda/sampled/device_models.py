@@ -33,7 +33,7 @@ def model_for(gpu: Gpu, scorer: Scorer) -> Model:
     from fullrank.ranking.cuda.sampled.factors import Factors
     from fullrank.ranking.cuda.sampled.scored import ItemItem, Module
 
-    has, offered = offer(scorer)
+    has, offered = offer(scorer, ("factors", "item_item", "torch_pairs"))
     if has == "factors":
         return Factors(gpu, offered)
     if has == "item_item":
