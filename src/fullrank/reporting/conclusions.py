@@ -82,7 +82,8 @@ def _among(given: RankSample | ExactRanks) -> str:
         low, high = int(given.candidates.min()), int(given.candidates.max())
         unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
         span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-        return f"among all {span}{unseen}"
+        known = "" if given.max_rank is None else f", up to rank {given.max_rank:,}"
+        return f"among all {span}{unseen}{known}"
     if given.n_items is not None:
         items = f"{given.n_items:,} items"
     else:
