@@ -263,6 +263,12 @@ def make_work(
     if isinstance(exclude, str):
         checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
+    design, seen = settings["design"], "seen" in getattr(data, "columns", ())
+    if isinstance(design, Exact) and design.order == "popularity" and exclude is None and not seen:
+        raise InputError(
+            "`design` must not have order=popularity where nothing is excluded: it counts the "
+            "users of what is. order=random needs nothing."
+        )
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
