@@ -11,8 +11,8 @@ The runs are forked from one process that has loaded everything, so that a run i
 
     python benchmarks/faults.py [--runs 100] [--seed 0] [--processes N] [--design sampled:300]
 
-With a design such as exact:10, how many items were scored for a user (`n_scored`) may differ between
-runs and is left out of the comparison.
+With a design such as exact:10, how many items were scored for a user (`n_scored`) may differ
+between runs and is left out of the comparison.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class ExactRanks(tabular.Tabular):
     max_rank : the rank K up to which ranks are known; None where all are
     beyond : with `max_rank`, which targets have a rank above it; their counts say no more
     n_scored : with `max_rank`, how many candidates of the target's user were scored, the user's
-        targets included; where a row holds several targets, their sum. It depends on the order
+        targets included; of a row with more than one target, their sum. It depends on the order
         of the items, on the device and on which users were ranked together; nothing else does
     """
 
