@@ -581,7 +581,7 @@ def _with_nan(table: Table, role: str, column: Any) -> Array:
         return np.full(missing.size, np.nan)
     if not pa.types.is_floating(column.type) and not pa.types.is_integer(column.type):
         table.numbers(role, column.drop_null())  # which says what is there instead
-    found: Array = column.cast(pa.float64()).fill_null(np.nan).to_numpy()
+    found: Array = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
     table.reject(role, found, found % 0.5 > 0, "be whole numbers or halves")
     table.reject(role, found, np.isinf(found), "be finite")
     return found

@@ -221,11 +221,22 @@ def _suffix(path: files.PathLike, known: tuple[str, ...]) -> str:
 def _numpy(table: Any, name: str, nulls: bool = False) -> Any:
     column = table.column(name)
     if nulls:
-        missing = column.is_null().to_numpy()
-        return np.ma.masked_array(_numpy_of(column.fill_null(0), name), missing)
+        return _masked(column, name)
     if column.null_count:
         raise InputError(f"`{name}` must have no missing values; {column.null_count:,} are.")
     return _numpy_of(column, name)
+
+
+def _masked(column: Any, name: str) -> Any:
+    """Numbers, some of which may be missing."""
+    import pyarrow as pa
+
+    missing = column.is_null().to_numpy()
+    if missing.all():
+        return np.ma.masked_array(np.zeros(missing.size, np.int64), missing)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise InputError(f"`{name}` must hold numbers, not {column.type}.")
+    return np.ma.masked_array(_numpy_of(column.fill_null(0), name), missing)
 
 
 def _numpy_of(column: Any, name: str) -> Any:
