@@ -393,7 +393,7 @@ def _explained(
     try:
         return _read(layout, rows, settings, design, excluded)
     except InputError as error:
-        if not str(error).startswith("`rank` must") or "more_than" in layout.wanted:
+        if "more_than" in layout.wanted or not ("rank" in layout.wanted or layout.wide):
             raise
         column = layout.long(layout.table.whole(layout.columns())).column("rank")
         text = next((str(one) for one in column.to_pylist() if str(one).startswith(">")), None)
