@@ -50,12 +50,14 @@ def test_a_run_and_what_is_made_of_it(fullrank: Run, plays: Path, tmp_path: Path
                     ("estimate", run)):  # fmt: skip
         done = fullrank(*command, "-m", "recall@5")
         assert done.code == 2
-        assert re.search(r"`--metric`.*at most 4.*recall@5.*`--design exact:5`", done.err)
+        assert re.search(
+            r"`--metric`.*at most 4.*recall@5.*`fullrank evaluate --design exact:5`", done.err
+        )
         assert done.err.count("\n") == 1
     pilot = ("plan", "-m", "recall@4", "--pilot", run / "ranks" / "e.parquet", "--users", 40)
     done = fullrank(*pilot, "--margin", "5%")
     assert done.code == 2
-    assert re.search(r"`--pilot`.*all ranks.*`--design exact`.*up to 4", done.err)
+    assert re.search(r"`--pilot`.*all ranks.*`fullrank evaluate --design exact`.*up to 4", done.err)
 
 
 @pytest.mark.parametrize(

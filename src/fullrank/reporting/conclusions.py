@@ -149,7 +149,9 @@ def _unseen(
     """What the sample could not tell, of the model named."""
     if model.estimate is None or not model.sampled:
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
-        nothing = f"Every item was ranked{who}, so nothing had to be estimated"
+        known = model.given.max_rank if isinstance(model.given, ExactRanks) else None
+        exact = "Every item was ranked" if known is None else f"Ranks up to {known:,} are exact"
+        nothing = f"{exact}{who}, so nothing had to be estimated"
         return [f"{nothing}: the interval is for other users like these."]
     value, found = model.values[metric], []
     if value.naive is not None:

@@ -129,6 +129,7 @@ def test_a_report_ends_at_k(split: Split, scorers: dict[str, Any]) -> None:
     assert [row[0] for row in rows][-1] == "7"
     assert page.figures["recall"].x.high == pytest.approx(1.02 * 7)
     assert "up to rank 7" in page.summary[0]
+    assert "Ranks up to 7 are exact" in page.summary[2]
     assert any("up to 7" in note for note in page.notes)
     full = evaluate(scorers, split)
     mixed = report({"a": full.samples["a"], "b": found.samples["b"]}, metrics="recall@5", rng=0)
