@@ -20,10 +20,14 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(("runs", "processes"), [(10, 0), (1, 1)])
-def test_killed_and_started_again(root: Path, runs: int, processes: int) -> None:
+@pytest.mark.parametrize(
+    ("design", "runs", "processes"),
+    [("sampled:300", 10, 0), ("sampled:300", 1, 1), ("exact:10", 5, 1)],
+)
+def test_killed_and_started_again(root: Path, design: str, runs: int, processes: int) -> None:
     script = root / "benchmarks" / "faults.py"
     command = [sys.executable, str(script), "--runs", str(runs), "--processes", str(processes)]
+    command += ["--design", design]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=3600)
     assert done.stdout, done.stderr

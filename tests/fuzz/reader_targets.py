@@ -26,7 +26,14 @@ from fullrank.data import Interactions, read_split
 from fullrank.data.sets import datasets, formats
 from fullrank.designs import Negatives, draw_negatives
 from fullrank.ranking import rank
-from fullrank.samples import RankDistribution, RankSample, read_ranks, sample_files, simulate
+from fullrank.samples import (
+    ExactRanks,
+    RankDistribution,
+    RankSample,
+    read_ranks,
+    sample_files,
+    simulate,
+)
 from fullrank.scorers import as_scorer
 
 Seeds = list[bytes]
@@ -48,7 +55,7 @@ def _bytes_of(write: Callable[[Path], Any], name: str) -> bytes:
 
 
 @functools.cache
-def _samples() -> list[RankSample]:
+def _samples() -> list[RankSample | ExactRanks]:
     fixed = {"sample_size": 10, "n_items": 50}
     return [
         RankSample.from_ranks([1, 3, 1, 10], **fixed),
@@ -59,6 +66,9 @@ def _samples() -> list[RankSample]:
         RankSample.from_ranks([1, 2, 2], sample_size=4, n_items=30, user=[1, 1, 2],
                               n_targets=[2, 2, 1], offset=[0, 1, 0]),
         RankSample.from_ranks([1, 2], sample_size=4, n_items=[30, 20]),
+        ExactRanks.from_ranks([1, np.nan, 3.5], n_items=50, max_rank=10, user=["a", "b", "ü"]),
+        ExactRanks.from_ranks([2, np.nan, 4], n_items=30, max_rank=5, user=[1, 1, 2],
+                              n_targets=[2, 2, 1], offset=[0, 1, 0]),
     ]  # fmt: skip
 
 
@@ -83,6 +93,7 @@ _CSV = [
     b"rank,sample_size,n_items\n1,10,50\n2,10,50\n",
     b"model,user,rank\nm,1,1\nn,1,2\nm,2,9\nn,2,3\n",
     b"user,rank,n_targets,offset\n1,1,2,0\n1,2,2,1\n2,5,1,0\n",
+    b"user,rank,more_than\na,1,\nb,,5\nc,2.5,\n",
     b'"user","rank"\r\n"a, b",3\r\n"c ""d""",1\r\n',
 ]
 
@@ -91,12 +102,12 @@ def _settings(source: random.Random) -> dict[str, Any]:
     named: dict[str, Any] = {"design": source.choice(("sampled", "sampled:replacement=true"))}
     if source.random() < 0.8:
         named |= {"sample_size": 10, "n_items": 50}
-    if source.random() < 0.1:
-        named["design"] = "adaptive:levels=5/10"
+    if source.random() < 0.2:
+        named["design"] = source.choice(("adaptive:levels=5/10", "exact:5"))
     return spoiled(source, named, 0.15)
 
 
-def _looked_at(sample: RankSample) -> Any:
+def _looked_at(sample: RankSample | ExactRanks) -> Any:
     """What a caller would do with a sample first."""
     return str(sample), sample.weight, sample.average_size, sample.n_users
 

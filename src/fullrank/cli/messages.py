@@ -35,6 +35,9 @@ def in_options(text: str, command: Any) -> str:
     """
     if command is None:
         return text
+    ranking = "--design" if command.name == "evaluate" else "fullrank evaluate --design"
+    text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)
+    text = text.replace("without `max_rank` (design exact)", f"with `{ranking} exact`")
     known = {param.name: param for param in command.params}
     columns = (*_COLUMNS, *(_OF_RANKS if "leave_out" in known else ()))
     replaced: Callable[[re.Match[str]], str] = lambda found: _setting(found, known)  # noqa: E731

@@ -55,10 +55,11 @@ def evaluate(
         `as_scorer` takes. A list of texts names itself.
     data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
         need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
-    metrics : names such as ``"ndcg@10"``
+    metrics : names such as ``"ndcg@10"``; the default ends at K with the design ``"exact:K"``
     design : Design or text, default "exact"
-        How much of the catalogue is ranked: ``"exact"``, ``"sampled:100"``, ``"adaptive:25"``, or
-        any other registered design.
+        How much of the catalogue is ranked: ``"exact"``, ``"exact:10"`` (ranks up to 10, which is
+        enough for metrics with that cut-off and takes less time), ``"sampled:100"``,
+        ``"adaptive:25"``, or any other registered design.
     n_users : int, optional
         As many users are drawn at random; all by default.
     budget : number, optional
@@ -123,11 +124,12 @@ def evaluate(
     engine = Serial() if engine is None else engine
     if on_gpu(device) and isinstance(engine, Serial | Processes):
         open_device(device)  # a GPU that is not there is told before a model is trained
+    amount = _how_much(design, n_users, budget)
     work = make_work(
         models,
         data,
-        **_how_much(design, n_users, budget),
-        metrics=tuple(metric.name for metric in parse_all(metrics)),
+        **amount,
+        metrics=tuple(metric.name for metric in _known(metrics, amount["design"])),
         method=method,
         exclude=exclude,
         anchor=_anchor(anchor, method),
@@ -160,6 +162,16 @@ def _anchor(anchor: Any, method: Named) -> Any:
     asked = isinstance(method, str) and method.lower() == "auto"
     plain = not asked and not method_of(method)[1].borrows  # refuses what is no method
     return None if plain and isinstance(anchor, str) and anchor == "auto" else anchor
+
+
+def _known(metrics: Any, design: Design | None) -> tuple[Metric, ...]:
+    """The metrics, all of which the design tells; the default ones as far as it does."""
+    if not isinstance(design, Exact):
+        return parse_all(metrics)
+    if metrics is DEFAULT:
+        return design.within(DEFAULT)
+    design.check_metrics(metrics, of=design.label)
+    return parse_all(metrics)
 
 
 def _how_much(

@@ -59,7 +59,9 @@ def _ranked(design: Design, scorer: Any, targets: Any, **arguments: Any) -> Rank
     if not isinstance(design, Exact):
         return sample_ranks(scorer, targets, design=design, **arguments)
     ties = "mean" if design.ties == "unknown" else design.ties
-    return rank(scorer, targets, ties=ties, **arguments)
+    return rank(
+        scorer, targets, ties=ties, max_rank=design.max_rank, order=design.order, **arguments
+    )
 
 
 def usual_size(n_users: int, per_user: float, device: str | None = None) -> int:

@@ -96,10 +96,27 @@ class Evaluation(tabular.Tabular):
         """Whose shape at the top the estimates borrow, in a line; None where none was sought."""
         return self.about.get("borrowed")
 
+    @property
+    def scored(self) -> str | None:
+        """How much of the catalogue ranks up to K took, in a line; None for other ranks."""
+        shares = {
+            name: one.share_scored
+            for name, one in self.samples.items()
+            if isinstance(one, ExactRanks) and one.share_scored is not None
+        }
+        if not shares:
+            return None
+        several = len(self.samples) > 1
+        each = [
+            f"{100 * share:.3g} %{f' ({name})' if several else ''}"
+            for name, share in shares.items()
+        ]
+        return f"Scored {', '.join(each)} of the pairs of a user and a candidate."
+
     def to_markdown(self) -> str:
-        """A Markdown table, and below it the split and the borrowed shape."""
+        """A Markdown table, and below it the split, the share scored and the borrowed shape."""
         split = None if self.split is None else f"Split: {self.split}"
-        lines = [super().to_markdown(), split, self.borrowed]
+        lines = [super().to_markdown(), split, self.scored, self.borrowed]
         return "\n\n".join(line for line in lines if line is not None)
 
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
@@ -197,8 +214,8 @@ class Evaluation(tabular.Tabular):
             for note in one.diagnosis.lines()
             if note
         ]
-        borrowed = [] if self.borrowed is None else [self.borrowed]
-        return "\n".join([*lines, *borrowed, *notes])
+        beside = [one for one in (self.scored, self.borrowed) if one is not None]
+        return "\n".join([*lines, *beside, *notes])
 
     def _title(self) -> str:
         name = self.about.get("name") or "ranks"

@@ -267,6 +267,12 @@ def make_work(
         checks.choice("exclude", exclude, ("seen",))
         exclude = None if split is None else split.history
     exclude = checks.sparse_array(exclude)
+    design, seen = settings["design"], "seen" in getattr(data, "columns", ())
+    if isinstance(design, Exact) and design.order == "popularity" and exclude is None and not seen:
+        raise InputError(
+            "`design` must not have order=popularity where nothing is excluded: it counts the "
+            "users of what is. order=random needs nothing."
+        )
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):

@@ -88,8 +88,8 @@ def rank(
         PyTorch modules that are there already (extra `cuda`). Exact ranks are the same.
     operands : None, "tf32" or "bf16"
         The precision to which a GPU's tensor cores round factors. Exact ranks do not depend on it,
-        and None lets the library choose: "tf32", which took at most a fifth longer than "bf16" on an
-        H200 and half as long where many scores are close. With `precision="fast"`, "bf16" is
+        and None lets the library choose: "tf32", which took at most a fifth longer than "bf16" on
+        an H200 and half as long where many scores are close. With `precision="fast"`, "bf16" is
         quicker and further off.
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.

@@ -169,7 +169,7 @@ def report(
         confidence_level=level,
         comparison=comparison,
         figures={one.name: one for one in figures if one is not None},
-        notes=tuple(map(clean, notes)),
+        notes=tuple(map(clean, (*notes, *_unknown(models)))),
         measured=told | {k: v for k, v in how.items() if k not in told},
     )
     if path is not None:
@@ -251,6 +251,15 @@ def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
     if set(kinds) <= {("population", "influence")}:
         return {}
     return {"intervals": "; ".join(f"for {PEOPLE[who]}, by {how}" for who, how in kinds)}
+
+
+def _unknown(models: tuple[Measurement, ...]) -> tuple[str, ...]:
+    """Why there is no distribution of ranks of some models."""
+    ranks = [(one.name, one.given.max_rank) for one in models if isinstance(one.given, ExactRanks)]
+    some = [f"{name} (up to {known:,})" for name, known in ranks if known is not None]
+    if not some:
+        return ()
+    return (f"No distribution of ranks is drawn where these are known up to K: {', '.join(some)}.",)
 
 
 def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:

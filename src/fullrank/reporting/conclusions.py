@@ -82,7 +82,8 @@ def _among(given: RankSample | ExactRanks) -> str:
         low, high = int(given.candidates.min()), int(given.candidates.max())
         unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
         span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
-        return f"among all {span}{unseen}"
+        known = "" if given.max_rank is None else f", up to rank {given.max_rank:,}"
+        return f"among all {span}{unseen}{known}"
     if given.n_items is not None:
         items = f"{given.n_items:,} items"
     else:
@@ -148,7 +149,9 @@ def _unseen(
     """What the sample could not tell, of the model named."""
     if model.estimate is None or not model.sampled:
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
-        nothing = f"Every item was ranked{who}, so nothing had to be estimated"
+        known = model.given.max_rank if isinstance(model.given, ExactRanks) else None
+        exact = "Every item was ranked" if known is None else f"Ranks up to {known:,} are exact"
+        nothing = f"{exact}{who}, so nothing had to be estimated"
         return [f"{nothing}: the interval is for other users like these."]
     value, found = model.values[metric], []
     if value.naive is not None:

@@ -97,6 +97,11 @@ class Measurement:
         return n_items(self.given)
 
     @property
+    def reach(self) -> int:
+        """The last cut-off of its curve."""
+        return reach(self.given)
+
+    @property
     def resolution(self) -> float:
         """How many ranks rank 1 of the sample covers; 1 for exact ranks."""
         found = self.estimate
@@ -109,6 +114,12 @@ def n_items(given: RankSample | ExactRanks) -> int:
         return int(given.candidates.max())
     rows = given.rows
     return given.n_items or int(given.pool.max() if rows is None else rows.n_items.max())
+
+
+def reach(given: RankSample | ExactRanks) -> int:
+    """The largest cut-off at which recall is known: N, or K of ranks up to K."""
+    known = given.max_rank if isinstance(given, ExactRanks) else None
+    return n_items(given) if known is None else min(known, n_items(given))
 
 
 def described(given: RankSample | ExactRanks) -> str:
@@ -177,7 +188,7 @@ def drawn_cuts(
     given: RankSample | ExactRanks, cuts: tuple[int, ...]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The cut-offs of the curve, and those of the whiskers, as far as there are items."""
-    items = n_items(given)
+    items = reach(given)
     several = isinstance(given, RankSample) and given.several
     curve = _SEVERAL if several else curve_cuts(items)
     return tuple(k for k in curve if k <= items), tuple(k for k in cuts if k <= items)
@@ -190,7 +201,12 @@ def curve_cuts(items: int) -> tuple[int, ...]:
 
 
 def distribution_of(ranks: ExactRanks | RankSample | None) -> RankDistribution | None:
-    """P(R) of exact ranks with one target for each user; half ranks count as the next."""
+    """P(R) of exact ranks with one target for each user; half ranks count as the next.
+
+    There is none for ranks up to K.
+    """
+    if isinstance(ranks, ExactRanks) and ranks.max_rank is not None:
+        return None
     if isinstance(ranks, ExactRanks) and not (ranks.n_targets > 1).any():
         items, whole = int(ranks.candidates.max()), np.ceil(ranks.ranks).astype(np.int64)
         return RankDistribution.from_ranks(whole, n_items=items, weight=ranks.weight)
@@ -237,7 +253,9 @@ def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
         beside = {name: value for name, (value, _) in exact.also.items()}
         return ByMetric({**beside, **exact.values})
     if isinstance(exact, ExactRanks):
-        return ByMetric(exact.metrics(metrics))
+        last = exact.max_rank
+        within = [one for one in metrics if last is None or (one.k is not None and one.k <= last)]
+        return ByMetric(exact.metrics(within) if within else {})
     found: Estimate = estimate(exact, metrics, confidence_level=None)
     return found.values
 

@@ -66,6 +66,6 @@ def as_ranks(
             'design="sampled:100".'
         )
     drawn = Design.of(design)
-    if isinstance(drawn, Exact) and drawn.max_rank is None:
-        return ExactRanks.from_ranks(ranks, n_items=n_items)
+    if isinstance(drawn, Exact):  # of ranks up to K, those beyond may be NaN
+        return ExactRanks.from_ranks(ranks, n_items=n_items, max_rank=drawn.max_rank)
     return RankSample.from_ranks(ranks, n_items=n_items, design=drawn)

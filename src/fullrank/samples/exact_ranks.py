@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks, tabular
 from fullrank._lib.files import PathLike
 from fullrank._lib.types import Array, Floats, Ints
+from fullrank.designs.exact import Exact
 from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 from fullrank.metrics import DEFAULT, Metric, parse_all, weighted_mean
@@ -47,7 +48,9 @@ _NO_BETTER = {
 _SHOWN = ("recall@10", "ndcg@10", "ap@10", "auc")
 _COLUMNS = ("user", "item", "time", "above", "equal", "before", "beyond", "candidates",
             "n_scored", "n_targets", "offset", "weight", "count")  # fmt: skip
+HIDDEN = ("rank", "above", "equal", "before")  # what is not known beyond `max_rank`
 _COUNTED = ("above", "equal", "before", "beyond", "candidates", "n_targets", "offset")
+_MAYBE = {"time", "n_scored"}  # known of all ranks that are added, or of none
 _SETTINGS = ("ties", "pool", "precision", "seed", "n_undecided", "max_rank")
 
 
@@ -78,7 +81,8 @@ class ExactRanks(tabular.Tabular):
     max_rank : the rank K up to which ranks are known; None where all are
     beyond : with `max_rank`, which targets have a rank above it; their counts say no more
     n_scored : with `max_rank`, how many candidates of the target's user were scored, the user's
-        targets included. It depends on the order of the items and on the device; nothing else does
+        targets included; of a row with more than one target, their sum. It depends on the order
+        of the items, on the device and on which users were ranked together; nothing else does
     """
 
     above: Ints
@@ -170,17 +174,29 @@ class ExactRanks(tabular.Tabular):
             )
         return censored(self, k)
 
-    def check_metrics(self, metrics: str | Metric | Iterable[str | Metric]) -> None:
-        """Refuse metrics that need a rank beyond `max_rank`."""
-        known = self.max_rank
-        if known is None:
-            return
-        for metric in parse_all(metrics):
-            if metric.k is None or metric.k > known:
-                raise InputError(
-                    f"`metrics` must have cut-offs of at most {known}, up to which ranks "
-                    f"are known; {metric.name} needs ranks beyond it."
-                )
+    def check_metrics(
+        self, metrics: str | Metric | Iterable[str | Metric], *, of: str | None = None
+    ) -> None:
+        """Refuse metrics that need a rank beyond `max_rank`; `of` names whose ranks these are."""
+        if self.max_rank is not None:
+            Exact(self.max_rank).check_metrics(metrics, of=of)
+
+    def check_all_known(self, argument: str, what: str) -> None:
+        """Refuse ranks up to K where all are needed: `what` says for what."""
+        if self.max_rank is not None:
+            raise InputError(
+                f"`{argument}` must hold all ranks {what}, without `max_rank` (design exact); "
+                f"these are known up to {self.max_rank}."
+            )
+
+    @property
+    def share_scored(self) -> float | None:
+        """The share of pairs of a user and a candidate that were scored; None if not known."""
+        if self.n_scored is None:
+            return None
+        each = np.ones(self.above.size) if self.count is None else self.count
+        pairs = (each * self.candidates / self.n_targets).sum()
+        return float((self.n_scored / self.n_targets).sum() / pairs)
 
     @property
     def exhausted(self) -> bool:
@@ -221,8 +237,11 @@ class ExactRanks(tabular.Tabular):
     def metrics(self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT) -> dict[str, float]:
         """Weighted means over users, such as `result.metrics("recall@10, ndcg@10")`.
 
-        Sums are rounded once, so that the order of the targets changes no bit.
+        Sums are rounded once, so that the order of the targets changes no bit. The default ends at
+        `max_rank`, where that is below 10.
         """
+        if metrics is DEFAULT:
+            metrics = Exact(self.max_rank).within(DEFAULT)
         return {
             metric.name: weighted_mean(self.gains(metric), self.weight, self.n_targets)
             for metric in parse_all(metrics)
@@ -260,7 +279,7 @@ class ExactRanks(tabular.Tabular):
                     f"{getattr(self, name)!r}, the other {getattr(other, name)!r}."
                 )
         mine, theirs = self._columns(), other._columns()
-        if mine.keys() - {"time"} != theirs.keys() - {"time"}:
+        if mine.keys() - _MAYBE != theirs.keys() - _MAYBE:
             raise InputError(
                 "Exact ranks add only if both have rows, with names of users and items or without."
             )
@@ -277,7 +296,7 @@ class ExactRanks(tabular.Tabular):
         both = [one.n_undecided for one in (self, other) if one.n_undecided is not None]
         added = replace(
             self,
-            **{"time": None, **joined},
+            **{**dict.fromkeys(_MAYBE), **joined},
             pool="unseen" if len(pools) > 1 else self.pool,
             n_undecided=sum(both) if both else None,
         )
@@ -296,19 +315,21 @@ class ExactRanks(tabular.Tabular):
         starts = np.concatenate([[0], np.flatnonzero(new) + 1])
         count = np.ones(order.size, np.int64) if self.count is None else self.count
         counted: dict[str, Any] = {n: checks.frozen(c[order][starts]) for n, c in columns.items()}
-        return replace(
-            self, **counted, user=None, item=None, time=None, n_scored=None,
-            weight=checks.frozen(np.add.reduceat(self.weight[order], starts)),
-            count=checks.frozen(np.add.reduceat(count[order], starts)),
-        )  # fmt: skip
+        summed: dict[str, Any] = {
+            name: checks.frozen(np.add.reduceat(values[order], starts))
+            for name, values in (*self._summed(), ("count", count))
+        }
+        return replace(self, **counted, **summed, user=None, item=None, time=None)
+
+    def _summed(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """The columns that add up where rows are put together."""
+        yield "weight", self.weight
+        if self.n_scored is not None:
+            yield "n_scored", self.n_scored
 
     def sample(self) -> RankSample:
         """The ranks as a sample that happens to hold every item: n = N, no item twice."""
-        if self.max_rank is not None:
-            raise InputError(
-                f"`ranks` must all be known for a sample; these are known up to {self.max_rank}. "
-                "Rank without `max_rank`."
-            )
+        self.check_all_known("ranks", "for a sample")
         ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
             raise InputError(
@@ -339,6 +360,7 @@ class ExactRanks(tabular.Tabular):
 
     def whole_sample(self) -> RankSample:
         """The sample of `sample`, a half rank counted as the next worse one."""
+        self.check_all_known("ranks", "for a sample")
         return (self.with_ties("worst") if self.ties == "mean" else self).sample()
 
     @classmethod
@@ -354,12 +376,26 @@ class ExactRanks(tabular.Tabular):
         n_targets: ArrayLike = 1,
         offset: ArrayLike = 0,
         pool: str = "all",
+        max_rank: int | None = None,
     ) -> ExactRanks:
         """Exact ranks that are known already; halves are means over tied items.
 
+        With `max_rank` they are known up to it: a rank that is larger or NaN is beyond.
+
         >>> ExactRanks.from_ranks([1, 3, 2.5], n_items=10, user=["a", "b", "c"]).equal
         array([0, 0, 1])
+        >>> nan = float("nan")
+        >>> ExactRanks.from_ranks([1, nan, 2.5], n_items=10, max_rank=5).metrics("recall@5")
+        {'recall@5': 0.6666666666666666}
         """
+        if max_rank is not None:
+            limit = checks.integer("max_rank", max_rank, low=1)
+            rank = _bounded(rank, n_items=n_items, offset=offset, max_rank=limit)
+            known = cls.from_ranks(
+                rank, n_items=n_items, user=user, item=item, time=time, weight=weight,
+                n_targets=n_targets, offset=offset, pool=pool,
+            )  # fmt: skip
+            return known.up_to(limit)
         ranks = checks.reals("rank", rank, low=1.0)
         if ranks.size == 0:
             raise InputError("`rank` must hold at least one rank; it is empty.")
@@ -440,14 +476,31 @@ class ExactRanks(tabular.Tabular):
 
     def settings(self) -> dict[str, Any]:
         """What the counts do not tell."""
-        return {name: getattr(self, name) for name in _SETTINGS}
+        found = {name: getattr(self, name) for name in _SETTINGS}
+        if self.max_rank is None:
+            del found["max_rank"]
+        return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns that there are, ranks first among the numbers."""
+        """The columns that there are, ranks first among the numbers.
+
+        With `max_rank` the counts of a target beyond it are masked, and ``more_than`` says what is
+        known.
+        """
         found = self._columns()
         place = sum(name in found for name in ("user", "item", "time"))
-        columns = list(found.items())
-        return dict([*columns[:place], ("rank", self.ranks), *columns[place:]])
+        columns = [*found.items()]
+        every = dict([*columns[:place], ("rank", self._placed), *columns[place:]])
+        beyond = every.pop("beyond", None)
+        if beyond is None:
+            return every
+        for name in HIDDEN:
+            if name in every:
+                every[name] = np.ma.masked_array(every[name], beyond)
+        at = list(every).index("candidates")
+        more = np.ma.masked_array(np.full(beyond.size, self.max_rank), ~beyond)
+        columns = [*every.items()]
+        return dict([*columns[:at], ("more_than", more), *columns[at:]])
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         every = {name: getattr(self, name) for name in _COLUMNS}
@@ -467,9 +520,12 @@ class ExactRanks(tabular.Tabular):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the share of targets at rank K or better: the recall curve. Returns the axes."""
-        ax, order = tabular.axes(ax), np.argsort(self.ranks, kind="stable")
+        ax, order = tabular.axes(ax), np.argsort(self._placed, kind="stable")
         share = np.cumsum(self.weight[order]) / self.weight.sum()
-        ax.step(self.ranks[order], share, where="post")
+        if self.beyond is not None:  # the curve ends where ranks are no longer known
+            known = ~self.beyond[order]
+            order, share = order[known], share[known]
+        ax.step(self._placed[order], share, where="post")
         ax.set(xscale="log", xlabel="rank K", ylabel="share of targets at rank K or better")
         return ax
 
@@ -485,17 +541,14 @@ class ExactRanks(tabular.Tabular):
 
     def _shown(self, median: str) -> Iterator[tuple[str, str]]:
         """The median rank where it is known, and a few metrics."""
-        middle = _median(self._placed, self.count)
-        if self.max_rank is None:
-            yield "median rank", format(middle, median)
-        elif middle > self.max_rank:
-            yield "median rank", f"> {self.max_rank:,}"
-        else:
-            yield "median rank", format(middle, median)
-        shown = parse_all(_SHOWN)
+        low, high = _middle(self._placed, self.count)
+        if self.max_rank is None or high <= self.max_rank:
+            yield "median rank", format((low + high) / 2, median)
+        else:  # of two in the middle one or both are beyond
+            yield "median rank", f"> {min(low, self.max_rank):,.10g}"
+        shown: Any = _SHOWN
         if self.max_rank is not None:
-            k = min(10, self.max_rank)
-            shown = parse_all(f"recall@{k}, ndcg@{k}, ap@{k}")
+            shown = Exact(self.max_rank).within(("recall@10", "ndcg@10", "ap@10"))
         for name, value in self.metrics(shown).items():
             yield name, f"{value:.4f}"
 
@@ -534,6 +587,21 @@ def censored(ranks: ExactRanks, max_rank: int) -> ExactRanks:
     )
 
 
+def _bounded(rank: ArrayLike, *, n_items: Any, offset: Any, max_rank: int) -> NDArray[Any]:
+    """The ranks, and for each that is NaN one that is beyond `max_rank`."""
+    ranks = np.asarray(checks.as_array("rank", rank))
+    if ranks.dtype.kind != "f" or ranks.ndim != 1:
+        return ranks
+    missing = np.isnan(ranks)
+    if not missing.any():
+        return ranks
+    items = checks.integers("n_items", n_items, size=ranks.size, low=1)
+    others = checks.integers("offset", offset, size=ranks.size, low=0)
+    full = missing & (items <= max_rank)
+    checks.reject("n_items", items, full, f"be more than {max_rank} where a rank is beyond it")
+    return np.where(missing, np.maximum(max_rank, others) + 1, ranks)
+
+
 def _check_whole(ranks: ExactRanks) -> None:
     """The targets of a user must all be there, once each."""
     if ranks.count is None:
@@ -546,11 +614,10 @@ def _check_whole(ranks: ExactRanks) -> None:
         )  # fmt: skip
 
 
-def _median(ranks: NDArray[Any], count: Ints | None) -> float:
-    if count is None:
-        return float(np.median(ranks))
+def _middle(ranks: NDArray[Any], count: Ints | None) -> tuple[float, float]:
+    """The two ranks in the middle, whose mean is the median; of an odd number one, twice."""
     order = np.argsort(ranks)
-    done = np.cumsum(count[order])
+    done = np.cumsum(np.ones_like(order) if count is None else count[order])
     low, high = (np.searchsorted(done, place, side="right") for place in
                  ((done[-1] - 1) // 2, done[-1] // 2))  # fmt: skip
-    return float((ranks[order][low] + ranks[order][high]) / 2)
+    return float(ranks[order][low]), float(ranks[order][high])

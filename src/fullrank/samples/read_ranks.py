@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from fullrank._lib import checks, files
 from fullrank._lib.text import listed
 from fullrank._lib.types import Array, Ints
-from fullrank.designs import Design, Uniform, infer_design
+from fullrank.designs import Design, Exact, Uniform, infer_design
 from fullrank.designs.design import ONE_BASED
 from fullrank.designs.inferred import ASSUMED, INFER
 from fullrank.errors import InputError
@@ -28,7 +28,7 @@ from fullrank.tables.table import AUTO, Table, frame_table, open_table, stem
 
 ROLES = (
     "user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model",
-    "seed",
+    "seed", "more_than",
 )  # fmt: skip
 _SIZES = ("sample_size", "n_items")
 _INDEX = ("", "index", "level_0", "row", "id")  # what numbers the rows
@@ -109,6 +109,9 @@ def read_ranks(
     per model if there are two or more, all of whole numbers from 1 to the sample size; a note says
     so. Where a column ``seed`` tells several runs of a model apart, the model has `Seeds`.
 
+    Exact ranks up to K have an empty ``rank`` where it is beyond K, and K there in a column
+    ``more_than``; or say ``design="exact:K"``. They need no sample size, and are `ExactRanks`.
+
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
@@ -128,7 +131,7 @@ def read_ranks(
             found = Ranks(samples={stem(table.path): agreed(own, given | said, table)})
         else:
             layout = _layout(table, columns or {}, tuple(leave_out), given, design)
-            found = _read(layout, rows, settings, design, excluded)
+            found = _explained(layout, rows, settings, design, excluded)
     return found if model is None else _picked(found, model, table)
 
 
@@ -148,9 +151,10 @@ def read_one(path: files.PathLike, *, model: str | None = None, **settings: Any)
         raise InputError(
             f"`path` must hold one sample; {table.path} holds {len(sample)} seeds, for read_ranks."
         )
-    if sample.ties == "mean" and (sample.equal % 2).any():
+    if sample.max_rank is not None or (sample.ties == "mean" and (sample.equal % 2).any()):
         raise InputError(
-            f"`path` must hold a sample; {table.path} holds exact ranks, for ExactRanks.read."
+            f"`path` must hold a sample; {table.path} holds exact ranks, for "
+            "ExactRanks.read or read_ranks."
         )
     found_sample: RankSample = sample.sample()
     return found_sample
@@ -219,12 +223,14 @@ def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
         carried["excluded"] = excluded if own.design.excluded is None else own.design.excluded
     else:
         carried["excluded"] = own.pool == "unseen"
+        carried["design"] = str(Exact(own.max_rank))
+    about = own.about() if isinstance(own, ExactRanks) else own
     for name, value in given.items():
         said = str(value) if name == "design" else value
         if value is not None and (name not in carried or said != carried[name]):
             raise InputError(
                 f"`{name}` must not be given, or agree: {table.path} was written by fullrank and "
-                f"carries its own design, {own}."
+                f"carries its own design, {about}."
             )
     if isinstance(own, RankSample) and excluded is not None:
         return replace(own, design=own.design.with_(excluded=excluded))
@@ -314,12 +320,19 @@ def _layout(
     if "rank" not in wanted and not wide:
         wide = _wide(table, wanted, leave_out, sizes)
         notes = (f"One column of ranks per model: {', '.join(wide)}.",)
+    if wide and "more_than" in wanted:
+        raise InputError(
+            f"`more_than` must not be a column where each model has a column of ranks, for which "
+            f"{checks.printable(table.path)} would have to say it one by one."
+        )
     if wide and "model" in wanted:
         raise InputError(
             f"`model` must not be a column where each model has a column of ranks; "
             f"{table.path} has {wanted['model']!r}: leave it out by "
             f"`leave_out={wanted['model']!r}`."
         )
+    if _is_censored(wanted, design) and "sample_size" not in wanted:
+        sizes = {"n_items": sizes["n_items"]} | _named(sample_size=sizes["sample_size"])
     given = _given(table, wanted, sizes)
     return _Layout(table=table, wanted=wanted, given=given, wide=tuple(wide), notes=notes)
 
@@ -329,6 +342,19 @@ def _check_sizes(sample_size: int | None, design: str | Design) -> None:
     own = None if _open(design) else getattr(Design.of(design), "sample_size", None)
     if sample_size is not None and own is not None and sample_size != own:
         raise InputError(f"`sample_size` must be {own:,}, as `design` says, not {sample_size:,}.")
+
+
+def _named(**values: Any) -> dict[str, Any]:
+    """The values that were given."""
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _is_censored(wanted: Mapping[str, str], design: str | Design) -> bool:
+    """Whether a file has exact ranks up to K: it says more_than, or its design does."""
+    if "more_than" in wanted:
+        return True
+    drawn = None if _open(design) else Design.of(design)
+    return isinstance(drawn, Exact) and drawn.max_rank is not None
 
 
 def _wide(
@@ -393,6 +419,30 @@ def _given(
     return {name: value for name, value in sizes.items() if value is not None}
 
 
+def _explained(
+    layout: _Layout,
+    rows: bool | None,
+    settings: dict[str, Any],
+    design: str | Design,
+    excluded: bool | None,
+) -> Ranks:
+    """What a file holds; where ranks are missing or written as >50, the error says how to."""
+    try:
+        return _read(layout, rows, settings, design, excluded)
+    except InputError as error:
+        if "more_than" in layout.wanted or "rank" not in layout.wanted:
+            raise
+        column = layout.table.whole(layout.columns()).column("rank")
+        text = next((str(one) for one in column.to_pylist() if str(one).startswith(">")), None)
+        if text is None and not column.null_count:
+            raise
+        number = "K" if text is None else text.lstrip(">= ")
+        raise InputError(
+            f"{error} A rank that is only known to be beyond {number} is left empty, with "
+            f"{number} in a column more_than."
+        ) from error
+
+
 def _read(
     layout: _Layout,
     rows: bool | None,
@@ -403,6 +453,8 @@ def _read(
     """The samples, from the rows or from counts of the pieces."""
     if rows is not None:
         checks.flag("rows", rows)
+    if _is_censored(layout.wanted, design):
+        return _up_to(layout, rows, settings, design, excluded)
     table, tally, columns = layout.table, None, None
     if rows is not True and "seed" not in layout.wanted:
         pieces = table.pieces(_counted_roles(layout))
@@ -425,9 +477,58 @@ def _read(
     else:
         assert columns is not None
         samples = _with_rows(columns, settings)
+    return _ranks(layout, samples, notes)
+
+
+def _ranks(layout: _Layout, samples: Mapping[str, Any], notes: tuple[str, ...]) -> Ranks:
+    """The samples under names, with everything that was noted."""
+    table = layout.table
     seeds = [note for one in samples.values() if isinstance(one, Seeds) for note in one.notes]
     names = {name or stem(table.path): one for name, one in samples.items()}
     return Ranks(samples=names, notes=(*table.notes, *layout.notes, *dict.fromkeys(seeds), *notes))
+
+
+def _up_to(
+    layout: _Layout,
+    rows: bool | None,
+    settings: dict[str, Any],
+    design: str | Design,
+    excluded: bool | None,
+) -> Ranks:
+    """Exact ranks up to K, all in memory."""
+    limit = None
+    if not _open(design):
+        drawn = Design.of(design)
+        if not isinstance(drawn, Exact):
+            raise InputError(
+                f"`design` must be exact where a column says more_than, not {drawn}: only the "
+                "rank among all items is known to be beyond one."
+            )
+        limit = drawn.max_rank
+    columns = _loaded(layout, censored=True)
+    more, rank, table = columns.pop("more_than", None), columns["rank"], layout.table
+    size = columns.pop("sample_size", columns["n_items"])
+    table.reject("sample_size", size, size != columns["n_items"], "be the number of items")
+    if more is not None:
+        missing = np.isnan(rank) == np.isnan(more)
+        table.reject(
+            "more_than", more, missing, "be given where the rank is missing, and only there"
+        )
+    own = np.unique(columns["n_items"]).size > 1
+    pool = "unseen" if excluded or (excluded is None and own) else "all"
+
+    def make(**one: Any) -> ExactRanks:
+        found = one.pop("more_than", np.empty(0))
+        known = {limit, *found[~np.isnan(found)].astype(int).tolist()} - {None}
+        if len(known) > 1:
+            several = " and ".join(map(str, sorted(known)))
+            raise InputError(f"`more_than` must hold one number for each model, not {several}.")
+        ranks = ExactRanks.from_ranks(**one, pool=pool, max_rank=next(iter(known), None))
+        return ranks.without_rows() if rows is False else ranks
+
+    if more is not None:
+        columns["more_than"] = more
+    return _ranks(layout, _with_rows(columns, settings, make), ())
 
 
 def _open(design: Any) -> bool:
@@ -476,7 +577,7 @@ def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]
     }
 
 
-def _loaded(layout: _Layout) -> dict[str, Array]:
+def _loaded(layout: _Layout, *, censored: bool = False) -> dict[str, Array]:
     """Every column that has a role, checked where only the file can say what is wrong."""
     table = layout.table
     (whole,) = layout.long([table.whole(layout.columns())])
@@ -485,7 +586,9 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
     found: dict[str, Array] = {}
     for role in whole.column_names:
         column = whole.column(role)
-        if role in _INTEGERS:
+        if censored and role in ("rank", "more_than"):
+            found[role] = _with_nan(table, role, column)
+        elif role in _INTEGERS:
             found[role] = table.integers(role, column)
         elif role == "weight":
             found[role] = table.numbers(role, column)
@@ -498,7 +601,7 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
             table.reject(role, found[role], found[role] < low, f"be at least {low}")
     for role, value in layout.given.items():
         found[role] = np.broadcast_to(np.int64(value), len(whole))
-    rank, size = found["rank"], found["sample_size"]
+    rank, size = found["rank"], found.get("sample_size", found["n_items"])
     table.reject("rank", rank, rank < 1, "be at least 1", ONE_BASED)
     table.reject("rank", rank, rank > size, "be at most the sample size", ONE_BASED)
     for role in ("model", "seed"):
@@ -507,6 +610,21 @@ def _loaded(layout: _Layout) -> dict[str, Array]:
     if "model" in found and np.unique(found["model"]).size > MODELS:
         raise too_many()
     _reject_repeats(table, found)
+    return found
+
+
+def _with_nan(table: Table, role: str, column: Any) -> Array:
+    """Whole or half numbers, NaN where there is none."""
+    import pyarrow as pa
+
+    missing = column.is_null().to_numpy()
+    if missing.all():
+        return np.full(missing.size, np.nan)
+    if not pa.types.is_floating(column.type) and not pa.types.is_integer(column.type):
+        table.numbers(role, column.drop_null())  # which says what is there instead
+    found: Array = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+    table.reject(role, found, found % 0.5 > 0, "be whole numbers or halves")
+    table.reject(role, found, np.isinf(found), "be finite")
     return found
 
 
@@ -554,7 +672,11 @@ def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> 
     )
 
 
-def _with_rows(columns: dict[str, Array], settings: Mapping[str, Any]) -> dict[str, Any]:
+def _with_rows(
+    columns: dict[str, Array],
+    settings: Mapping[str, Any],
+    make: Callable[..., Any] = RankSample.from_ranks,
+) -> dict[str, Any]:
     """The sample of each model, or its samples by seed."""
     size = columns["rank"].size
     models = columns.pop("model", np.zeros(size, "U1"))
@@ -564,19 +686,19 @@ def _with_rows(columns: dict[str, Array], settings: Mapping[str, Any]) -> dict[s
         here = models == model
         names = [] if seeds is None else np.unique(seeds[here]).tolist()
         if len(names) < 2:
-            found[model] = _sample(columns, here, settings)
+            found[model] = _sample(columns, here, settings, make)
             continue
         if all(name.isdigit() for name in names):
             names.sort(key=int)
-        parts = {name: _sample(columns, here & (seeds == name), settings) for name in names}
+        parts = {name: _sample(columns, here & (seeds == name), settings, make) for name in names}
         found[model] = Seeds(parts)
     return found
 
 
-def _sample(columns: Mapping[str, Array], keep: Any, settings: Mapping[str, Any]) -> RankSample:
-    return RankSample.from_ranks(
-        **{name: values[keep] for name, values in columns.items()}, **settings
-    )
+def _sample(
+    columns: Mapping[str, Array], keep: Any, settings: Mapping[str, Any], make: Callable[..., Any]
+) -> Any:
+    return make(**{name: values[keep] for name, values in columns.items()}, **settings)
 
 
 def _picked(found: Ranks, model: str, table: Table) -> Ranks:

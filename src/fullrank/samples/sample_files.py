@@ -31,8 +31,15 @@ def to_arrow(sample: RankSample | ExactRanks) -> Any:
     import pyarrow as pa
 
     head, columns = _packed(sample)
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    table = pa.table({name: pa.array(*_plain(values)) for name, values in columns.items()})
     return table.replace_schema_metadata({KEY: json.dumps(head).encode()})
+
+
+def _plain(values: Any) -> tuple[Any, ...]:
+    """What makes an array of pyarrow: values, their type and what is missing."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return (values,)
+    return np.ma.getdata(values), None, np.ma.getmaskarray(values)
 
 
 def from_arrow(table: Any) -> RankSample | ExactRanks:
@@ -48,7 +55,11 @@ def from_arrow(table: Any) -> RankSample | ExactRanks:
 
 def from_columns(head: dict[str, Any], table: Any) -> RankSample | ExactRanks:
     """The sample, or the exact ranks, with this head and these columns."""
-    return _unpacked(head, {name: _numpy(table, name) for name in table.column_names})
+    columns = {
+        name: _numpy(table, name, nulls=exact_files.may_have_nulls(head, name))
+        for name in table.column_names
+    }
+    return _unpacked(head, columns)
 
 
 def to_json(sample: RankSample | ExactRanks) -> str:
@@ -87,7 +98,12 @@ def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
     """The sample, or the exact ranks, in what a JSON file of fullrank holds."""
     try:
         head = _checked_head(content, path)
-        columns = {name: np.asarray(values) for name, values in content["columns"].items()}
+        columns = {
+            name: exact_files.masked(values)
+            if exact_files.may_have_nulls(head, name)
+            else np.asarray(values)
+            for name, values in content["columns"].items()
+        }
     except (KeyError, AttributeError, TypeError, ValueError, RecursionError) as error:
         if isinstance(error, InputError):
             raise
@@ -202,10 +218,28 @@ def _suffix(path: files.PathLike, known: tuple[str, ...]) -> str:
     return suffix
 
 
-def _numpy(table: Any, name: str) -> Any:
+def _numpy(table: Any, name: str, nulls: bool = False) -> Any:
     column = table.column(name)
+    if nulls:
+        return _masked(column, name)
     if column.null_count:
         raise InputError(f"`{name}` must have no missing values; {column.null_count:,} are.")
+    return _numpy_of(column, name)
+
+
+def _masked(column: Any, name: str) -> Any:
+    """Numbers, some of which may be missing."""
+    import pyarrow as pa
+
+    missing = column.is_null().to_numpy()
+    if missing.all():
+        return np.ma.masked_array(np.zeros(missing.size, np.int64), missing)
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        raise InputError(f"`{name}` must hold numbers, not {column.type}.")
+    return np.ma.masked_array(_numpy_of(column.fill_null(0), name), missing)
+
+
+def _numpy_of(column: Any, name: str) -> Any:
     import pyarrow as pa
 
     try:

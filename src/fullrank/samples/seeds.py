@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from fullrank.errors import InputError
+from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seeds:
-    """Seed to RankSample: one model that was trained, or whose candidates were drawn, repeatedly.
+    """Seed to ranks: one model that was trained, or whose candidates were drawn, repeatedly.
 
     `estimate` and `compare` average the metric over the seeds of each user before they average over
     users, so that the unit of every interval is the user: three seeds of 6,040 users are 6,040
@@ -24,7 +25,8 @@ class Seeds:
 
     Parameters
     ----------
-    samples : mapping from seeds to RankSample, each with its rows and with users that are named.
+    samples : mapping from seeds to RankSample or ExactRanks, each with its rows and with users that
+        are named.
         Users who are not in all of them, with the same items, are left out; `notes` says how many.
 
     Examples
@@ -35,7 +37,7 @@ class Seeds:
     2 seeds (1, 2) of 2 targets ranked among 10 of 50 items (without replacement from all items)
     """
 
-    samples: Mapping[str, RankSample]
+    samples: Mapping[str, RankSample | ExactRanks]
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -49,18 +51,21 @@ class Seeds:
         return len(self.samples)
 
     @property
-    def first(self) -> RankSample:
+    def first(self) -> RankSample | ExactRanks:
         """The sample of the first seed, which is like the others but for its ranks."""
         return next(iter(self.samples.values()))
 
     def __str__(self) -> str:
-        return f"{len(self)} seeds ({', '.join(self.samples)}) of {self.first}"
+        first = self.first.about() if isinstance(self.first, ExactRanks) else self.first
+        return f"{len(self)} seeds ({', '.join(self.samples)}) of {first}"
 
     def __repr__(self) -> str:
         return f"<Seeds: {self}>"
 
 
-def _common(samples: dict[str, RankSample]) -> tuple[dict[str, RankSample], tuple[str, ...]]:
+def _common(
+    samples: dict[str, RankSample | ExactRanks],
+) -> tuple[dict[str, RankSample | ExactRanks], tuple[str, ...]]:
     """The users that every seed has, with the same items; and how many these leave out."""
     pairs = {seed: _pairs(seed, one) for seed, one in samples.items()}
     shared = set.intersection(*(set(one.tolist()) for one in pairs.values()))
@@ -80,7 +85,7 @@ def _common(samples: dict[str, RankSample]) -> tuple[dict[str, RankSample], tupl
 
 def _pairs(seed: str, sample: Any) -> Any:
     """The user and item of each row; without items the user alone."""
-    rows = getattr(sample, "rows", None)
+    rows = sample if isinstance(sample, ExactRanks) else getattr(sample, "rows", None)
     if rows is None or rows.user is None:
         raise InputError(
             f"`user` must name the users where there are several seeds; seed {seed} has no names: "

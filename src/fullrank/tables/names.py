@@ -28,6 +28,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "split": ("split", "fold", "subset", "part", "set", "partition"),
     # of ranks
     "rank": ("rank", "ranks", "targetrank"),
+    "more_than": ("morethan",),
     "model": ("model", "modelname", "method", "algorithm", "system", "recommender"),
     "seed": ("seed", "randomseed"),
     "sample_size": ("samplesize", "ncandidates", "numcandidates"),

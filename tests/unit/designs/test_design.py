@@ -5,8 +5,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, kernel
+from fullrank.designs import Adaptive, Design, Exact, Rounds, Uniform, exact, kernel
 from fullrank.errors import InputError
+from fullrank.ranking import order as ranking_order
 
 ADAPTIVE = [((4, 8, 16), 1), ((5, 9, 20, 30), 3), ((3, 6), 2), ((6, 7), 5), ((2, 3, 4, 30), 1)]
 
@@ -145,6 +146,26 @@ def test_bad_sizes() -> None:
         Exact(0)
     with pytest.raises(InputError, match=r"`sample_size`.*given"):
         Uniform().rounds(10)
+
+
+def test_orders_are_those_of_ranking() -> None:
+    assert exact.ORDERS == ranking_order.NAMES
+    assert "order" not in Exact(10).to_dict()
+    assert Exact(10, order="norms").label == "exact:10,order=norms"
+
+
+def test_the_cost_of_ranks_up_to_k_is_at_most_that_of_all() -> None:
+    assert Exact(10).cost(500) == Exact().cost(500) == 500.0
+
+
+def test_metrics_within_k() -> None:
+    names = [metric.name for metric in Exact(5).within("recall@10, ndcg@3, auc")]
+    assert names == ["recall@5", "ndcg@3", "auc@5"]
+    assert [metric.name for metric in Exact().within("recall@10, auc")] == ["recall@10", "auc"]
+    Exact(5).check_metrics("recall@5")
+    Exact().check_metrics("auc")
+    with pytest.raises(InputError, match=r"`metrics`.*at most 5.*of m.*recall@6"):
+        Exact(5).check_metrics("recall@6", of="m")
 
 
 def test_bad_level() -> None:

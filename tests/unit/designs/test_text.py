@@ -18,6 +18,7 @@ from fullrank.samples import RankSample, sample_files, simulate
 DESIGNS = [
     ("exact", Exact()),
     ("exact:10", Exact(10)),
+    ("exact:10,order=popularity", Exact(10, order="popularity")),
     ("exact:ties=best", Exact(ties="best")),
     ("sampled", Uniform()),
     ("sampled:50", Uniform(50)),
@@ -48,6 +49,8 @@ def test_text_is_read_and_written_back(text: str, one: Design) -> None:
         ("adaptive:levels=25", Adaptive(25, limit=25)),
         ("sampled:sample_size=50", Uniform(50)),
         ("exact:max_rank=10", Exact(10)),
+        ("exact:10,order=norms", Exact(10, order="norms")),
+        ("exact:10,ties=random,order=random", Exact(10, order="random", ties="random")),
     ],
 )
 def test_other_spellings(text: str, one: Design) -> None:
@@ -62,6 +65,8 @@ def test_other_spellings(text: str, one: Design) -> None:
         ("sampled:size=3", r"`design`.*sample_size.*'size'"),
         ("sampled:5,sample_size=3", r"`design`.*'sampled:5,sample_size=3'"),
         ("exact:0", r"^`design`.*'exact:0': max_rank must.*\b0\b"),
+        ("exact:10,order=size", r"^`design`.*order must.*'popularity'.*'size'"),
+        ("exact:order=norms", r"^`design`.*order must.*max_rank"),
         ("sampled:0", r"^`design`.*'sampled:0': sample_size must.*\b0\b"),
         ("sampled:a", r"^`design`.*'sampled:a': sample_size must.*'a'"),
         ("sampled:ties=mean", r"^`design`.*: ties must.*'best', 'worst', 'random'.*'mean'"),

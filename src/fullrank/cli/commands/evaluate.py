@@ -104,7 +104,8 @@ def evaluate(
     design: Annotated[
         str | None,
         typer.Option(
-            help="How much of the catalogue is ranked: exact (default); sampled:100; adaptive:25."
+            help="How much of the catalogue is ranked: exact (default); exact:10 for ranks up to "
+            "10; sampled:100; adaptive:25."
         ),
     ] = None,
     users: Annotated[

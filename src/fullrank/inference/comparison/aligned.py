@@ -199,6 +199,7 @@ def values_of(
             estimate=result.estimate[at], bias_square=bias_square(result)[at],
         )  # fmt: skip
     if isinstance(result, ExactRanks):  # nothing to estimate, whatever the method for samples
+        result.check_metrics(metrics, of=name)
         return pseudo_values(result, metrics)
     if is_naive(method):
         for key in settings:

@@ -25,6 +25,7 @@ from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 NAME = "exact"
 REASON = "every target was ranked among all its items"
+UP_TO = "every target was ranked among all its items, up to rank {:,}"
 
 
 def estimate_exact(
@@ -41,6 +42,7 @@ def estimate_exact(
     rng: Callable[[], np.random.Generator],
 ) -> Estimate:
     """The metrics of exact ranks, with intervals for the population."""
+    ranks.check_metrics((*metrics, *also))
     names = [metric.name for metric in metrics]
     values = ranks.metrics(metrics)
     errors, people = np.full(len(metrics), np.nan), None
@@ -79,8 +81,8 @@ def estimate_exact(
         ),
         naive=None,
         method=NAME,
-        reason=REASON,
-        distribution=None if ranks.several else _distribution(ranks, grid),
+        reason=REASON if ranks.max_rank is None else UP_TO.format(ranks.max_rank),
+        distribution=_distribution(ranks, grid),
         recovers_exact=True,
         n_targets=ranks.total_targets,
         n_users=ranks.n_users,
@@ -162,8 +164,10 @@ def _warnings(ranks: ExactRanks, metric: Metric, hits: float, interval_for: str)
     return tuple(why)
 
 
-def _distribution(ranks: ExactRanks, grid: RankGrid | None) -> RankDistribution:
-    """P(R) for the curves; a rank between two counts half at each."""
+def _distribution(ranks: ExactRanks, grid: RankGrid | None) -> RankDistribution | None:
+    """P(R) for the curves, if there is one and it is known; a rank between two is half at each."""
+    if ranks.several or ranks.max_rank is not None:
+        return None
     grid = grid or RankGrid.default(int(ranks.candidates.max()))
     both = np.concatenate([np.floor(ranks.ranks), np.ceil(ranks.ranks)]).astype(np.int64)
     return RankDistribution.from_ranks(

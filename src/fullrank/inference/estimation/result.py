@@ -35,7 +35,7 @@ class Estimate(tabular.Tabular):
     diagnosis : what the sample cannot show, and where the interval should not be trusted
     naive : metric name to the sampled metric as it is, for contrast; None where there is none
     method, reason : which estimator, and why it was picked
-    distribution : the estimated P(R); None for multi-target users
+    distribution : the estimated P(R); None for multi-target users, and for exact ranks up to K
     recovers_exact : whether this estimator gives back the exact distribution (of the ranks that
         the grid keeps one by one) from a sample of every item; smoothers do not
     n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
@@ -166,7 +166,7 @@ class Estimate(tabular.Tabular):
         return found if is_told(self.sample, name) else None
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimated recall curve; of multi-target users, the metrics. Returns the axes."""
+        """Draw the estimated recall curve; without P(R), the metrics. Returns the axes."""
         if self.distribution is not None:
             return self.distribution.plot(ax)
         ax = tabular.axes(ax)

@@ -102,6 +102,9 @@ def plan(
     report = reporter(progress, "designs")
     excluded = _excluded(pilot)
     candidates, options = candidate_designs(designs, truth.n_items, excluded), []
+    for design in candidates:
+        if isinstance(design, Exact):
+            design.check_metrics(wanted, of=design.label)
     for done, design in enumerate(candidates, start=1):
         options.append(_option(design, truth, gain, value, goal, users, population))
         if report is not None:
@@ -228,6 +231,9 @@ def _truth(
         samples = pilot
     if not all(isinstance(one, RankSample | ExactRanks) for one in samples):
         raise InputError("`pilot` must be a RankSample or ExactRanks, or two of them.")
+    for one in samples:
+        if isinstance(one, ExactRanks):
+            one.check_all_known("pilot", "for a plan")
     first = samples[0]  # planned samples borrow no shape
     first = first.anchored(None) if isinstance(first, RankSample) else first
     found = estimate(first, metrics=metric, confidence_level=None).distribution

@@ -37,7 +37,7 @@ def recall_figures(models: Sequence[Measurement], largest: int) -> list[Figure]:
 
 
 def _together(models: Sequence[Measurement], largest: int) -> Figure:
-    end = min(max(model.n_items for model in models), max(100, _NEAR * largest))
+    end = min(max(model.reach for model in models), max(100, _NEAR * largest))
     series = [_estimated(model, place, model.name) for place, model in enumerate(models)]
     many = len(models) > 2  # black curves that nobody can tell apart
     known = [
@@ -85,7 +85,7 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
         title=title,
         reading=_says(model),
         alternative=f"Lines of recall against K for {model.name}. At K = {at:,}: {among(parts)}.",
-        x=Axis(title=_K, log=True, low=1, high=1.02 * model.n_items),
+        x=Axis(title=_K, log=True, low=1, high=1.02 * model.reach),
         y=Axis(title="recall@K", low=0.0, high=1.0),
         series=curves,
         head=("K", "naive", "estimate", "low", "high", "exact"),
