@@ -52,7 +52,8 @@ def evaluate(
         Each a model that is not fitted yet (it learns from the split's training part), of fullrank
         or any other with `fit` and `scorer`; a fitted one, text such as
         ``"ease:regularization=500"``, the path of a saved model, `FactorFiles`, or anything
-        `as_scorer` takes. A list of texts names itself.
+        `as_scorer` takes. A list of texts names itself, and one model by itself has the name of
+        its class.
     data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
         need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
     metrics : names such as ``"ndcg@10"``; the default ends at K with the design ``"exact:K"``

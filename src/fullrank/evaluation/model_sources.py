@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, KeysView, Mapping
 from dataclasses import dataclass
 from inspect import signature
 from pathlib import Path
@@ -79,14 +79,16 @@ def make_model(text: str) -> Any:
 
 
 def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> list[Entry]:
-    """An entry for each model: a mapping from names, or specifications that name themselves.
+    """An entry for each model: a mapping from names, texts that name themselves, or one model.
 
     Without `marked`, scorers get no fingerprint, which reads all that they hold.
     """
     if isinstance(given, str):
         given = [given]
-    if not isinstance(given, Mapping):
+    if isinstance(given, list | tuple | set | Iterator | KeysView):
         given = named(given)
+    if not isinstance(given, Mapping):  # one model by itself
+        given = {getattr(given, "__name__", type(given).__name__): given}
     if not given:
         raise InputError("`models` must hold at least one model; it is empty.")
     for name in given:

@@ -251,6 +251,16 @@ def test_absurd_sizes_are_refused_with_the_number() -> None:
         evaluate("ease", data.split("leave-one-out", rng=0))
 
 
+def test_one_model_by_itself_has_the_name_of_its_class(split: Split) -> None:
+    fitted = Popularity().fit(split.train)
+    (by_class,) = evaluate(Popularity, split).samples.items()
+    (by_model,) = evaluate(fitted, split).samples.items()
+    (by_scorer,) = evaluate(fitted.scorer(), split).samples.items()
+    assert [by_class[0], by_model[0], by_scorer[0]] == ["Popularity", "Popularity", "ItemScorer"]
+    assert np.array_equal(by_class[1].ranks, by_scorer[1].ranks)
+    assert np.array_equal(by_model[1].ranks, by_scorer[1].ranks)
+
+
 def test_every_model_says_what_it_needs() -> None:
     from fullrank.models import MODELS
 
