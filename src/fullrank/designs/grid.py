@@ -97,7 +97,14 @@ class RankGrid:
     def bin_of(self, ranks: ArrayLike) -> Ints:
         """The bin of each rank."""
         rank = checks.integers("ranks", ranks, low=1, high=self.n_items, hint="Ranks are 1-based.")
+        if 4 * rank.size > self.n_items:  # looking up is quicker than searching
+            return self._bins[rank - 1]
         return np.searchsorted(self.edges, rank, side="left").astype(np.int64) - 1
+
+    @cached_property
+    def _bins(self) -> Ints:
+        """The bin of every rank."""
+        return np.repeat(np.arange(self.n_bins), self.widths)
 
     def averages(self, metric: Metric, *, n_targets: int = 1, offset: int = 0) -> Floats:
         """The mean gain of `metric` over the ranks of each bin.

@@ -127,7 +127,8 @@ def _errors(
     for metric in metrics:  # one at a time: users may be millions
         gains = ranks.gains(metric)
         users = gains if each is None else np.bincount(each, gains, weight.size)
-        errors.append(np.sqrt(squares @ (users - values[metric.name]) ** 2) / total)
+        # not a product of vectors, whose last bit depends on the number of cores
+        errors.append(np.sqrt(np.sum(squares * (users - values[metric.name]) ** 2)) / total)
     return np.array(errors), total**2 / float(squares.sum()), ()
 
 
