@@ -150,7 +150,7 @@ def rank(
         operands=checks.choice("operands", operands, OPERANDS),
         policy=policy,
         max_rank=limit,
-        order=_order(order, limit, asked, targets),
+        order=_order(order, limit, asked),
     )
     with asked.named():
         counts, undecided = count(job)
@@ -187,22 +187,16 @@ def _up_to(max_rank: int, ranks: ExactRanks, out: NDArray[np.bool_], scored: Int
     return replace(found, n_scored=checks.frozen(np.where(scored < 0, ranks.candidates, scored)))
 
 
-def _order(order: Any, max_rank: int | None, asked: Request, targets: Any) -> Order | None:
+def _order(order: Any, max_rank: int | None, asked: Request) -> Order | None:
     """The order of the candidates, in the rows of the request."""
     if max_rank is None:
         if order is not None:
             raise InputError("`order` must come with `max_rank`: without it all items are scored.")
         return None
-    plain = order is None or isinstance(order, str | np.ndarray | list | tuple)
-    proxy = None if plain else make_request(order, targets, exclude=None, items=None).scorer
-    if proxy is not None and proxy.n_items != asked.scorer.n_items:
-        raise InputError(
-            f"`order` must score the {asked.scorer.n_items} items of `scorer`; it has "
-            f"{proxy.n_items}."
-        )
     return make_order(
-        order, scorer=asked.scorer, proxy=proxy, targets=asked.targets, catalogue=asked.items,
-        exclusion=asked.exclusion,
+        order, max_rank=max_rank, scorer=asked.scorer, targets=asked.targets,
+        catalogue=asked.items, exclusion=asked.exclusion, user_ids=asked.user_ids,
+        item_ids=asked.item_ids,
     )  # fmt: skip
 
 
