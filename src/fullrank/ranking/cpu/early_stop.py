@@ -89,7 +89,7 @@ def blocks(n_items: int, max_rank: int, seen: int = 0) -> Iterator[slice]:
     begin = 0
     while begin < n_items:
         least = FIRST if begin + seen else max(FIRST, max_rank)
-        stop = min(begin + max(least, (begin + seen) // SHARE), n_items)
+        stop = min(begin + min(max(least, (begin + seen) // SHARE), CELLS), n_items)
         yield slice(begin, stop)
         begin = stop
 

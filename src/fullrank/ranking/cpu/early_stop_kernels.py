@@ -46,7 +46,7 @@ def clean_lists(
     """
     marked = np.full(place.size, -1, np.int64)
     for a in range(users.size):
-        if seen_indptr.size and lists[a, 0] >= 0:
+        if seen_indptr.size:
             for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
                 marked[seen[p]] = a
         for t in range(starts[a], starts[a + 1]):

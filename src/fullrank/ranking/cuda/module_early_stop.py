@@ -30,14 +30,14 @@ CELLS = 1 << 24  # scores held at once: 64 MB, and as much again while they are 
 def count_module_up_to(job: Job, scorer: TorchScorer, torch: Any, device: Any) -> Counts:
     """Counts of the targets that are not out, from the scores that a module on `device` gives."""
     modules.check_place(scorer.module, device)
-    counts = Counts.empty(job.targets.order.size)
-    place, done = places(job), 0
+    counts, n_users = Counts.empty(job.targets.order.size), job.targets.users.size
+    place, step = places(job), job.batch_size or wave_size(job, most=USERS)
     with scoring(torch, scorer.module):
-        for batch in job.batches(wave_size(job, most=USERS)):
+        for first in range(0, n_users, step):
+            batch = slice(first, min(first + step, n_users))
             _OnDevice(job, batch, place, scorer.module, torch, device).count(counts)
-            done += batch.stop - batch.start
             if job.progress is not None:
-                job.progress(done, job.targets.users.size)
+                job.progress(batch.stop, n_users)
     return counts
 
 
