@@ -81,7 +81,7 @@ def make_order(
     user_ids: Array | None,
     item_ids: Array | None,
 ) -> Order:
-    """The order that was asked for, checked, in the rows of the request."""
+    """The requested order, checked, in the rows of the data."""
     n_items = scorer.n_items
     items = np.arange(n_items) if catalogue is None else catalogue
     usual = _by_popularity(items, n_items, exclusion)

@@ -1,8 +1,8 @@
 """Items that come first for each user, from an array, a mapping or a table.
 
 Users and items are found by id. A row of an array has no name but its number, and so is taken for
-a user only where users have no others. Ids that nobody here has are skipped, for lists may be of
-last week; if all are, they are refused.
+a user only where users have no others. Unknown ids are skipped, for lists may be
+of last week; if all are unknown, they are refused.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ def _grouped(users: Ints, items: Ints) -> Lists:
 
 
 def _item_rows(items: Any, names: Names) -> Ints:
-    """The rows of items of a list, -1 for those that nobody has."""
+    """The rows of items of a list, -1 for unknown ones."""
     if isinstance(items, list):
         items = (
             np.asarray(items) if all(isinstance(one, int | np.integer) for one in items) else items
@@ -171,7 +171,7 @@ def _item_rows(items: Any, names: Names) -> Ints:
 
 
 def _found(items: Array, names: Names) -> Rows:
-    """The rows of an array of ids, -1 for -1 and for those that nobody has."""
+    """The rows of an array of ids, -1 for -1 and for unknown ones."""
     ids = names.item_ids
     if ids is None or (_ids.are_rows(ids) and items.dtype.kind != "U"):
         rows = checks.integers("order", items, low=-1)

@@ -24,7 +24,7 @@ _SCORES = (*CAPABILITIES, "scores", "block", "pairs", "scorer", "__call__")
 
 
 class Proxy(NamedTuple):
-    """A scorer, and its row of each user and item that is asked for, -1 for those it lacks.
+    """A scorer, and its row of each user and item of the data, -1 for those it lacks.
 
     Rows are None where they are the same.
     """

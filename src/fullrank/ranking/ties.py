@@ -63,7 +63,7 @@ def between_targets(counts: Counts, targets: Targets, policy: str, key: int) -> 
 def between_rows(
     users: Ints, starts: Ints, items: Ints, mark: Array, policy: str, key: int
 ) -> tuple[Counts, Ints]:
-    """The same of some users: the targets of users[g] are those from starts[g] on."""
+    """What `between_targets` gives, of some users, whose targets are those from starts[g] on."""
     others = Counts.empty(mark.size)
     offset = np.zeros(mark.size, np.int64)
     if users.size < mark.size:

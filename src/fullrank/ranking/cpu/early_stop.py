@@ -6,11 +6,11 @@ greater, equal and, with ties="random", before. These counts over some of the ca
 over all from below, and the rank 1 + offset + greater + ties rises with each of them. So a target
 with a rank above K is out for certain, and a user leaves with the best of the targets.
 
-Nobody who stays is approximated: a user whose target is within K meets the whole catalogue. The
-first block has about K items, and the others a quarter of what was seen before them, so that the
-few users who are left still fill a batch and no one is given more than about a quarter too much.
-Where a block ends depends on the order and on K alone, and so does what is scored for a user:
-on nobody else, nor on threads.
+Nothing is approximated: a user whose target is within K meets the whole catalogue. The first block
+has about K items, and the others a quarter of what was seen before them, so that the few users who
+are left still fill a batch and no one is given more than about a quarter too much.
+Where a block ends depends on the order and on K alone, and so what is scored for a user depends
+neither on other users nor on threads.
 """
 
 from __future__ import annotations
