@@ -84,10 +84,12 @@ def make_order(
     """The requested order, checked, in the rows of the data."""
     n_items = scorer.n_items
     items = np.arange(n_items) if catalogue is None else catalogue
+    named = order is None or isinstance(order, str)
+    if named and order in (None, "norms") and offers(scorer, "factors"):
+        return Order(name="norms", shared=items)  # whoever has the factors knows the lengths
     usual = _by_popularity(items, n_items, exclusion)
     if order is None:
-        name = "popularity" if exclusion is not None else "random"
-        return Order(name="norms" if offers(scorer, "factors") else name, shared=usual)
+        return Order(name="popularity" if exclusion is not None else "random", shared=usual)
     if isinstance(order, str) and not _is_file(order):
         return _named(order, scorer, items, usual, exclusion)
     n_users = int(targets.users.max()) + 1 if user_ids is None else user_ids.size
@@ -120,7 +122,7 @@ def _named(
             f"`order` must be one of {', '.join(map(repr, NAMES))}, a file, items, lists or a "
             f"scorer, not {checks.shown(order)}."
         )
-    if order == "norms" and not offers(scorer, "factors"):
+    if order == "norms":
         raise InputError(
             f'`order` must not be "norms" for {type(scorer).__name__}, which has no factors.'
         )

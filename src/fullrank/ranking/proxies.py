@@ -111,8 +111,8 @@ class Best:
         out = np.full((users.size, self.width), -1, np.int64)
         rows = users if self.user_rows is None else self.user_rows[users]
         known = np.flatnonzero(rows >= 0)
-        step = max(1, _CELLS // self.items.size)
-        for at in range(0, known.size, step):
+        step = max(1, _CELLS // max(1, self.items.size))
+        for at in range(0, known.size if self.width else 0, step):
             here = known[at : at + step]
             out[here] = self._best(users[here], rows[here])
         return out

@@ -184,6 +184,23 @@ def test_a_proxy_shows_no_excluded_items_first_and_none_without_a_score(table, l
     assert (n_scored(table, last, holes, names=False, exclude=seen) == 33).all()
 
 
+def test_a_proxy_that_lacks_the_whole_catalogue(table, named):
+    proxy = ScoreArray(table[:, :9], user_ids=USERS, item_ids=ITEMS[:9])
+    arguments = {"items": ITEMS[12:], "max_rank": 10}
+    scorer = scorer_of(table, user_ids=USERS, item_ids=ITEMS)
+    found = rank(scorer, named, order=proxy, **arguments)
+    np.testing.assert_array_equal(found.ranks, rank(scorer, named, **arguments).ranks)
+
+
+def test_nan_is_named_by_id_where_it_is_met(table, named):
+    table[3, 77] = np.nan
+    scorer = scorer_of(table, user_ids=USERS, item_ids=ITEMS)
+    order = {user: ITEMS[[77]] for user in USERS}
+    with pytest.raises(InputError, match="user u3 and item 773 is NaN"):
+        rank(scorer, named, max_rank=10, order=order)
+    assert rank(scorer, named, max_rank=10, order=ITEMS[150:173]).beyond[USERS.tolist().index("u3")]
+
+
 def test_a_model_as_proxy():
     data = simulate(n_users=80, n_items=600, mean_interactions=20, rng=0)
     split = data.split("leave-one-out", rng=0)
