@@ -40,6 +40,7 @@ QUICK = {
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "smoothed": ["1"],
     "training": ["--simulated", "--rounds", "1"],
+    "up_to_k": ["1", "ml-1m", "--epochs", "1"],
 }
 
 

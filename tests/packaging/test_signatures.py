@@ -24,7 +24,8 @@ EXCEPTIONS = {
     "plan": {"first"},  # a plan has no data yet
     "report": {"results"},  # of results, which may be of ranks
     "metrics.named": {"first"}, "metrics.parse": {"first"}, "metrics.parse_all": {"first"},
-    "metrics.spelled": {"first"}, "designs.collapse": {"first"}, "testing.check_metric": {"first"},
+    "metrics.deepest": {"first"}, "metrics.spelled": {"first"}, "designs.collapse": {"first"},
+    "testing.check_metric": {"first"},
     # what draws and what fits say what they do by their own words
     "designs.kernel": {"replacement"}, "designs.kernel_averages": {"replacement"},
     **{f"estimators.{name}": {"sample"} for name in (

@@ -21,7 +21,7 @@ def reporter(progress: bool | Progress | None, label: str) -> Progress | None:
     if progress is None or progress is False:
         return None
     if progress is True:
-        return lambda done, total: _write(label, done, total)
+        return _line(label)
     if callable(progress):
         return progress
     raise InputError(
@@ -29,10 +29,21 @@ def reporter(progress: bool | Progress | None, label: str) -> Progress | None:
     )
 
 
-def _write(label: str, done: int, total: int) -> None:
-    end = "\n" if done >= total else ""
-    sys.stderr.write(f"\r{label}: {done:,} of {total:,} ({done / max(total, 1):.0%}){end}")
-    sys.stderr.flush()
+def _line(label: str) -> Progress:
+    """Writes over its own line, with the time that is left as soon as it can be told."""
+    clock, last = Clock(), 0
+
+    def show(done: int, total: int) -> None:
+        nonlocal last
+        left = clock.left(done, total) if done < total else None
+        tail = "" if left is None else f", {duration(left)} left"
+        text = f"{label}: {done:,} of {total:,} ({done / max(total, 1):.0%}{tail})"
+        end = "\n" if done >= total else ""
+        sys.stderr.write(f"\r{' ' * last}\r{text}{end}")
+        sys.stderr.flush()
+        last = len(text)
+
+    return show
 
 
 def steps(progress: bool | Steps | None) -> Steps:

@@ -216,6 +216,16 @@ def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, .
     return parsed
 
 
+def deepest(metrics: str | Metric | Iterable[str | Metric]) -> int | None:
+    """The last rank that makes a difference to any of the metrics; None where every rank does.
+
+    >>> deepest("recall@20, ndcg@10"), deepest(["recall@20", "auc"])
+    (20, None)
+    """
+    cuts = [metric.k for metric in parse_all(metrics)]
+    return max((k for k in cuts if k is not None), default=None) if None not in cuts else None
+
+
 def _floats(value: Any) -> Floats:
     return np.asarray(value, dtype=np.float64)
 

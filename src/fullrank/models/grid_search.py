@@ -18,7 +18,7 @@ from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
-from fullrank.metrics import Metric, parse_all
+from fullrank.metrics import Metric, deepest, parse_all
 from fullrank.models.base import Model, to_learn_from, to_score_from
 from fullrank.models.low_rank.spectrum import SpectralModel, spectrum
 
@@ -297,7 +297,10 @@ def _judged(
     from fullrank.ranking import rank
 
     scorer = model if history is None else model.scorer(history)
-    return list(rank(scorer, targets, exclude=exclude, n_jobs=n_jobs).metrics(metrics).values())
+    ranks = rank(
+        scorer, targets, exclude=exclude, max_rank=deepest(metrics), n_jobs=n_jobs
+    )  # fmt: skip
+    return list(ranks.metrics(metrics).values())
 
 
 def _check_known(targets: Any, data: Interactions, history: Interactions | None) -> None:

@@ -49,6 +49,10 @@ def _item_item_there(job: Job, item_item: Any, torch: Any, device: Any) -> Found
 
 
 def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
+    if job.max_rank is not None:
+        from fullrank.ranking.cuda.module_early_stop import count_module_up_to
+
+        return count_module_up_to(job, module, torch, device), None
     from fullrank.ranking.cuda.modules import count_module
 
     return count_module(job, module, torch, device), None

@@ -8,96 +8,157 @@ first leaves most of the catalogue unscored. It changes no rank.
 "popularity"  by how many users have the item in `exclude`
 "random"      by a fixed random order
 item ids      the items of an array first, in its order
-lists         a row of items for each user, -1 where there are fewer, such as an index of nearest
-              neighbours returns: each user's own items first
+lists         each user's own items first: a mapping from user ids to items, a table with the
+              columns user and item in the order of the visit, or an array with a row for each user,
+              -1 where there are fewer, such as an index of nearest neighbours returns
 a scorer      a proxy, such as last week's model: each user's best items by its scores first
 ============  =====================================================================================
 
-What an order does not name comes behind, by popularity or at random.
+What an order does not name comes behind, by popularity or at random. Lists, tables, arrays of
+scores and of items may be files.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import checks
-from fullrank._lib.types import Ints
+from fullrank._lib.types import Array, Ints
 from fullrank.data.targets import Exclusion, Targets
 from fullrank.errors import InputError
-from fullrank.scorers.scorer import Scorer, score_block
+from fullrank.ranking.own_lists import (
+    Names,
+    from_array,
+    from_mapping,
+    from_rows,
+    from_table,
+    item_rows,
+)
+from fullrank.ranking.proxies import Best, as_proxy
+from fullrank.scorers.offers import offers
+from fullrank.scorers.scorer import Scorer
+from fullrank.tables.columnar import is_frame
+from fullrank.tables.table import PACKED, TEXT, TYPED
 
 NAMES = ("norms", "popularity", "random")
-_LEADING = 1024  # items of a proxy that come first, for each user
+_LEADING = 256  # items of a proxy that come first, for each user: most are out by then
+
+
+class Own(Protocol):
+    """What comes first for each user."""
+
+    width: int
+
+    def __call__(self, users: Ints) -> NDArray[np.int64]:
+        """A row of `width` items for each of these users, -1 where there are fewer."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Order:
-    """A cleaned order: `shared` by all users, after the `lists` or the best of a `proxy` of each.
+    """A cleaned order: `own` items of each user, if there are any, and then those `shared` by all.
 
     `name` is None where items, lists or a proxy were given.
     """
 
     name: str | None
     shared: Ints
-    lists: Ints | None = None
-    proxy: Scorer | None = None
-
-    def own(self, users: Ints, catalogue: Ints | None, most: int) -> NDArray[np.int64] | None:
-        """The items that come first for each user, -1 where there are fewer; or None."""
-        if self.lists is not None:
-            return self.lists[users]
-        if self.proxy is None:
-            return None
-        scores = score_block(self.proxy, users, catalogue)
-        n = min(scores.shape[1], most)
-        best = np.argpartition(-scores, n - 1, axis=1)[:, :n]
-        rows = np.take_along_axis(scores, best, axis=1)
-        best = np.take_along_axis(best, np.argsort(-rows, axis=1, kind="stable"), axis=1)
-        return np.asarray(best if catalogue is None else catalogue[best], np.int64)
-
-    def leading(self, max_rank: int) -> int:
-        """How many items of a proxy come first."""
-        return max(_LEADING, 16 * max_rank)
+    own: Own | None = None
 
 
 def make_order(
     order: Any,
     *,
+    max_rank: int,
     scorer: Scorer,
-    proxy: Scorer | None,
     targets: Targets,
     catalogue: Ints | None,
     exclusion: Exclusion | None,
+    user_ids: Array | None,
+    item_ids: Array | None,
 ) -> Order:
-    """Check the requested order; `proxy` is the scorer that it names, in the same rows."""
+    """Check the requested order and put it into the rows of the data."""
     n_items = scorer.n_items
     items = np.arange(n_items) if catalogue is None else catalogue
+    named = order is None or isinstance(order, str)
+    if named and order in (None, "norms") and offers(scorer, "factors"):
+        return Order(name="norms", shared=items)  # whoever has the factors knows the lengths
     usual = _by_popularity(items, n_items, exclusion)
-    if proxy is not None:
-        return Order(name=None, shared=usual, proxy=proxy)
     if order is None:
         return Order(name="popularity" if exclusion is not None else "random", shared=usual)
-    if isinstance(order, str):
-        checks.choice("order", order, NAMES)
-        if order == "popularity" and exclusion is None:
-            raise InputError('`order` must not be "popularity" without `exclude`, which it counts.')
-        if order == "random":
-            usual = _shuffled(items)
-        return Order(name=order, shared=usual)
-    array = checks.as_array("order", order)
-    if array.ndim == 1:
-        return Order(name=None, shared=_first(array, items, usual, n_items))
-    if array.ndim != 2 or array.shape[0] <= int(targets.users.max()):
+    if isinstance(order, str) and not _is_file(order):
+        return _named(order, scorer, items, usual, exclusion)
+    n_users = int(targets.users.max()) + 1 if user_ids is None else user_ids.size
+    names = Names(user_ids, item_ids, n_users, n_items)
+    given = _opened(order)
+    if isinstance(given, Mapping):
+        return Order(name=None, shared=usual, own=from_mapping(given, names))
+    if is_frame(given) or _is_file(given):
+        return Order(name=None, shared=usual, own=from_table(given, names))
+    if isinstance(given, list | tuple) and given and _is_list(given[0]):
+        return Order(name=None, shared=usual, own=from_rows(given, names))
+    if isinstance(given, np.ndarray | list | tuple) or checks.is_tensor(given):
+        array = checks.as_array("order", given)
+        if array.ndim == 1:
+            first = item_rows(array, names)
+            return Order(name=None, shared=_first(first, items, usual, n_items))
+        if array.ndim != 2 or array.dtype.kind != "f":
+            return Order(name=None, shared=usual, own=from_array(array, names))
+        given = array  # of scores
+    proxy = as_proxy(given, names)
+    width = max(_LEADING, 8 * max_rank)
+    return Order(name=None, shared=usual, own=Best(proxy, items, n_items, exclusion, width))
+
+
+def _named(
+    order: str, scorer: Scorer, items: Ints, usual: Ints, exclusion: Exclusion | None
+) -> Order:
+    if order not in NAMES:
         raise InputError(
-            "`order` must be a name, items, a scorer, or a row of items for each user, "
-            f"{int(targets.users.max()) + 1} of them at least; it has shape {array.shape}."
+            f"`order` must be one of {', '.join(map(repr, NAMES))}, a file, items, lists or a "
+            f"scorer, not {checks.shown(order)}."
         )
-    flat = checks.integers("order", array.ravel(), low=-1, high=n_items - 1)
-    return Order(name=None, shared=usual, lists=flat.reshape(array.shape))
+    if order == "norms":
+        raise InputError(
+            f'`order` must not be "norms" for {type(scorer).__name__}, which has no factors.'
+        )
+    if order == "popularity" and exclusion is None:
+        raise InputError('`order` must not be "popularity" without `exclude`, which it counts.')
+    return Order(name=order, shared=_shuffled(items) if order == "random" else usual)
+
+
+def _is_file(order: Any) -> bool:
+    """A path; text is one where it ends as files do."""
+    if not isinstance(order, str):
+        return hasattr(order, "__fspath__")
+    name = order.lower()
+    for packed in PACKED:
+        name = name.removesuffix(packed)
+    return name.endswith((*TEXT, *TYPED))
+
+
+def _opened(order: Any) -> Any:
+    """What an .npy file holds; anything else as it is."""
+    if not _is_file(order) or not str(order).lower().endswith(".npy"):
+        return order
+    from fullrank._lib.files import existing
+
+    source = existing(order)
+    try:
+        return np.load(source, mmap_mode="r", allow_pickle=False)
+    except Exception as error:  # of whatever the header says
+        raise InputError(
+            f"`order` must be an .npy file of numbers or text; {checks.printable(source)} is not: "
+            f"{checks.because(error)}."
+        ) from error
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1
 
 
 def _by_popularity(items: Ints, n_items: int, exclusion: Exclusion | None) -> Ints:
@@ -113,9 +174,8 @@ def _shuffled(items: Ints) -> Ints:
     return np.asarray(np.random.default_rng(0).permutation(items), np.int64)
 
 
-def _first(array: Any, items: Ints, usual: Ints, n_items: int) -> Ints:
-    """The items of `array`, then the others."""
-    given = checks.integers("order", array, low=0, high=n_items - 1)
+def _first(given: Ints, items: Ints, usual: Ints, n_items: int) -> Ints:
+    """The items of `given`, then the others."""
     wanted = np.zeros(n_items, np.bool_)
     wanted[items] = True
     _, at = np.unique(given, return_index=True)

@@ -68,11 +68,15 @@ def rank(
         Ranks are needed up to this one. A target with that many candidates above it is out, and its
         user's other candidates are not scored: the result knows that its rank is beyond, and every
         metric with a cut-off of at most `max_rank` is the same to the last bit.
-    order : str, array, lists or scorer, optional
-        With `max_rank`, the order in which candidates are visited: "norms" (factor models),
-        "popularity" (of `exclude`; the default of others), "random", an array of items, a row of
-        items for each user, or a scorer whose best items come first, such as last week's model
-        (`fullrank.ranking.order`). It changes the time, never a rank.
+    order : str, array, mapping, table, scorer or path, optional
+        With `max_rank`, the order in which candidates are visited. It changes the time, never a
+        rank. "norms" is that of factor models, which are ranked by it whatever the name;
+        "popularity" (of `exclude`) is the default of others, and "random" without `exclude`. An
+        array of item ids (rows where items have no ids) is for all users. Each user's own items
+        come first by a mapping from user ids to items, a table or file with the columns user and
+        item, an array with a row for each user where users are numbered from 0 on (-1 fills up,
+        as an index of nearest neighbours does), or a cheap scorer or model, such as last week's,
+        which may lack users and items (`fullrank.ranking.order`).
     ties : {"mean", "best", "worst", "random"}
         How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
@@ -114,6 +118,13 @@ def rank(
     For other scorers the scores are what they give. A NaN score raises; infinite ones compare as
     usual.
 
+    With `max_rank` all targets of a user are scored first. A target is out once 1 + (the user's
+    other targets above it) + greater + its part of the ties, of what was counted so far, exceeds K;
+    the user is done when all targets are out. A user with a target within K meets every candidate,
+    so that the share of scores is at least the share of such users. A scorer whose scores come row
+    by row (`whole_rows`, such as arrays) gives all of them. NaN is an error where it is met. Where
+    a module's scores depend by rounding on what is scored beside them, so do its ranks.
+
     Cost: one matrix product, or less where the lengths of the factors rule out blocks of items. A
     sparse item-item model costs the sparse product of histories and weights, and scores that all
     users share cost one sort; "random" compares each target with all items that tie with it.
@@ -153,7 +164,7 @@ def rank(
         operands=OPERANDS[0] if operands is None else checks.choice("operands", operands, OPERANDS),
         policy=policy,
         max_rank=limit,
-        order=_order(order, limit, asked, targets),
+        order=_order(order, limit, asked),
     )
     with asked.named():
         counts, undecided = count(job)
@@ -190,22 +201,16 @@ def _up_to(max_rank: int, ranks: ExactRanks, out: NDArray[np.bool_], scored: Int
     return replace(found, n_scored=checks.frozen(np.where(scored < 0, ranks.candidates, scored)))
 
 
-def _order(order: Any, max_rank: int | None, asked: Request, targets: Any) -> Order | None:
+def _order(order: Any, max_rank: int | None, asked: Request) -> Order | None:
     """The order of the candidates, in the rows of the request."""
     if max_rank is None:
         if order is not None:
             raise InputError("`order` must come with `max_rank`: without it all items are scored.")
         return None
-    plain = order is None or isinstance(order, str | np.ndarray | list | tuple)
-    proxy = None if plain else make_request(order, targets, exclude=None, items=None).scorer
-    if proxy is not None and proxy.n_items != asked.scorer.n_items:
-        raise InputError(
-            f"`order` must score the {asked.scorer.n_items} items of `scorer`; it has "
-            f"{proxy.n_items}."
-        )
     return make_order(
-        order, scorer=asked.scorer, proxy=proxy, targets=asked.targets, catalogue=asked.items,
-        exclusion=asked.exclusion,
+        order, max_rank=max_rank, scorer=asked.scorer, targets=asked.targets,
+        catalogue=asked.items, exclusion=asked.exclusion, user_ids=asked.user_ids,
+        item_ids=asked.item_ids,
     )  # fmt: skip
 
 

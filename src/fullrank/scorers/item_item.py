@@ -13,6 +13,9 @@ from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
 from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 
+_COPIED = 2  # entries of histories for each item from which on wanted columns are copied
+_CELLS = 1 << 22  # copied at once
+
 
 class ItemItemScorer(CarriesIds):
     """Scores of an item-item model such as EASE, SLIM or itemKNN: history × matrix.
@@ -87,6 +90,9 @@ class ItemItemScorer(CarriesIds):
         items = item_argument(item_rows, self.n_items, users.size)
         history = (self.history_indptr, self.history_indices, self.history_values)
         if items is not None and not self.is_sparse:
+            sizes = self.history_indptr[users + 1] - self.history_indptr[users]
+            if items.ndim == 1 and sizes.sum() > _COPIED * self.n_items:
+                return self._of_columns(users, items)
             wanted = np.atleast_2d(items)
             out = np.empty((users.size, wanted.shape[1]))
             kernels.item_item_gather(*history, self.matrix, users, wanted, out)
@@ -100,6 +106,20 @@ class ItemItemScorer(CarriesIds):
         if items is None:
             return out
         return out[:, items] if items.ndim == 1 else np.take_along_axis(out, items, axis=1)
+
+    def _of_columns(self, users: Array, items: Array) -> Array:
+        """The same numbers where so many histories are added up that copied columns pay."""
+        from fullrank.scorers import score_kernels as kernels
+
+        history = (self.history_indptr, self.history_indices, self.history_values)
+        out = np.empty((users.size, items.size))
+        step = max(1, _CELLS // self.n_items)
+        for at in range(0, items.size, step):
+            columns = kernels.copied_columns(self.matrix, items[at : at + step])
+            part = np.empty((users.size, columns.shape[1]))
+            kernels.item_item_dense(*history, columns, users, part)
+            out[:, at : at + step] = part
+        return out
 
     def item_item(self) -> ItemItemScorer:
         """What certified ranking needs: this very scorer."""

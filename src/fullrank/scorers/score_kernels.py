@@ -85,6 +85,17 @@ def item_item_dense(
 
 
 @jit
+def copied_columns(matrix: Array, items: Array) -> Array:
+    """Some columns of a matrix, one beside the other."""
+    out = np.empty((matrix.shape[0], items.size), matrix.dtype)
+    for h in range(matrix.shape[0]):
+        row, into = matrix[h], out[h]
+        for b in range(items.size):
+            into[b] = row[items[b]]
+    return out
+
+
+@jit
 def item_item_gather(
     indptr: Array,
     indices: Array,

@@ -59,7 +59,9 @@ class Scorer(Protocol):
     `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or
     against each user's own items (2-D). Higher is better; NaN is an error. One that says
-    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. Attributes
+    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. One that says
+    `whole_rows = True` takes as long for some items as for all: ranks up to K (`max_rank`) ask it
+    for all at once. Attributes
     `user_ids` and `item_ids`, where there are any, name its rows.
     """
 
@@ -88,6 +90,7 @@ class ScoreArray(CarriesIds):
     """
 
     thread_safe = True
+    whole_rows = True  # to read some columns takes longer than to count all
 
     def __init__(
         self,

@@ -35,6 +35,7 @@ class Validation:
 
     def __call__(self, learner: Any) -> float:
         """The metric of the learner as it is."""
+        from fullrank.metrics import deepest
         from fullrank.ranking import rank
         from fullrank.scorers import as_scorer
         from fullrank.scorers.offers import offers
@@ -44,7 +45,13 @@ class Validation:
         scorer = named(as_scorer(made), self.targets)  # whose rows `validation` has compared
         there = offers(scorer, "factors") or offers(scorer, "torch_pairs")
         device = self.device if there else None
-        ranks = rank(scorer, self.targets, exclude=self.exclude, device=device)
+        ranks = rank(
+            scorer,
+            self.targets,
+            exclude=self.exclude,
+            max_rank=deepest(self.metric),  # ranks beyond it are not needed
+            device=device,
+        )
         return ranks.metrics(self.metric)[self.metric]
 
     def fingerprint(self) -> list[str | None]:

@@ -6,7 +6,6 @@ import numpy as np
 
 from fullrank._lib.jit import jit
 from fullrank._lib.types import Array
-from fullrank.designs.draw_kernels import contains
 from fullrank.ranking.cpu.exact_kernels import stands_before
 
 MEAN, BEST, WORST, RANDOM = 0, 1, 2, 3
@@ -47,15 +46,15 @@ def clean_lists(
     """
     marked = np.full(place.size, -1, np.int64)
     for a in range(users.size):
-        hidden = seen[:0]
         if seen_indptr.size:
-            hidden = seen[seen_indptr[users[a]] : seen_indptr[users[a] + 1]]
+            for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
+                marked[seen[p]] = a
         for t in range(starts[a], starts[a + 1]):
             marked[targets[t]] = a
         n = 0
         for j in range(lists.shape[1]):
             item = lists[a, j]
-            if item < 0 or place[item] < 0 or marked[item] == a or contains(hidden, item):
+            if item < 0 or place[item] < 0 or marked[item] == a:
                 continue
             marked[item] = a
             lists[a, n] = item
@@ -63,6 +62,25 @@ def clean_lists(
         length[a] = n
         for j in range(n, lists.shape[1]):
             lists[a, j] = targets[starts[a]]
+
+
+@jit
+def best_columns(scores: Array, highest: Array, out: Array) -> None:
+    """Fill rows of `out` with the columns of the lowest scores, in their order in the row.
+
+    highest[a] is the highest of these scores; of those equal to it the first are taken.
+    """
+    for a in range(scores.shape[0]):
+        below = 0
+        for j in range(scores.shape[1]):
+            below += scores[a, j] < highest[a]
+        left, n = out.shape[1] - below, 0
+        for j in range(scores.shape[1]):
+            s = scores[a, j]
+            if s < highest[a] or (s == highest[a] and left > 0):
+                left -= s == highest[a]
+                out[a, n] = j
+                n += 1
 
 
 @jit
@@ -186,6 +204,55 @@ def add_shared(
                 skip[skipped[s]] = False
         scored[at] += width - n_skipped
     return -1, -1
+
+
+@jit
+def hide_shared(
+    need: Array,
+    begin: int,
+    place: Array,
+    lists: Array,
+    length: Array,
+    active: Array,
+    users: Array,
+    starts: Array,
+    targets: Array,
+    seen_indptr: Array,
+    seen: Array,
+) -> None:
+    """Clear what does not count in a block of the shared order, as `add_shared` has it."""
+    width = need.shape[1]
+    for a in range(active.size):
+        at = active[a]
+        if seen_indptr.size:
+            for p in range(seen_indptr[users[at]], seen_indptr[users[at] + 1]):
+                j = place[seen[p]] - begin
+                if 0 <= j < width:
+                    need[a, j] = False
+        for t in range(starts[at], starts[at + 1]):
+            j = place[targets[t]] - begin
+            if 0 <= j < width:
+                need[a, j] = False
+        for p in range(length[at]):
+            j = place[lists[at, p]] - begin
+            if 0 <= j < width:
+                need[a, j] = False
+
+
+@jit
+def add_before(
+    tied: Array,
+    items: Array,
+    numbers: Array,
+    users: Array,
+    targets: Array,
+    key: np.uint64,
+    before: Array,
+) -> None:
+    """Add those of the tied items that the keyed words put above the targets numbers[tied]."""
+    for p in range(tied.size):
+        t = numbers[tied[p]]
+        before[t] += stands_before(key, users[tied[p]], items[p], targets[t])
 
 
 @jit

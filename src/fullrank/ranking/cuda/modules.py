@@ -42,14 +42,19 @@ def _scores(tally: Tally, module: Any, batch: slice, pairs: int) -> Any:
     for start in range(0, out.shape[0], pairs):
         stop = min(start + pairs, out.shape[0])
         flat = torch.arange(start, stop, device=device)
-        answer = module(users[flat // width], tally.names[flat % width])
-        if answer.numel() != stop - start:
-            raise InputError(
-                f"`module` must return one score for each pair; for {stop - start} pairs it gave "
-                f"shape {tuple(answer.shape)}."
-            )
-        out[start:stop] = answer.detach().reshape(-1)
+        score_pairs(module, users[flat // width], tally.names[flat % width], out[start:stop])
     return out.view(-1, width)
+
+
+def score_pairs(module: Any, users: Any, items: Any, out: Any) -> None:
+    """Fill in the score of each pair."""
+    answer = module(users, items)
+    if answer.numel() != out.shape[0]:
+        raise InputError(
+            f"`module` must return one score for each pair; for {out.shape[0]} pairs it gave "
+            f"shape {tuple(answer.shape)}."
+        )
+    out[:] = answer.detach().reshape(-1)
 
 
 def check_place(module: Any, device: Any) -> None:

@@ -1,11 +1,12 @@
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
-from fullrank.data import Interactions
+from fullrank.data import Interactions, Split
 from fullrank.errors import InputError, NotFittedError
 from fullrank.models import NeuMF, load
 from fullrank.models.neural.learners import layers
@@ -80,6 +81,29 @@ def test_it_ranks_and_samples_like_its_scores() -> None:
     np.testing.assert_array_equal(
         np.repeat(everything.rank, everything.count), np.sort(ranks.ranks)
     )
+
+
+@pytest.mark.parametrize("metric", ["ndcg@5", "ndcg"])
+def test_validation_scores_no_more_than_the_metric_needs(
+    metric: str, split: Split, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same bits as from all ranks."""
+    found = []
+
+    def spied(scorer: Any, targets: Any, **arguments: Any) -> Any:
+        ranks = rank(scorer, targets, **arguments)
+        everything = rank(scorer, targets, exclude=arguments["exclude"])
+        found.append((ranks.metrics(metric)[metric], everything.metrics(metric)[metric]))
+        if metric == "ndcg@5":
+            assert ranks.n_scored.sum() < 0.9 * ranks.candidates.sum()
+        else:
+            assert ranks.max_rank is None
+        return ranks
+
+    monkeypatch.setattr("fullrank.ranking.rank", spied)
+    model = NeuMF(**SMALL, metric=metric).fit(split.train, valid=split.test)
+    assert [one for one, _ in found] == [other for _, other in found]
+    assert [one for one, _ in found] == list(model.history_.metric)
 
 
 @pytest.mark.parametrize("parts", PARTS)

@@ -35,28 +35,39 @@ def score_pairs(
     given = items.shape[0] > 0
     widest = max(widths.max(), user_factors.shape[1])
     here, there = np.empty((widest, _WIDE), np.float32), np.empty((widest, _WIDE), np.float32)
-    product = np.empty((1, _WIDE), np.float32)
-    for row in range(users.size):
-        user = users[row]
+    product = np.empty(_WIDE, np.float32)
+    together = max(1, _WIDE // max(1, out.shape[1]))  # users of few items stand side by side
+    for first in range(0, users.size, together):
+        last = min(first + together, users.size)
         for start in range(0, out.shape[1], _WIDE):
             n = min(_WIDE, out.shape[1] - start)
-            _gather(item_factors, items, row, start, n, given, here)
-            product[0] = np.float32(0.0)
-            _add(user_factors[user], here, product[0], n)
-            _gather(item_inputs, items, row, start, n, given, here)
-            for k in range(user_inputs.shape[1]):
-                here[k] += user_inputs[user, k]
-            at = 0
+            product[:] = np.float32(0.0)
+            if together == 1:
+                _gather(item_factors, items, first, start, n, given, here)
+                _add(user_factors[users[first]], here, product, n)
+                _gather(item_inputs, items, first, start, n, given, here)
+                for k in range(user_inputs.shape[1]):
+                    here[k] += user_inputs[users[first], k]
+            else:
+                for row in range(first, last):
+                    part = here[:, (row - first) * n :]
+                    _gather(item_factors, items, row, start, n, given, part)
+                    _add(user_factors[users[row]], part, product[(row - first) * n :], n)
+                    _gather(item_inputs, items, row, start, n, given, part)
+                    _shift(user_inputs[users[row]], part, n)
+            wide, at = (last - first) * n, 0
             for layer in range(widths.size - 1):
                 n_in, n_out = widths[layer], widths[layer + 1]
                 weights = tower[at : at + n_in * n_out].reshape(n_in, n_out)
                 bias = tower[at + n_in * n_out : at + (n_in + 1) * n_out]
-                _cut(here, n_in, n)
-                _layer(weights, bias, here, there, n)
+                _cut(here, n_in, wide)
+                _layer(weights, bias, here, there, wide)
                 at += (n_in + 1) * n_out
                 here, there = there, here
-            for i in range(n):
-                out[row, start + i] = product[0, i] + here[0, i]
+            for row in range(first, last):
+                at = (row - first) * n
+                for i in range(n):
+                    out[row, start + i] = product[at + i] + here[0, at + i]
 
 
 @jit
@@ -70,6 +81,14 @@ def _gather(
         else:
             for i in range(n):
                 out[k, i] = columns[k, start + i]
+
+
+@jit
+def _shift(by: Array, x: Array, n: int) -> None:
+    for k in range(by.size):
+        w = by[k]
+        for i in range(n):
+            x[k, i] += w
 
 
 @jit
