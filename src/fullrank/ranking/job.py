@@ -30,6 +30,8 @@ class Job:
     progress: Progress | None
     device: str | None = None  # a GPU, or None
     operands: str = "tf32"
+    max_rank: int | None = None  # ranks beyond it need not be known; None: all ranks
+    policy: str = "mean"  # how ties are ranked, for the rank that `max_rank` limits
 
     @property
     def size(self) -> int:

@@ -21,13 +21,17 @@ class Counts:
     """What was counted for each target over all other candidates, other targets included.
 
     `before` counts those of `equal` that the keyed words place above the target; only the policy
-    "random" fills it. `mark` is the target's own score.
+    "random" fills it. `mark` is the target's own score. `out` says that the target's rank exceeds
+    `max_rank` for certain, and then its other counts mean nothing. `scored` counts the candidates
+    of its user whose scores were computed, at least in part.
     """
 
     greater: Ints
     equal: Ints
     before: Ints
     mark: NDArray[np.float64]
+    out: NDArray[np.bool_]
+    scored: Ints
 
     @classmethod
     def empty(cls, size: int) -> Counts:
@@ -36,12 +40,15 @@ class Counts:
             equal=np.zeros(size, np.int64),
             before=np.zeros(size, np.int64),
             mark=np.zeros(size),
+            out=np.zeros(size, np.bool_),
+            scored=np.zeros(size, np.int64),
         )
 
     def add(self, part: Counts, here: slice | Ints) -> None:
         """Add the counts of some targets over other items; the marks stay."""
-        for name in ("greater", "equal", "before"):
+        for name in ("greater", "equal", "before", "scored"):
             getattr(self, name)[here] += getattr(part, name)
+        self.out[here] |= part.out
 
 
 def between_targets(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[Counts, Ints]:
