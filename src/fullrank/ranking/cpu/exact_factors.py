@@ -40,6 +40,7 @@ FIRST = 4  # blocks in the first slab where users are likely to leave
 FILTER: str | None = None  # "integers" or "singles" for tests; None chooses
 _MAX_FACTORS = 1 << 19  # (d + 10)·2^-24 stays below 1/16
 _NEVER = 1 << 62  # more than any count
+_PAIRS = 1 << 14  # scores summed together by a thread
 _SAMPLE_USERS, _SAMPLE_ITEMS, _EXTRA = 32, 512, 0.02
 
 
@@ -59,9 +60,16 @@ def count_factors(job: Job, scorer: FactorScorer) -> Counts | None:
     counts = Counts.empty(t.order.size)
     bias = np.empty(0) if scorer.item_bias is None else scorer.item_bias
     targets = t.item_rows[t.order]
-    kernels.pair_scores(
-        scorer.user_factors, scorer.item_factors, bias, t.user_rows[t.order], targets, counts.mark
-    )
+    users = t.user_rows[t.order]
+
+    def work(here: slice) -> None:
+        kernels.pair_scores(
+            scorer.user_factors, scorer.item_factors, bias, users[here], targets[here],
+            counts.mark[here],
+        )  # fmt: skip
+
+    parts = [slice(a, a + _PAIRS) for a in range(0, targets.size, _PAIRS)]
+    threads.run(work, parts, n_jobs=job.n_jobs)
     length *= scale.users
     wanted = _wanted(job, counts, targets, length, scale)
     # the shortest item that can reach the user's lowest target; a zero user rules nothing out
@@ -243,7 +251,8 @@ class _Count:
         items = self.blocks.order[:: 1 + self.blocks.order.size // _SAMPLE_ITEMS]
         left = self.scorer.user_factors[self.wanted.users[users]] * self.scale.users
         right = self.scorer.item_factors[items] * self.scale.items
-        scores = left.astype(np.float64) @ right.astype(np.float64).T
+        with threads.one_blas_thread():
+            scores = left.astype(np.float64) @ right.astype(np.float64).T
         size, unit = self._sizes()
         if self.bias.size:
             scores += self.bias[items] * self.scale.both

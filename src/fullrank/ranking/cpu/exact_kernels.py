@@ -14,7 +14,6 @@ import numpy as np
 from fullrank._lib.jit import jit, jit_any_order
 from fullrank._lib.types import Array
 from fullrank.designs.draw_kernels import contains, tie_word
-from fullrank.scorers.score_kernels import factor_score
 
 SAFE = 1.0 + 2.0**-20  # covers the rounding of a length and of a product of two
 ULPS = 2.0**-22
@@ -44,13 +43,16 @@ def count_targets(
     """The same counts over the other targets of the user, and the targets' own order."""
     for a in range(users.size):
         for t in range(starts[a], starts[a + 1]):
+            above = same = 0
             for s in range(starts[a], starts[a + 1]):
-                if s == t:
-                    continue
-                if mark[s] > mark[t]:
-                    greater[t] += 1
-                    offset[t] += 1
-                elif mark[s] == mark[t]:
+                above += mark[s] > mark[t]
+                same += mark[s] == mark[t]
+            greater[t] += above
+            offset[t] += above
+            if same < 2:  # the target itself
+                continue
+            for s in range(starts[a], starts[a + 1]):
+                if s != t and mark[s] == mark[t]:
                     equal[t] += 1
                     first = targets[s] < targets[t]
                     if random:
@@ -155,9 +157,24 @@ def scaled_rows(factors: Array, rows: Array, scale: float, out: Array) -> None:
 def pair_scores(
     user_factors: Array, item_factors: Array, bias: Array, users: Array, items: Array, out: Array
 ) -> None:
-    """out[t] is the score of items[t] for users[t], as it is defined."""
-    for t in range(users.size):
-        out[t] = factor_score(user_factors[users[t]], item_factors[items[t]], bias, items[t])
+    """out[t] is the score of items[t] for users[t], as it is defined.
+
+    Four sums are under way together, because each has to wait for its last addition.
+    """
+    d, n = user_factors.shape[1], users.size
+    for t in range(0, n, 4):
+        t1, t2, t3 = min(t + 1, n - 1), min(t + 2, n - 1), min(t + 3, n - 1)
+        u0, u1, u2, u3 = users[t], users[t1], users[t2], users[t3]
+        v0, v1, v2, v3 = items[t], items[t1], items[t2], items[t3]
+        s0 = s1 = s2 = s3 = 0.0
+        for k in range(d):
+            s0 += np.float64(user_factors[u0, k]) * np.float64(item_factors[v0, k])
+            s1 += np.float64(user_factors[u1, k]) * np.float64(item_factors[v1, k])
+            s2 += np.float64(user_factors[u2, k]) * np.float64(item_factors[v2, k])
+            s3 += np.float64(user_factors[u3, k]) * np.float64(item_factors[v3, k])
+        if bias.size:
+            s0, s1, s2, s3 = s0 + bias[v0], s1 + bias[v1], s2 + bias[v2], s3 + bias[v3]
+        out[t], out[t1], out[t2], out[t3] = s0, s1, s2, s3
 
 
 @jit
@@ -168,27 +185,30 @@ def bucket_seen(
 
     The rows and columns of tile b are those from starts[b - first] on.
     """
-    n_blocks = last - first
-    starts = np.zeros(n_blocks + 2, np.int64)
+    n_blocks, total = last - first, 0
     if seen_indptr.size:
         for user in users:
-            for p in range(seen_indptr[user], seen_indptr[user + 1]):
-                b = place[seen[p]] // width - first
-                if 0 <= b < n_blocks:
-                    starts[b + 2] += 1
-    for b in range(n_blocks):
-        starts[b + 2] += starts[b + 1]
-    rows = np.empty(starts[n_blocks + 1], np.int32)
-    columns = np.empty(rows.size, np.int32)
+            total += seen_indptr[user + 1] - seen_indptr[user]
+    who, where = np.empty(total, np.int32), np.empty(total, np.int32)
+    low, span = first * width, n_blocks * width
+    n = 0
     if seen_indptr.size:
         for a in range(users.size):
             for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
-                at = place[seen[p]]
-                b = at // width - first
-                if 0 <= b < n_blocks:
-                    slot = starts[b + 1]  # moves on to where the next block starts
-                    rows[slot], columns[slot] = a, at % width
-                    starts[b + 1] += 1
+                at = np.int64(place[seen[p]]) - low
+                who[n], where[n] = a, at  # stays only if it is in these blocks
+                n += 0 <= at < span
+    starts = np.zeros(n_blocks + 2, np.int64)
+    for i in range(n):
+        starts[where[i] // width + 2] += 1
+    for b in range(n_blocks):
+        starts[b + 2] += starts[b + 1]
+    rows, columns = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        b = where[i] // width
+        slot = starts[b + 1]  # moves on to where the next block starts
+        rows[slot], columns[slot] = who[i], where[i] - b * width
+        starts[b + 1] += 1
     return starts, rows, columns
 
 

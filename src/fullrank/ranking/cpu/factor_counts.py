@@ -29,7 +29,7 @@ from fullrank.ranking.cpu.factor_filters import (
 )
 from fullrank.scorers.score_kernels import factor_score
 
-_SEGMENT = 32
+_SEGMENT = 64
 _OF_BIAS = 2.0**-30  # covers the rounding of a score whose bias is large
 _TINY = 2.0**-240
 
@@ -143,14 +143,16 @@ def decide_rows(
         user = users[a]
         for t in range(first[a], last[a]):
             greater[t] += above[t]
-            if within[t] == above[t]:
-                continue
+            left = within[t] - above[t]
             for start in range(0, block.size, _SEGMENT):
+                if left == 0:
+                    break
                 size = min(_SEGMENT, block.size - start)
                 inside = np.int32(0)
                 for i in range(size):
                     score = tile[a, np.uintp(start) + np.uintp(i)]  # no index from the end
                     inside = np.int32(inside + ((score >= low[t]) & (score <= high[t])))
+                left -= inside
                 if inside == 0:
                     continue
                 for i in range(size):

@@ -97,18 +97,18 @@ def pack(
     loss: Array,
 ) -> None:  # fmt: skip
     """Round blocks of items, in `order` and with `last` behind each, into strips for `multiply`."""
-    strips = -(-width // LANES)
-    row = np.zeros(2 * packed.shape[1], np.int16)
+    strips, half = -(-width // LANES), packed.shape[1]
+    row = np.zeros((1, 2 * half), np.int16)
     for b in range(beta.size):
         lost = 0.0
         for j in range(min(width, order.size - b * width)):
             at = b * width + j
-            item = order[at]
-            lost = max(lost, round_row(factors[item], beta[b] * scale, last[at] * beta[b], row))
-            strip = packed[b * strips + j // LANES]
-            for p in range(packed.shape[1]):
-                strip[p, 2 * (j % LANES)] = row[2 * p]
-                strip[p, 2 * (j % LANES) + 1] = row[2 * p + 1]
+            here = round_row(factors, order[at], beta[b] * scale, last[at] * beta[b], row, 0)
+            lost = max(lost, here)
+            strip, lane = b * strips + j // LANES, j % LANES
+            for p in range(half):
+                packed[strip, p, 2 * lane] = row[0, 2 * p]
+                packed[strip, p, 2 * lane + 1] = row[0, 2 * p + 1]
         loss[b] = lost
 
 
@@ -154,17 +154,19 @@ def _rows_for(items: Any, factors: Any, users: Any, length: Any) -> Any:
     if _is(items, Integers):
 
         def integers(items: Any, factors: Any, users: Any, length: Any) -> Any:
-            n = users.size
+            n, unit, user_scale, longest = (
+                users.size, items.unit, items.user_scale, items.longest_user
+            )  # fmt: skip
             rows = np.zeros((-(-n // ROWS) * ROWS, 2 * items.packed.shape[1]), np.int16)
             alpha, loss = np.empty(n), np.empty(n)
             for a in range(n):
-                augmented = np.sqrt(length[a] * length[a] + items.unit * items.unit)
+                augmented = np.sqrt(length[a] * length[a] + unit * unit)
                 alpha[a] = 1.0
-                if items.longest_user > 0.0:
-                    alpha[a] = Q / max(augmented, items.longest_user * SHORT)
+                if longest > 0.0:
+                    alpha[a] = Q / max(augmented, longest * SHORT)
                 # as `unit` and `user_scale` are powers of two, these products are exact
                 loss[a] = round_row(
-                    factors[users[a]], alpha[a] * items.user_scale, alpha[a] * items.unit, rows[a]
+                    factors, users[a], alpha[a] * user_scale, alpha[a] * unit, rows, a
                 )
             return rows, alpha, loss
 

@@ -127,21 +127,24 @@ def multiply(x: Array, n: int, y: Array, strip: int, out: Array) -> None:
 
 
 @jit_any_order
-def round_row(row: Array, scale: float, last: float, out: Array) -> float:
-    """Round `row`·scale, and `last` behind it, to integers; returns the length of what is lost.
+def round_row(
+    factors: Array, row: int, scale: float, last: float, out: Array, out_row: int
+) -> float:
+    """Round a row of factors times `scale`, and `last` behind it, into a row of integers.
 
-    `out` may be longer than the row and is 0 there.
+    Returns the length of what is lost. `out` may be longer than the factors and is 0 there.
     """
-    d = row.size
+    d = factors.shape[1]
     lost = 0.0
     for k in range(d):
-        exact = np.float64(row[k]) * scale
+        exact = np.float64(factors[row, k]) * scale
         whole = np.rint(exact)
         lost += (exact - whole) * (exact - whole)
-        out[k] = np.int16(whole)
-    for k in range(d, out.size):
-        whole = np.rint(last) if k == d else 0.0
-        out[k] = np.int16(whole)
-        if k == d:
-            lost += (last - whole) * (last - whole)
+        out[out_row, k] = np.int16(whole)
+    for k in range(d, out.shape[1]):
+        out[out_row, k] = 0
+    if out.shape[1] > d:
+        whole = np.rint(last)
+        lost += (last - whole) * (last - whole)
+        out[out_row, d] = np.int16(whole)
     return np.sqrt(lost)  # type: ignore[no-any-return]
