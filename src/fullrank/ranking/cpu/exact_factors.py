@@ -166,7 +166,8 @@ class _Count:
             self.wanted.length[groups], b.later[first], b.later_size[first], b.later_high[first],
             b.absolute,
         )  # fmt: skip
-        return groups[self.wanted.lowest[groups] <= farthest]
+        near: Ints = groups[self.wanted.lowest[groups] <= farthest]
+        return near
 
     def _integers(self, first: int, last: int) -> filters.Integers:
         """The items of some blocks, rounded and packed."""
@@ -203,7 +204,7 @@ class _Count:
 
     def _half(self) -> int:
         """Pairs of entries in a row: the factors, and the constant if there is a bias."""
-        return (self.scorer.item_factors.shape[1] + bool(self.bias.size) + 1) // 2
+        return int(self.scorer.item_factors.shape[1] + bool(self.bias.size) + 1) // 2
 
     def _sizes(self) -> tuple[Floats, float]:
         """Of each item row the length with b/c behind it, and c, which keeps the products short."""

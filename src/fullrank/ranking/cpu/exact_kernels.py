@@ -197,7 +197,7 @@ def bucket_seen(
             for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
                 at = np.int64(place[seen[p]]) - low
                 who[n], where[n] = a, at  # stays only if it is in these blocks
-                n += 0 <= at < span
+                n += int(0 <= at < span)
     starts = np.zeros(n_blocks + 2, np.int64)
     for i in range(n):
         starts[where[i] // width + 2] += 1

@@ -88,7 +88,7 @@ class Found(NamedTuple):
 
 
 @jit
-def reach(length: float, longest: float, size: float, high: float, absolute: float) -> float:
+def reach(length: Any, longest: float, size: float, high: float, absolute: float) -> Any:
     """No item as long as this, with such biases, has a higher score for such a user."""
     return length * longest * SAFE + high + size * _OF_BIAS + absolute
 

@@ -146,7 +146,7 @@ def hidden_value(items: Any) -> Any:
 
 
 def _is(items: Any, kind: type) -> bool:
-    return isinstance(items, types.BaseNamedTuple) and items.instance_class is kind
+    return getattr(items, "instance_class", None) is kind
 
 
 @overload(rows_for)

@@ -12,9 +12,8 @@ import platform
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
+from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 from fullrank._lib.jit import jit, jit_any_order
@@ -26,7 +25,7 @@ IS_FAST = platform.machine().lower() in ("x86_64", "amd64")
 _VECTOR = 16  # 32-bit sums in a vector of 512 bits
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def dot_strip(
     typing_context: Any, x: Any, y: Any, out: Any, row: Any, strip: Any, column: Any
 ) -> Any:
@@ -53,8 +52,8 @@ def _generate(context: Any, builder: Any, kinds: Any, arguments: Any) -> None:
         for kind, value in zip(kinds[:3], arguments[:3], strict=True)
     )
     row, strip, column = arguments[3:]
-    half = cgutils.unpack_tuple(builder, y.shape)[1]
-    stride = cgutils.unpack_tuple(builder, out.shape)[1]
+    half = builder.extract_value(y.shape, 1)
+    stride = builder.extract_value(out.shape, 1)
     n_vectors = LANES // _VECTOR
 
     def number(value: int) -> Any:
@@ -123,7 +122,7 @@ def multiply(x: Array, n: int, y: Array, strip: int, out: Array) -> None:
     """
     for s in range(out.shape[1] // LANES):
         for a in range(0, n, ROWS):
-            dot_strip(x, y, out, a, strip + s, s * LANES)
+            dot_strip(x, y, out, a, strip + s, s * LANES)  # type: ignore[call-arg]
 
 
 @jit_any_order
