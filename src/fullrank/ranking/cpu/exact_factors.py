@@ -35,11 +35,12 @@ from fullrank.ranking.ties import Counts, between_targets
 from fullrank.scorers.factors import FactorScorer
 
 USERS, ITEMS = 512, 512  # a tile of 1 MB is counted while it is still in the second-level cache
-SLAB = 1 << 25  # bytes of packed items
+SLAB = 1 << 24  # bytes of packed items
 FIRST = 4  # blocks in the first slab where users are likely to leave
 FILTER: str | None = None  # "integers" or "singles" for tests; None chooses
 _MAX_FACTORS = 1 << 19  # (d + 10)·2^-24 stays below 1/16
 _NEVER = 1 << 62  # more than any count
+_PIECES, _FEW = 8, 64  # users come in this many pieces for a thread, unless they are few
 _PAIRS = 1 << 14  # scores summed together by a thread
 _SAMPLE_USERS, _SAMPLE_ITEMS, _EXTRA = 32, 512, 0.02
 
@@ -138,7 +139,8 @@ class _Count:
                     self.bias, found,
                 )  # fmt: skip
 
-            batches = self.job.batches(USERS, groups.size)
+            share_out = -(-groups.size // (_PIECES * threads.n_threads(self.job.n_jobs)))
+            batches = self.job.batches(min(USERS, max(_FEW, share_out)), groups.size)
             ended, share = total - groups.size, (last - first) / (n_blocks - first)
 
             def report(now: int, of: int, ended: int = ended, share: float = share) -> None:

@@ -139,6 +139,7 @@ def decide_rows(
     """
     rounding = (2 * user_factors.shape[1] + 8) * 2.0**-52
     known_for[:] = -1
+    hits = np.empty(_SEGMENT + 1, np.int64)
     for a in range(n):
         user = users[a]
         for t in range(first[a], last[a]):
@@ -155,10 +156,13 @@ def decide_rows(
                 left -= inside
                 if inside == 0:
                     continue
-                for i in range(size):
+                n_hits = 0
+                for i in range(size):  # without a branch to guess wrong
                     j = np.uintp(start) + np.uintp(i)
-                    if not (tile[a, j] >= low[t]) or tile[a, j] > high[t]:
-                        continue
+                    hits[np.uintp(n_hits)] = j
+                    n_hits += int((tile[a, j] >= low[t]) & (tile[a, j] <= high[t]))
+                for i in range(n_hits):
+                    j = np.uintp(hits[i])
                     other = block[j]
                     if other == item[t]:
                         continue
