@@ -9,7 +9,7 @@ targets, and for the few other items that nothing cheaper decides:
    always are in the order of t/|u|, t their lowest target's score, so that every block is needed by
    the first of them only, and often by none.
 2. With `max_rank`, a target of which enough is counted to rank beyond it is out, and a user whose
-   targets are all out is not looked at again. Long items come first: they are likely to be above.
+   targets are all out leaves. Long items come first: they are likely to be above.
 3. Products of rounded factors decide what lies further from t than their error (factor_filters.py).
 4. A float64 sum in any order decides all but ties and what differs by its rounding.
 
