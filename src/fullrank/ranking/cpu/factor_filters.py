@@ -13,13 +13,13 @@ y' be αx and βy rounded to whole numbers, and e = αx - x', g = βy - y' what 
 
 and so |αβ·x·y - x'·y'| ≤ E := Q(|e| + |g|) + |e||g|, since |αx|, |βy| ≤ Q and |y'| ≤ Q + |g|. The
 sum x'·y' is exact in 32 bits in any order: no part of it exceeds (Q + |e|)(Q + |g|) < 2^31, where
-|e|, |g| ≤ √(d + 1)/2. What float64 rounds in addition, to |e| and |g|, to αβt and to the score as it
-is defined, (d + 2)·2^-53·Q² at most, is less than 1 altogether. |e| is known for each user and the
-largest |g| for each block: some √(d/12), so that E/Q² is 1.4·10^-4 at d = 64.
+|e|, |g| ≤ √(d + 1)/2. What float64 rounds in addition, to |e| and |g|, to αβt and to the score as
+it is defined, (d + 2)·2^-53·Q² at most, is less than 1 altogether. |e| is known for each user and
+the largest |g| for each block: some √(d/12), so that E/Q² is 1.4·10^-4 at d = 64.
 A row that is shorter than 2^-60 of the longest one has α = 2^60·Q/longest: nothing overflows.
 
-**float32.** f is what a matrix product in float32 gives, in whatever order its terms are added. Then
-Σ|x_k y_k| ≤ |x||y|, and
+**float32.** f is what a matrix product in float32 gives, in whatever order its terms are added.
+Then Σ|x_k y_k| ≤ |x||y|, and
 
 - rounding the inputs to float32 (only float64 ones change), the d products, any order of d - 1
   additions and one more for the bias touch each term with at most d + 4 factors 1 + δ_i,
