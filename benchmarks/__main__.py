@@ -34,6 +34,7 @@ QUICK = {
     "kernels": ["1"],
     "models": ["1", "item-knn"],
     "one_value": ["1", "--design", "adaptive"],
+    "pruned": ["1", "iALS, 64", "random"],
     "ranking_exact": ["1", "factors"],
     "ranking_sampled": ["1"],
     "ranking_sparse": ["1", "--small"],

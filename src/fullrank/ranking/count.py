@@ -64,7 +64,7 @@ def _factors_here(job: Job, factors: Any) -> Counts:
     from fullrank.ranking.cpu.exact_factors import count_factors
 
     counts = count_factors(job, factors)
-    return count_any(job) if counts is None else counts
+    return _count_scores(job) if counts is None else counts
 
 
 def _item_item_here(job: Job, item_item: Any) -> Counts:

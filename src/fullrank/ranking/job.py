@@ -40,9 +40,10 @@ class Job:
         """The number of items in the catalogue."""
         return self.scorer.n_items if self.catalogue is None else int(self.catalogue.size)
 
-    def batches(self, default: int) -> list[slice]:
+    def batches(self, default: int, n_users: int | None = None) -> list[slice]:
         """Users in blocks of `batch_size`, or of `default` and at least one for each thread."""
-        n_users = self.targets.users.size
+        if n_users is None:
+            n_users = self.targets.users.size
         step = self.batch_size
         if step is None:
             step = max(1, min(default, -(-n_users // threads.n_threads(self.n_jobs))))

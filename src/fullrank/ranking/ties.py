@@ -46,8 +46,9 @@ class Counts:
 
     def add(self, part: Counts, here: slice | Ints) -> None:
         """Add the counts of some targets over other items; the marks stay."""
-        for name in ("greater", "equal", "before"):
+        for name in ("greater", "equal", "before", "scored"):
             getattr(self, name)[here] += getattr(part, name)
+        self.out[here] |= part.out
 
 
 def between_targets(counts: Counts, targets: Targets, policy: str, key: int) -> tuple[Counts, Ints]:

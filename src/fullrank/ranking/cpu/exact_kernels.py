@@ -7,12 +7,13 @@ of users[a] are those numbered starts[a]..starts[a + 1] - 1), `targets` (item ro
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from fullrank._lib.jit import jit, jit_any_order
 from fullrank._lib.types import Array
 from fullrank.designs.draw_kernels import contains, tie_word
-from fullrank.scorers.score_kernels import factor_score
 
 SAFE = 1.0 + 2.0**-20  # covers the rounding of a length and of a product of two
 ULPS = 2.0**-22
@@ -42,13 +43,16 @@ def count_targets(
     """The same counts over the other targets of the user, and the targets' own order."""
     for a in range(users.size):
         for t in range(starts[a], starts[a + 1]):
+            above = same = 0
             for s in range(starts[a], starts[a + 1]):
-                if s == t:
-                    continue
-                if mark[s] > mark[t]:
-                    greater[t] += 1
-                    offset[t] += 1
-                elif mark[s] == mark[t]:
+                above += mark[s] > mark[t]
+                same += mark[s] == mark[t]
+            greater[t] += above
+            offset[t] += above
+            if same < 2:  # the target itself
+                continue
+            for s in range(starts[a], starts[a + 1]):
+                if s != t and mark[s] == mark[t]:
                     equal[t] += 1
                     first = targets[s] < targets[t]
                     if random:
@@ -153,41 +157,59 @@ def scaled_rows(factors: Array, rows: Array, scale: float, out: Array) -> None:
 def pair_scores(
     user_factors: Array, item_factors: Array, bias: Array, users: Array, items: Array, out: Array
 ) -> None:
-    """out[t] is the score of items[t] for users[t], as it is defined."""
-    for t in range(users.size):
-        out[t] = factor_score(user_factors[users[t]], item_factors[items[t]], bias, items[t])
+    """out[t] is the score of items[t] for users[t], as it is defined.
+
+    Four sums are under way together, because each has to wait for its last addition.
+    """
+    d, n = user_factors.shape[1], users.size
+    for t in range(0, n, 4):
+        t1, t2, t3 = min(t + 1, n - 1), min(t + 2, n - 1), min(t + 3, n - 1)
+        u0, u1, u2, u3 = users[t], users[t1], users[t2], users[t3]
+        v0, v1, v2, v3 = items[t], items[t1], items[t2], items[t3]
+        s0 = s1 = s2 = s3 = 0.0
+        for k in range(d):
+            s0 += np.float64(user_factors[u0, k]) * np.float64(item_factors[v0, k])
+            s1 += np.float64(user_factors[u1, k]) * np.float64(item_factors[v1, k])
+            s2 += np.float64(user_factors[u2, k]) * np.float64(item_factors[v2, k])
+            s3 += np.float64(user_factors[u3, k]) * np.float64(item_factors[v3, k])
+        if bias.size:
+            s0, s1, s2, s3 = s0 + bias[v0], s1 + bias[v1], s2 + bias[v2], s3 + bias[v3]
+        out[t], out[t1], out[t2], out[t3] = s0, s1, s2, s3
 
 
 @jit
 def bucket_seen(
-    users: Array, seen_indptr: Array, seen: Array, place: Array, width: int, n_blocks: int
+    users: Array, seen_indptr: Array, seen: Array, place: Array, width: int, first: int, last: int
 ) -> tuple[Array, Array, Array]:
-    """Excluded items by block: rows and columns of tile b are those from starts[b] on."""
-    starts = np.zeros(n_blocks + 2, np.int64)
+    """Excluded items by block, from `first` to before `last`.
+
+    The rows and columns of tile b are those from starts[b - first] on.
+    """
+    n_blocks, total = last - first, 0
     if seen_indptr.size:
         for user in users:
-            for p in range(seen_indptr[user], seen_indptr[user + 1]):
-                starts[place[seen[p]] // width + 2] += 1
-    for b in range(n_blocks):
-        starts[b + 2] += starts[b + 1]
-    rows = np.empty(starts[n_blocks + 1], np.int32)
-    columns = np.empty(rows.size, np.int32)
+            total += seen_indptr[user + 1] - seen_indptr[user]
+    who, where = np.empty(total, np.int32), np.empty(total, np.int32)
+    low, span = first * width, n_blocks * width
+    n = 0
     if seen_indptr.size:
         for a in range(users.size):
             for p in range(seen_indptr[users[a]], seen_indptr[users[a] + 1]):
-                at = place[seen[p]]
-                slot = starts[at // width + 1]  # moves on to where the next block starts
-                rows[slot], columns[slot] = a, at % width
-                starts[at // width + 1] += 1
+                at = np.int64(place[seen[p]]) - low
+                who[n], where[n] = a, at  # stays only if it is in these blocks
+                n += int(0 <= at < span)
+    starts = np.zeros(n_blocks + 2, np.int64)
+    for i in range(n):
+        starts[where[i] // width + 2] += 1
+    for b in range(n_blocks):
+        starts[b + 2] += starts[b + 1]
+    rows, columns = np.empty(n, np.int32), np.empty(n, np.int32)
+    for i in range(n):
+        b = where[i] // width
+        slot = starts[b + 1]  # moves on to where the next block starts
+        rows[slot], columns[slot] = who[i], where[i] - b * width
+        starts[b + 1] += 1
     return starts, rows, columns
-
-
-@jit
-def hide(tile: Array, block: int, starts: Array, rows: Array, columns: Array) -> None:
-    """Excluded items get a score that is below every target's and equal to none."""
-    for p in range(starts[block], starts[block + 1]):
-        if rows[p] < tile.shape[0]:
-            tile[rows[p], columns[p]] = np.nan
 
 
 @jit
@@ -199,16 +221,72 @@ def add_bias(tile: Array, bias: Array) -> None:
 
 
 @jit
-def count_one(tile: Array, a: int, low: np.float32, high: np.float32) -> tuple[int, int]:
-    """How many scores of row a are above `high` and at least `low`.
+def count_one(tile: Array, a: int, size: int, low: Any, high: Any) -> tuple[int, int]:
+    """How many of the first scores of row a are above `high` and at least `low`.
 
-    Counts of 32 bits let as many lanes count as compare.
+    Counts of 32 bits let as many lanes count as compare. The tile is passed whole, here and below:
+    a slice of it would be counted as one more reference, which costs more than the work.
     """
     above = within = np.int32(0)
-    for j in range(tile.shape[1]):
+    for j in range(size):
         above = np.int32(above + (tile[a, j] > high))
         within = np.int32(within + (tile[a, j] >= low))
     return int(above), int(within)
+
+
+@jit
+def count_four(
+    tile: Array, a: int, size: int, t: int, n: int, low: Array, high: Array, above: Array,
+    within: Array,
+) -> None:  # fmt: skip
+    """As `count_one` for the n = 3 or 4 targets from t on, in one pass over the row."""
+    zero = np.int32(0)
+    last = t + n - 1
+    l0, h0, a0, w0 = low[t], high[t], zero, zero
+    l1, h1, a1, w1 = low[t + 1], high[t + 1], zero, zero
+    l2, h2, a2, w2 = low[t + 2], high[t + 2], zero, zero
+    l3, h3, a3, w3 = low[last], high[last], zero, zero
+    for j in range(size):
+        score = tile[a, j]
+        a0 = np.int32(a0 + (score > h0))
+        w0 = np.int32(w0 + (score >= l0))
+        a1 = np.int32(a1 + (score > h1))
+        w1 = np.int32(w1 + (score >= l1))
+        a2 = np.int32(a2 + (score > h2))
+        w2 = np.int32(w2 + (score >= l2))
+        a3 = np.int32(a3 + (score > h3))
+        w3 = np.int32(w3 + (score >= l3))
+    above[t], within[t] = a0, w0
+    above[t + 1], within[t + 1] = a1, w1
+    above[t + 2], within[t + 2] = a2, w2
+    above[last], within[last] = a3, w3
+
+
+@jit
+def count_rows(
+    tile: Array, n: int, size: int, first: Array, last: Array, low: Array, high: Array,
+    above: Array, within: Array,
+) -> None:  # fmt: skip
+    """The counts of `count_one` for the targets first[a] to before last[a] of each of n rows.
+
+    The targets of a row are sorted by rising score and go through it four at a time. Where no
+    score is at least the `low` of one of them, none is for those behind it.
+    """
+    zero = np.int32(0)
+    for a in range(n):
+        t, some = first[a], True
+        while t < last[a]:
+            k = min(4, last[a] - t)
+            if not some:
+                k = 1
+                above[t] = within[t] = zero
+            elif k < 3:
+                k = 1
+                above[t], within[t] = count_one(tile, a, size, low[t], high[t])
+            else:
+                count_four(tile, a, size, t, k, low, high, above, within)
+            t += k
+            some = within[t - 1] > 0
 
 
 @jit
@@ -219,235 +297,20 @@ def count_tile(
 
     The targets of row a end at ends[a]. Those of a user go through the row four at a time.
     """
-    nothing, zero = np.float32(np.nan), np.int32(0)
     t = 0
     for a in range(tile.shape[0]):
         while t < ends[a]:
             n = min(4, ends[a] - t)
             if n < 3:
-                above[t] = within[t] = zero
+                n = 1
+                above[t] = within[t] = np.int32(0)
                 if not np.isnan(low[t]):
-                    above[t], within[t] = count_one(tile, a, low[t], high[t])
-                t += 1
-                continue
-            l0, h0, a0, w0 = low[t], high[t], zero, zero
-            l1, h1, a1, w1 = low[t + 1], high[t + 1], zero, zero
-            l2, h2, a2, w2 = low[t + 2], high[t + 2], zero, zero
-            l3, h3, a3, w3 = nothing, nothing, zero, zero
-            if n > 3:
-                l3, h3 = low[t + 3], high[t + 3]
-            if not (np.isnan(l0) and np.isnan(l1) and np.isnan(l2) and np.isnan(l3)):
-                for j in range(tile.shape[1]):
-                    score = tile[a, j]
-                    a0 = np.int32(a0 + (score > h0))
-                    w0 = np.int32(w0 + (score >= l0))
-                    a1 = np.int32(a1 + (score > h1))
-                    w1 = np.int32(w1 + (score >= l1))
-                    a2 = np.int32(a2 + (score > h2))
-                    w2 = np.int32(w2 + (score >= l2))
-                    a3 = np.int32(a3 + (score > h3))
-                    w3 = np.int32(w3 + (score >= l3))
-            above[t], within[t] = a0, w0
-            above[t + 1], within[t + 1] = a1, w1
-            above[t + 2], within[t + 2] = a2, w2
-            if n > 3:
-                above[t + 3], within[t + 3] = a3, w3
-            t += n
-
-
-@jit
-def decide(
-    tile: Array,
-    a: int,
-    low: np.float32,
-    high: np.float32,
-    block: Array,
-    user: int,
-    target: int,
-    no_products: bool,
-    item_length: Array,
-    user_factors: Array,
-    item_factors: Array,
-    bias: Array,
-    mark: float,
-    random: bool,
-    key: np.uint64,
-    known: Array,
-) -> tuple[int, int, int]:
-    """Greater, equal and before among the scores from `low` to `high`, summed as defined.
-
-    `known` keeps these sums for the user's other targets; NaN is not known yet.
-    """
-    greater = equal = before = 0
-    for j in range(block.size):
-        item = block[j]
-        if not (tile[a, j] >= low) or tile[a, j] > high or item == target:
-            continue
-        if np.isnan(known[j]):
-            if no_products or item_length[item] == 0.0:
-                known[j] = bias[item] if bias.size else 0.0
+                    above[t], within[t] = count_one(tile, a, tile.shape[1], low[t], high[t])
             else:
-                known[j] = factor_score(user_factors[user], item_factors[item], bias, item)
-        exact = known[j]
-        if exact > mark:
-            greater += 1
-        elif exact == mark:
-            equal += 1
-            if random:
-                before += stands_before(key, user, item, target)
-    return greater, equal, before
-
-
-@jit
-def count_equal(
-    tile: Array,
-    a: int,
-    mark: np.float32,
-    block: Array,
-    user: int,
-    target: int,
-    random: bool,
-    key: np.uint64,
-) -> tuple[int, int]:
-    """Equal and before among the float32 scores of row a as they are."""
-    equal = before = 0
-    for j in range(block.size):
-        if tile[a, j] == mark and block[j] != target:
-            equal += 1
-            if random:
-                before += stands_before(key, user, block[j], target)
-    return equal, before
-
-
-@jit
-def set_bounds(
-    mark: Array,
-    scale: float,
-    length: Array,
-    longest: float,
-    bias_size: float,
-    bias_high: float,
-    relative: float,
-    absolute: float,
-    low: Array,
-    high: Array,
-) -> None:
-    """What the filter must exceed or fall below to decide; NaN where no item can reach the mark.
-
-    The margin is wider than the error bound by what rounding to float32 can take away.
-    """
-    for t in range(mark.size):
-        m = mark[t] * scale
-        reach = length[t] * longest * SAFE
-        margin = relative * (reach + bias_size) + absolute + abs(m) * ULPS
-        if not np.isfinite(m):
-            margin = 0.0
-        if m > reach + bias_high + absolute:
-            margin = np.nan
-        low[t] = np.float32(m - margin)
-        high[t] = np.float32(m + margin)
-
-
-@jit
-def count_chunk(
-    rows: Array,
-    length: Array,
-    lowest: Array,
-    ends: Array,
-    targets: Array,
-    target_length: Array,
-    mark: Array,
-    width: int,
-    order: Array,
-    place: Array,
-    item_length: Array,
-    longest: Array,
-    bias32: Array,
-    bias_size: Array,
-    bias_high: Array,
-    seen_indptr: Array,
-    seen: Array,
-    user_factors: Array,
-    item_factors: Array,
-    plain: Array,
-    bias: Array,
-    user_scale: float,
-    item_scale: float,
-    scale: float,
-    relative: float,
-    absolute: float,
-    fast: bool,
-    random: bool,
-    key: np.uint64,
-    greater: Array,
-    equal: Array,
-    before: Array,
-) -> None:
-    """All blocks of items for some users, sorted by lowest/length.
-
-    The user rows, the lengths and the lowest scaled marks are those of the users; the targets of
-    rows[a] end at ends[a]. `plain` is the item factors themselves where they can be multiplied as
-    they are, else empty.
-    """
-    d = user_factors.shape[1]
-    factors = np.empty((rows.size, d), np.float32)
-    items = np.empty((width, d), np.float32)
-    buffer = np.empty(rows.size * width, np.float32)
-    known = np.empty(width)
-    low, high = np.empty(mark.size, np.float32), np.empty(mark.size, np.float32)
-    above, within = np.empty(mark.size, np.int32), np.empty(mark.size, np.int32)
-    scaled_rows(user_factors, rows, user_scale, factors)
-    hidden = bucket_seen(rows, seen_indptr, seen, place, width, longest.size)
-    for t in range(mark.size):
-        low[t] = high[t] = np.float32(mark[t] * scale)
-    for b in range(longest.size):
-        n = rows.size
-        while n > 0 and lowest[n - 1] > (
-            length[n - 1] * longest[b] * SAFE + bias_high[b] + absolute
-        ):
-            n -= 1
-        if n == 0:
-            continue
-        block = order[b * width : (b + 1) * width]
-        tile = buffer[: n * block.size].reshape(n, block.size)
-        if plain.size:
-            np.dot(factors[:n], plain[b * width : (b + 1) * width].T, tile)
-        else:
-            scaled_rows(item_factors, block, item_scale, items)
-            np.dot(factors[:n], items[: block.size].T, tile)
-        if bias32.size:
-            add_bias(tile, bias32[b * width : (b + 1) * width])
-        hide(tile, b, *hidden)
-        if not fast:
-            set_bounds(
-                mark[: ends[n - 1]], scale, target_length, longest[b], bias_size[b], bias_high[b],
-                relative, absolute, low, high,
-            )  # fmt: skip
-        count_tile(tile, ends, low, high, above, within)
-        t = 0
-        for a in range(n):
-            fresh = True
-            while t < ends[a]:
-                if fast:
-                    own = place[targets[t]] - b * width
-                    if 0 <= own < block.size:
-                        above[t] -= tile[a, own] > high[t]
-                        within[t] -= tile[a, own] >= low[t]
-                    if within[t] > above[t]:
-                        e, f = count_equal(tile, a, low[t], block, rows[a], targets[t], random, key)
-                        equal[t] += e
-                        before[t] += f
-                elif within[t] > above[t]:
-                    if fresh:
-                        known[:] = np.nan
-                        fresh = False
-                    g, e, f = decide(
-                        tile, a, low[t], high[t], block, rows[a], targets[t],
-                        target_length[t] == 0.0, item_length, user_factors, item_factors, bias,
-                        mark[t], random, key, known,
-                    )  # fmt: skip
-                    greater[t] += g
-                    equal[t] += e
-                    before[t] += f
-                greater[t] += above[t]
-                t += 1
+                some = False
+                for s in range(t, t + n):
+                    above[s] = within[s] = np.int32(0)
+                    some |= not np.isnan(low[s])
+                if some:
+                    count_four(tile, a, tile.shape[1], t, n, low, high, above, within)
+            t += n
