@@ -48,7 +48,7 @@ def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     for arguments, message in (
         (["none", "--out", out], r"`FILES`.*none.*exist"),
-        ([tmp_path, "--out", out], r"`folder`.*evaluate"),
+        ([tmp_path, "--out", out], r"`FILES`.*evaluate"),
         ([run, "--out", tmp_path], r"`--out`.*folder"),
         ([run, "--out", tmp_path / "no" / "x.html"], r"`--out`.*folder.*no"),
         ([run, run, "--out", out], r"`FILES`.*twice"),

@@ -71,7 +71,9 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
     name = found[1]
     if name in columns:
         return f"the column {name}"
-    if name in ("path", "frame", "table", "text") or (name == "folder" and "out" not in known):
+    if name in ("path", "frame", "table", "text") or (
+        name == "folder" and ("out" not in known or "files" in known)
+    ):
         param = next((known[one] for one in _FILES if one in known), None)
         if param is None:
             return "the path"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -63,26 +62,12 @@ def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:
 
 
 def checked_design(option: str, text: str | None) -> None:
-    """Refuse a text that is not a design, by the option that it was given to.
-
-    Of a wrong setting the library names the setting, which may be an option of its own here.
-    """
+    """Refuse a text that is not a design, by the option that it was given to."""
     from fullrank.designs import Design
-    from fullrank.designs.design import DESIGNS
     from fullrank.designs.inferred import INFER
 
-    if text is None or text == INFER:
-        return
-    try:
+    if text is not None and text != INFER:
         Design.of(text, argument=option)
-    except InputError as error:
-        name = parse_spec(option, text).name
-        if name not in DESIGNS:
-            raise
-        known = ", ".join(one.name for one in fields(DESIGNS[name]))
-        raise InputError(
-            f"`{option}` must have settings that fit {name}, which has {known}; got {text!r}."
-        ) from error
 
 
 def sources_of(data: str | None, **parts: str | None) -> tuple[Any, str]:

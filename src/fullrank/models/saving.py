@@ -79,7 +79,7 @@ def load(path: files.PathLike) -> Any:
     ...     path = pathlib.Path(folder, "popular.safetensors")
     ...     models.Popularity().fit(simulate(n_items=200)).save(path)
     ...     models.load(path).scorer()
-    FactorScorer(1000 users × 200 items, d=1, float32, dot, with ids)
+    ItemScorer(1000 users × 200 items, float32, with ids)
     """
     source = files.existing(path)
     head, arrays = _read(source)

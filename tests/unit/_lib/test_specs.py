@@ -100,5 +100,5 @@ def test_engines_from_text() -> None:
 
 
 def test_pairs() -> None:
-    with pytest.raises(InputError, match=r"`--column`.*key=value.*'user'"):
+    with pytest.raises(InputError, match=r"`--column`.*ROLE=NAME.*'user'"):
         pairs_of("--column", ["user"])
