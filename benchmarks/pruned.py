@@ -31,7 +31,7 @@ from ranking_exact import bare_product, read
 
 from fullrank.data import Interactions
 from fullrank.models import IALS, EmbeddingMF
-from fullrank.ranking.cpu import exact_factors
+from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.ranking.job import Job
 from fullrank.ranking.request import make_request
 from fullrank.scorers import FactorScorer

@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 
 from fullrank.designs import Uniform
 from fullrank.ranking import rank, sample_ranks
-from fullrank.ranking.cpu import exact_factors, exact_item_item
+from fullrank.ranking.cpu import exact_item_item
+from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fullrank.designs.draw_kernels import tie_word
-from fullrank.ranking.cpu import exact_factors
-from fullrank.ranking.cpu.integer_products import LANES, ROWS, multiply
+from fullrank.ranking.cpu.factors import exact_factors
+from fullrank.ranking.cpu.factors.integer_products import LANES, ROWS, multiply
 from fullrank.ranking.job import Job
 from fullrank.ranking.request import make_request
 from fullrank.ranking.ties import between_targets

@@ -7,7 +7,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from fullrank.ranking import rank
-from fullrank.ranking.cpu import exact_factors, exact_item_item
+from fullrank.ranking.cpu import exact_item_item
+from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.scorers import FactorScorer, ItemItemScorer
 
 pytestmark = [pytest.mark.slow, pytest.mark.verify]

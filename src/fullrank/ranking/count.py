@@ -61,7 +61,7 @@ def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
 def _factors_here(job: Job, factors: Any) -> Counts:
     if job.order is not None and job.order.name is None:  # the filter has an order of its own
         return _count_scores(job)
-    from fullrank.ranking.cpu.exact_factors import count_factors
+    from fullrank.ranking.cpu.factors.exact_factors import count_factors
 
     counts = count_factors(job, factors)
     return _count_scores(job) if counts is None else counts

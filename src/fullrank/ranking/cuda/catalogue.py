@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank.ranking.cpu.exact_factors import Scale
+from fullrank.ranking.cpu.factors.exact_factors import Scale
 from fullrank.ranking.cuda.operands import Operand, Tile, block_max, lengthened
 from fullrank.ranking.cuda.streaming import Piece, to_device
 from fullrank.scorers.factors import FactorScorer

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib.device import free_memory
-from fullrank.ranking.cpu.exact_factors import Scale, scale_for
+from fullrank.ranking.cpu.factors.exact_factors import Scale, scale_for
 from fullrank.ranking.cuda import rounding
 from fullrank.ranking.cuda.catalogue import Blocks, prepare
 from fullrank.ranking.cuda.exact.leaving import WORTH, Leaving, rounds

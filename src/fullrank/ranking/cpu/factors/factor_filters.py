@@ -49,7 +49,7 @@ from numba.extending import overload
 from fullrank._lib.jit import jit
 from fullrank._lib.types import Array
 from fullrank.ranking.cpu.exact_kernels import SAFE, ULPS, add_bias, scaled_rows
-from fullrank.ranking.cpu.integer_products import LANES, ROWS, multiply, round_row
+from fullrank.ranking.cpu.factors.integer_products import LANES, ROWS, multiply, round_row
 
 Q = 2.0**15 - 2.0
 SHORT = 2.0**-60  # rows shorter than this part of the longest are rounded as if they were longer

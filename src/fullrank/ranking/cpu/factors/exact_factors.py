@@ -27,9 +27,9 @@ import numpy as np
 from fullrank._lib import threads
 from fullrank._lib.types import Floats, Ints
 from fullrank.ranking.cpu import exact_kernels as kernels
-from fullrank.ranking.cpu import factor_filters as filters
-from fullrank.ranking.cpu.factor_counts import Blocks, Found, Wanted, count_chunk, reach
-from fullrank.ranking.cpu.integer_products import IS_FAST, LANES
+from fullrank.ranking.cpu.factors import factor_filters as filters
+from fullrank.ranking.cpu.factors.factor_counts import Blocks, Found, Wanted, count_chunk, reach
+from fullrank.ranking.cpu.factors.integer_products import IS_FAST, LANES
 from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts, between_targets
 from fullrank.scorers.factors import FactorScorer

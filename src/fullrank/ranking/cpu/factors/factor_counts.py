@@ -19,7 +19,7 @@ from fullrank.ranking.cpu.exact_kernels import (
     count_rows,
     stands_before,
 )
-from fullrank.ranking.cpu.factor_filters import (
+from fullrank.ranking.cpu.factors.factor_filters import (
     fill,
     hidden_value,
     margins,
