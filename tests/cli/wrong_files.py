@@ -273,7 +273,7 @@ WRONG: dict[str, Wrong] = {
         "--design", "exact",
     ),
     "a design's setting": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--design`.*fit sampled, which has .*sample_size.*'sampled:x'",
+        "ranks.csv", "rank\n3\n", r"`--design`.*'sampled:x': sample_size must",
         "--design", "sampled:x",
     ),
     # ---- scored candidates ----
