@@ -126,6 +126,7 @@ def test_counts_are_those_of_the_definition(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact_factors, "ITEMS", width)
+        patch.setattr(exact_factors, "ITEMS_UP_TO", width)
         patch.setattr(exact_factors, "FIRST", 1)
         patch.setattr(exact_factors, "FILTER", engine)
         patch.setattr(exact_factors, "SLAB", 1 << 12)
@@ -188,4 +189,4 @@ def test_users_leave_early_where_only_the_first_ranks_matter():
     counts = exact_factors.count_factors(job, asked.scorer)
     assert counts is not None
     assert counts.out.all()
-    assert (counts.scored == exact_factors.ITEMS + 1).all()  # the first block, and the target
+    assert (counts.scored == exact_factors.ITEMS_UP_TO + 1).all()  # the first block, and the target

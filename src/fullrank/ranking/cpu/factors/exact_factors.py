@@ -34,7 +34,9 @@ from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts, between_targets
 from fullrank.scorers.factors import FactorScorer
 
-USERS, ITEMS = 512, 512  # a tile of 1 MB is counted while it is still in the second-level cache
+# A tile of 2 MB is counted while it is still in the second-level cache. Up to a rank, tiles are
+# narrower, because users leave between them.
+USERS, ITEMS, ITEMS_UP_TO = 512, 1024, 256
 SLAB = 1 << 24  # bytes of packed items
 FIRST = 4  # blocks in the first slab where users are likely to leave
 FILTER: str | None = None  # "integers" or "singles" for tests; None chooses
@@ -352,7 +354,8 @@ def _blocks(
     place[catalogue[order]] = np.arange(order.size)
     length = np.zeros(scorer.n_items)
     length[catalogue] = item_length
-    edges = np.arange(0, order.size, ITEMS)
+    width = ITEMS if job.max_rank is None else ITEMS_UP_TO
+    edges = np.arange(0, order.size, width)
     bias_size = bias_high = np.zeros(edges.size)
     if bias.size:
         bias = bias[order]
@@ -361,7 +364,7 @@ def _blocks(
         bias_high = np.maximum.reduceat(bias, edges)
     longest = np.maximum.reduceat(item_length[order], edges)
     return Blocks(
-        width=ITEMS, order=catalogue[order], place=place, item_length=length, longest=longest,
+        width=width, order=catalogue[order], place=place, item_length=length, longest=longest,
         bias_size=bias_size, bias_high=bias_high, later=_from_here_on(longest),
         later_size=_from_here_on(bias_size), later_high=_from_here_on(bias_high),
         absolute=(4 * d + 8) * 2.0**-126 * scale.room,
