@@ -192,9 +192,9 @@ def test_one_user_who_ties_with_everything_does_not_slow_the_others_down(monkeyp
     steps = []
     whole = cuda_exact.Count._count_rows
 
-    def watched(self, blocks, at, stop, capacity):
+    def watched(self, blocks, at, stop, capacity, begin, end):
         steps.append((stop - at, capacity))
-        return whole(self, blocks, at, stop, capacity)
+        return whole(self, blocks, at, stop, capacity, begin, end)
 
     monkeypatch.setattr(cuda_exact.Count, "_count_rows", watched)
     result = same(FactorScorer(users, items), targets)

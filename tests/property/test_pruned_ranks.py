@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 from fullrank.designs.draw_kernels import tie_word
+from fullrank.ranking import rank
 from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.ranking.cpu.factors.integer_products import LANES, ROWS, multiply
 from fullrank.ranking.job import Job
@@ -190,3 +191,19 @@ def test_users_leave_early_where_only_the_first_ranks_matter():
     assert counts is not None
     assert counts.out.all()
     assert (counts.scored == exact_factors.ITEMS_UP_TO + 1).all()  # the first block, and the target
+
+
+@pytest.mark.parametrize("scale", [1e-41, 1e-38, 1e37])
+@pytest.mark.parametrize("max_rank", [None, 5])
+def test_the_ends_of_the_range_of_float32(scale, max_rank):
+    random = np.random.default_rng(4)
+    users = (random.normal(size=(20, 16)) * scale).astype(np.float32)
+    items = random.normal(size=(150, 16)).astype(np.float32)
+    targets = np.arange(20), random.integers(0, 150, 20)
+    scorer = FactorScorer(users, items)
+    scores = scorer.scores(targets[0])
+    mark = scores[targets[0], targets[1]][:, None]
+    ranks = 1 + (scores > mark).sum(1) + ((scores == mark).sum(1) - 1) / 2
+    found = rank(scorer, targets, max_rank=max_rank).ranks
+    wanted = ranks if max_rank is None else np.where(ranks > max_rank, np.nan, ranks)
+    assert np.array_equal(found, wanted, equal_nan=True)

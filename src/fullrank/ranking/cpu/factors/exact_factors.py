@@ -254,10 +254,11 @@ class _Count:
             return False
         users = groups[:: 1 + groups.size // _SAMPLE_USERS]
         items = self.blocks.order[:: 1 + self.blocks.order.size // _SAMPLE_ITEMS]
-        left = self.scorer.user_factors[self.wanted.users[users]] * self.scale.users
-        right = self.scorer.item_factors[items] * self.scale.items
+        # in float64 before they are scaled: the scale may be no number of float32
+        left = self.scorer.user_factors[self.wanted.users[users]].astype(np.float64)
+        right = self.scorer.item_factors[items].astype(np.float64)
         with threads.one_blas_thread():
-            scores = left.astype(np.float64) @ right.astype(np.float64).T
+            scores = (left * self.scale.users) @ (right * self.scale.items).T
         size, unit = self._sizes()
         if self.bias.size:
             scores += self.bias[items] * self.scale.both
