@@ -49,10 +49,11 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-def _load_plugins(paths: list[Path] | None) -> None:
+def _load_plugins(paths: list[Path] | None) -> list[Path]:
     if paths:
         plugins.load(paths, argument="--plugin")
     plugins.from_environment()
+    return paths or []  # what an old typer takes for the option
 
 
 @app.callback()
