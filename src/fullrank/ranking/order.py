@@ -147,7 +147,7 @@ def _opened(order: Any) -> Any:
         return order
     from fullrank._lib.files import existing
 
-    source = existing(order)
+    source = existing(order, "order")
     try:
         return np.load(source, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # of whatever the header says
