@@ -18,7 +18,7 @@ from fullrank.inference.comparison.pairing import Names, pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
 from fullrank.inference.estimation.seeded import averaged
 from fullrank.metrics import Metric, parse, parse_all
-from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks
+from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks, within_reach
 
 
 def unseeded(
@@ -305,8 +305,8 @@ def align(
     drawn: Mapping[str, Any] | None = None,
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
-    wanted = parse_all(metrics)
     results = _named(results)
+    wanted = parse_all(within_reach(metrics, results.values()))
     models = tuple(results)
     results, spread = unseeded(results, wanted, method, settings)
     given = {name: read(name, results[name], wanted, drawn or {}) for name in models}
