@@ -116,8 +116,8 @@ def rank(
     float64 sums, in index order, that define the scores. A product of integers or of float32
     numbers decides wherever its rigorous error bound allows, and the few scores within that bound
     of the target's are summed again. So batches, blocks and threads cannot change a count, and
-    items with equal vectors tie. For other scorers the scores are what they give. A NaN score raises;
-    infinite ones compare as usual.
+    items with equal vectors tie. For other scorers the scores are what they give. A NaN score
+    raises; infinite ones compare as usual.
 
     With `max_rank` all targets of a user are scored first. A target is out once 1 + (the user's
     other targets above it) + greater + its part of the ties, of what was counted so far, exceeds K;
