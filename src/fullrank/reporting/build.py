@@ -34,7 +34,8 @@ from fullrank.reporting.measurement import (
     unique,
 )
 from fullrank.reporting.result import Report
-from fullrank.samples import ExactRanks, RankSample, within_reach
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import within_reach
 
 Result = RankSample | ExactRanks | Estimate
 

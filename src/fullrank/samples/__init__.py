@@ -4,7 +4,7 @@ Works from plain arrays: ranks from any pipeline can enter as a RankSample. Impo
 `tables`, `metrics`, `data` and `designs`; every folder to its right may import it.
 """
 
-from fullrank.samples.as_ranks import as_ranks, within_reach
+from fullrank.samples.as_ranks import as_ranks
 from fullrank.samples.distribution import RankDistribution
 from fullrank.samples.efficiency import SamplingEfficiency, recommend_limit, sampling_efficiency
 from fullrank.samples.exact_ranks import ExactRanks
@@ -31,5 +31,4 @@ __all__ = [
     "recommend_limit",
     "sampling_efficiency",
     "simulate",
-    "within_reach",
 ]

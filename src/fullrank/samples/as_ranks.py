@@ -75,7 +75,7 @@ def as_ranks(
 
 
 def within_reach(metrics: Any, ranks: Iterable[Any]) -> Any:
-    """The metrics that were asked for; the default ones as far as all these ranks tell them.
+    """The metrics as given; the default ones end at the smallest `max_rank` of these ranks.
 
     >>> top = ExactRanks.from_ranks([1, 3, 7], n_items=50, max_rank=5)
     >>> [metric.name for metric in within_reach(DEFAULT, [top])]

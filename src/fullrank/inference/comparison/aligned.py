@@ -18,7 +18,8 @@ from fullrank.inference.comparison.pairing import Names, pair
 from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, pseudo_values
 from fullrank.inference.estimation.seeded import averaged
 from fullrank.metrics import Metric, parse, parse_all
-from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks, within_reach
+from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks
+from fullrank.samples.as_ranks import within_reach
 
 
 def unseeded(

@@ -26,7 +26,8 @@ from fullrank.estimators.multi_target import Mean, several_targets
 from fullrank.estimators.system import columns_of
 from fullrank.inference.estimation.refits import resampled
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import ExactRanks, RankSample, within_reach
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import within_reach
 
 # How alike smoothing biases models of the same users and design: part of it cancels in differences.
 # Calibrated on the tuning part of the rank bank, by P(best) (docs/studies/hundred.md).

@@ -26,7 +26,8 @@ from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import interval
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import DEFAULT, Metric, parse_all
-from fullrank.samples import RankDistribution, Seeds, read_ranks, within_reach
+from fullrank.samples import RankDistribution, Seeds, read_ranks
+from fullrank.samples.as_ranks import within_reach
 from fullrank.tables.columnar import is_frame
 
 _OF_FRAME = ("n_items", "sample_size", "design", "excluded", "columns")
