@@ -105,3 +105,11 @@ def test_a_design_says_that_ranks_are_complete(fullrank: Run, tmp_path: Path) ->
     done = fullrank("estimate", top, "--n-items", 100, "--design", "exact:20")
     assert done.code == 2
     assert "`--design` must be exact:10, as the column more_than says" in done.err
+
+
+def test_an_order_that_a_model_does_not_have(fullrank: Run, plays: Path) -> None:
+    done = fullrank("evaluate", plays, *MODELS, "--design", "exact:4,order=norms")
+    assert done.code == 2
+    assert (
+        "`--design` must not be by the norms of ItemItemScorer, which has no factors." in done.err
+    )

@@ -223,8 +223,8 @@ def test_a_model_as_proxy():
     ("order", "message"),
     [
         ("norm", "'norms', 'popularity', 'random'.*'norm'"),
-        ("norms", '"norms" for CallableScorer'),
-        ("popularity", '"popularity" without `exclude`'),
+        ("norms", "norms of CallableScorer"),
+        ("popularity", "popularity without `exclude`"),
         (7, "scorer, not 7"),
         ([1, 2, 400], "400"),
         ([[1, 2], [3, 400]], "row for each of 6 users"),
