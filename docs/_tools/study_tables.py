@@ -15,6 +15,7 @@ if str(_DOCS.parent) not in sys.path:  # where the package reproduction is
     sys.path.append(str(_DOCS.parent))
 
 import bank_tables  # noqa: E402
+import exact_tables  # noqa: E402
 
 from reproduction import tables  # noqa: E402
 from reproduction.tables import stored as study  # noqa: E402
@@ -215,4 +216,4 @@ FUNCTIONS = {
         tables.pivot, tables.published, tables.records, tables.run_of, tables.states,
         tables.studies_of_papers,
     )
-} | bank_tables.FUNCTIONS | {"study": study}  # fmt: skip
+} | bank_tables.FUNCTIONS | exact_tables.FUNCTIONS | {"study": study}  # fmt: skip

@@ -81,3 +81,35 @@ def test_files_of_others(fullrank: Run, tmp_path: Path) -> None:
     done = fullrank("estimate", path, "--n-items", 1000, "--sample-size", 1000)
     assert done.code == 2
     assert re.search(r"column rank.*line 3.*'>50'.*more_than", done.err)
+
+
+def test_default_metrics_end_where_all_models_are_known(fullrank: Run, tmp_path: Path) -> None:
+    mixed = tmp_path / "mixed.csv"
+    mixed.write_text("user,rank,more_than,model\n1,3,,a\n2,,5,a\n1,3,,b\n2,19,,b\n")
+    page = tmp_path / "page.html"
+    for command in (("estimate", mixed), ("estimate", mixed, "--report", page), ("compare", mixed)):
+        done = fullrank(*command, "--n-items", 100)
+        assert done.code == 0, done.err
+        assert "recall@5" in done.out
+        assert "recall@10" not in done.out
+    assert page.stat().st_size > 0
+
+
+def test_a_design_says_that_ranks_are_complete(fullrank: Run, tmp_path: Path) -> None:
+    ranks, top = tmp_path / "ranks.csv", tmp_path / "top.csv"
+    ranks.write_text("user,rank\n1,3\n2,9\n3,1\n")
+    top.write_text("user,rank,more_than\n1,3,\n2,,10\n")
+    done = fullrank("estimate", ranks, "--n-items", 100, "--design", "exact")
+    assert done.code == 0, done.err
+    assert done.out.startswith("exact ranks of 3 targets")
+    done = fullrank("estimate", top, "--n-items", 100, "--design", "exact:20")
+    assert done.code == 2
+    assert "`--design` must be exact:10, as the column more_than says" in done.err
+
+
+def test_an_order_that_a_model_does_not_have(fullrank: Run, plays: Path) -> None:
+    done = fullrank("evaluate", plays, *MODELS, "--design", "exact:4,order=norms")
+    assert done.code == 2
+    assert (
+        "`--design` must not be by the norms of ItemItemScorer, which has no factors." in done.err
+    )

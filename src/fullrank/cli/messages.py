@@ -16,7 +16,7 @@ _SAME = {
     "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
     "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
     "results": "files", "n_users": "users", "name": "data", "interactions": "data",
-    "ranks": "files", "sample_size": "design",
+    "ranks": "files", "sample_size": "design", "order": "design",
 }  # fmt: skip
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",

@@ -410,7 +410,8 @@ def _made(argument: str, kind: type[Design], settings: dict[str, Any], shown: st
     for name in settings:
         if name not in known:
             raise InputError(
-                f"`{argument}` must have settings of {kind.name}, {', '.join(known)}; got {name!r}."
+                f"`{argument}` must have no settings but those of {kind.name}, which are "
+                f"{', '.join(known)}; got {name!r}."
             )
     try:
         for name, value in settings.items():

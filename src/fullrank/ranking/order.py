@@ -124,10 +124,10 @@ def _named(
         )
     if order == "norms":
         raise InputError(
-            f'`order` must not be "norms" for {type(scorer).__name__}, which has no factors.'
+            f"`order` must not be by the norms of {type(scorer).__name__}, which has no factors."
         )
     if order == "popularity" and exclusion is None:
-        raise InputError('`order` must not be "popularity" without `exclude`, which it counts.')
+        raise InputError("`order` must not be by popularity without `exclude`, which it counts.")
     return Order(name=order, shared=_shuffled(items) if order == "random" else usual)
 
 
@@ -147,7 +147,7 @@ def _opened(order: Any) -> Any:
         return order
     from fullrank._lib.files import existing
 
-    source = existing(order)
+    source = existing(order, "order")
     try:
         return np.load(source, mmap_mode="r", allow_pickle=False)
     except Exception as error:  # of whatever the header says

@@ -79,18 +79,24 @@ def from_array(array: Array, names: Names) -> ArrayRows:
 def from_rows(rows: Sequence[Any], names: Names) -> Lists:
     """The lists of a list of them, one for each user."""
     _check_rows((len(rows),), (len(rows),), names)
+    for row, one in enumerate(rows):
+        _check_list(one, f"row {row}")
     return _lists(np.arange(len(rows)), rows, names)
 
 
 def from_mapping(lists: Mapping[Any, Any], names: Names) -> Lists:
     """The lists of a mapping from user ids (rows where users have no ids) to items."""
     users = _user_rows(list(lists), names)
+    for user, one in lists.items():
+        _check_list(one, f"user {checks.printable(user)}")
     return _lists(users, lists.values(), names)
 
 
 def from_table(table: Any, names: Names) -> Lists:
     """The lists of a file or a data frame with the columns user and item, in its order."""
-    found = _columns.read(table, {"user": AUTO, "item": AUTO})
+    with _columns.opened(table, argument="order") as given:
+        given.argument, given.naming = "order", "{role}"  # columns are named in the table alone
+        found = _columns.read(given, {"user": AUTO, "item": AUTO})
     users = _user_rows(found["user"], names)
     return _grouped(users, _item_rows(found["item"], names))
 
@@ -118,6 +124,14 @@ def _check_rows(has: tuple[int, ...], shape: tuple[int, ...], names: Names) -> N
             "`order` must name its users, as a mapping from ids to items or a table with the "
             "columns user and item do, for those of the data are not numbered 0 … "
             f"{names.n_users - 1}."
+        )
+
+
+def _check_list(one: Any, whose: str) -> None:
+    if isinstance(one, str) or not hasattr(one, "__len__") or np.ndim(one) != 1:
+        raise InputError(
+            f"`order` must have a list of items for each user; for {whose} it is "
+            f"{checks.shown(one)}."
         )
 
 

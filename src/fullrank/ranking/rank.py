@@ -84,7 +84,8 @@ def rank(
         "exact": the counts are those of the scores as they are defined (see Notes). "fast": factor
         models are ranked by their float32 products as they come out of the matrix product; scores
         that differ by rounding alone may change places, items with equal vectors may not tie, and
-        counts may depend on `batch_size`. It saves about a tenth of the time. On a GPU the scores
+        counts may depend on `batch_size`. It takes longer than "exact" for full ranks on an x86
+        processor, where products of integers decide most of these. On a GPU the scores
         are those of the tensor cores, and `n_undecided` says how many comparisons were closer than
         their error bound. Other scorers are ranked exactly either way.
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
@@ -112,11 +113,11 @@ def rank(
     Notes
     -----
     For `FactorScorer` and `ItemItemScorer` the ranks are *certified*: they are those of the
-    float64 sums, in index order, that define the scores. A float32 product decides wherever its
-    rigorous error bound allows, and the few scores within that bound of the target's are summed
-    again. So batches, blocks and threads cannot change a count, and items with equal vectors tie.
-    For other scorers the scores are what they give. A NaN score raises; infinite ones compare as
-    usual.
+    float64 sums, in index order, that define the scores. A product of integers or of float32
+    numbers decides wherever its rigorous error bound allows, and the few scores within that bound
+    of the target's are summed again. So batches, blocks and threads cannot change a count, and
+    items with equal vectors tie. For other scorers the scores are what they give. A NaN score
+    raises; infinite ones compare as usual.
 
     With `max_rank` all targets of a user are scored first. A target is out once 1 + (the user's
     other targets above it) + greater + its part of the ties, of what was counted so far, exceeds K;
@@ -125,10 +126,12 @@ def rank(
     by row (`whole_rows`, such as arrays) gives all of them. NaN is an error where it is met. Where
     a module's scores depend by rounding on what is scored beside them, so do its ranks.
 
-    Cost: one matrix product, or less where the lengths of the factors rule out blocks of items. A
-    sparse item-item model costs the sparse product of histories and weights, and scores that all
-    users share cost one sort; "random" compares each target with all items that tie with it.
-    Memory beyond the inputs: some 20 bytes for each item and a few MB for each thread.
+    Cost: for factor models on an x86 processor less than the matrix product in float32, elsewhere
+    about that product, and less where the lengths of the factors rule out blocks of items. A sparse
+    item-item model costs the sparse product of histories and weights, and scores that all users
+    share cost one sort; "random" compares each target with all items that tie with it. Memory
+    beyond the inputs: some 50 bytes for each item, at most 16 MB for items as integers, and a few
+    MB for each thread.
 
     Examples
     --------

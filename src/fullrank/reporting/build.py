@@ -35,6 +35,7 @@ from fullrank.reporting.measurement import (
 )
 from fullrank.reporting.result import Report
 from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import within_reach
 
 Result = RankSample | ExactRanks | Estimate
 
@@ -118,10 +119,10 @@ def report(
     made = [one for one in results.values() if isinstance(one, Estimate)]
     if comparison is not None:
         made.append(_checked(comparison, results))
-    wanted = _metrics(made, metrics)
+    samples = {name: _ranks(one) for name, one in results.items()}
+    wanted = _metrics(made, metrics, within_reach(DEFAULT, samples.values()))
     level = _level(made, confidence_level)
     limits = bounds if isinstance(bounds, Mapping) else checks.flag("bounds", bounds)
-    samples = {name: _ranks(one) for name, one in results.items()}
     cuts = _whisker_cuts(samples.values(), wanted)
     models = tuple(
         measure(
@@ -191,16 +192,18 @@ def drawn_metrics(
     ['recall@1', 'recall@2', 'recall@3']
     """
     given = tuple(ranks)
-    cuts = _whisker_cuts(given, parse_all(metrics))
+    cuts = _whisker_cuts(given, parse_all(within_reach(metrics, given)))
     drawn = {k for one in given for some in drawn_cuts(one, cuts) for k in some}
-    return recalls_at(sorted(drawn))
+    known = [one.max_rank for one in given if isinstance(one, ExactRanks)]
+    limit = min((k for k in known if k is not None), default=None)  # of all, as `also` is
+    return recalls_at(sorted(k for k in drawn if limit is None or k <= limit))
 
 
 def _ranks(given: Result) -> RankSample | ExactRanks:
     return given.sample if isinstance(given, Estimate) else given
 
 
-def _metrics(made: Iterable[Estimate | Comparison], asked: Any) -> tuple[Metric, ...]:
+def _metrics(made: Iterable[Estimate | Comparison], asked: Any, usual: Any) -> tuple[Metric, ...]:
     """The metrics asked for, or those of what was given, which must have them all."""
     there = [one.values if isinstance(one, Estimate) else one.metrics for one in made]
     common = [
@@ -211,7 +214,7 @@ def _metrics(made: Iterable[Estimate | Comparison], asked: Any) -> tuple[Metric,
     if asked is None:
         if there and not common:
             raise InputError("`results` must have a metric in common; they have none.")
-        return unique(parse_all(common or DEFAULT))
+        return unique(parse_all(common or usual))
     wanted = unique(parse_all(asked))
     for metric in wanted:
         if there and spelled(metric, common) is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -9,8 +10,10 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks
 from fullrank.designs import Design, Exact
 from fullrank.errors import InputError
+from fullrank.metrics import DEFAULT
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
+from fullrank.samples.seeds import Seeds
 
 Ranks = RankSample | ExactRanks | ArrayLike
 
@@ -69,3 +72,22 @@ def as_ranks(
     if isinstance(drawn, Exact):  # of ranks up to K, those beyond may be NaN
         return ExactRanks.from_ranks(ranks, n_items=n_items, max_rank=drawn.max_rank)
     return RankSample.from_ranks(ranks, n_items=n_items, design=drawn)
+
+
+def within_reach(metrics: Any, ranks: Iterable[Any]) -> Any:
+    """The metrics as given; the default ones end at the smallest `max_rank` of these ranks.
+
+    >>> top = ExactRanks.from_ranks([1, 3, 7], n_items=50, max_rank=5)
+    >>> [metric.name for metric in within_reach(DEFAULT, [top])]
+    ['recall@5', 'ndcg@5']
+    >>> within_reach("recall@10", [top])
+    'recall@10'
+    """
+    if metrics is not DEFAULT:
+        return metrics
+    runs = [
+        run for one in ranks for run in (one.samples.values() if isinstance(one, Seeds) else (one,))
+    ]
+    known = [one.max_rank for one in runs if isinstance(one, ExactRanks)]
+    limits = [limit for limit in known if limit is not None]
+    return Exact(min(limits)).within(metrics) if limits else metrics

@@ -331,7 +331,7 @@ def _layout(
             f"{table.path} has {wanted['model']!r}: leave it out by "
             f"`leave_out={wanted['model']!r}`."
         )
-    if _is_censored(wanted, design) and "sample_size" not in wanted:
+    if _is_complete(wanted, design, sizes) and "sample_size" not in wanted:
         sizes = {"n_items": sizes["n_items"]} | _named(sample_size=sizes["sample_size"])
     given = _given(table, wanted, sizes)
     return _Layout(table=table, wanted=wanted, given=given, wide=tuple(wide), notes=notes)
@@ -349,12 +349,16 @@ def _named(**values: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _is_censored(wanted: Mapping[str, str], design: str | Design) -> bool:
-    """Whether a file has exact ranks up to K: it says more_than, or its design does."""
+def _is_complete(
+    wanted: Mapping[str, str], design: str | Design, sizes: Mapping[str, int | None]
+) -> bool:
+    """Whether a file has ranks among all items: up to K, or by a design that needs no size."""
     if "more_than" in wanted:
         return True
     drawn = None if _open(design) else Design.of(design)
-    return isinstance(drawn, Exact) and drawn.max_rank is not None
+    if not isinstance(drawn, Exact):
+        return False
+    return drawn.max_rank is not None or not ("sample_size" in wanted or sizes.get("sample_size"))
 
 
 def _wide(
@@ -453,7 +457,7 @@ def _read(
     """The samples, from the rows or from counts of the pieces."""
     if rows is not None:
         checks.flag("rows", rows)
-    if _is_censored(layout.wanted, design):
+    if _is_complete(layout.wanted, design, layout.given):
         return _up_to(layout, rows, settings, design, excluded)
     table, tally, columns = layout.table, None, None
     if rows is not True and "seed" not in layout.wanted:
@@ -522,6 +526,12 @@ def _up_to(
         known = {limit, *found[~np.isnan(found)].astype(int).tolist()} - {None}
         if len(known) > 1:
             several = " and ".join(map(str, sorted(known)))
+            if limit is not None:
+                said = Exact(min(known - {limit}))
+                raise InputError(
+                    f"`design` must be {said}, as the column more_than says, or be left out; it is "
+                    f"{Exact(limit)}."
+                )
             raise InputError(f"`more_than` must hold one number for each model, not {several}.")
         ranks = ExactRanks.from_ranks(**one, pool=pool, max_rank=next(iter(known), None))
         return ranks.without_rows() if rows is False else ranks

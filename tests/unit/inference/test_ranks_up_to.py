@@ -20,6 +20,7 @@ from fullrank.inference import (
     user_means,
 )
 from fullrank.inference.bounding.bounds import bounds
+from fullrank.reporting import drawn_metrics, report
 from fullrank.samples import ExactRanks, Seeds, simulate
 
 N = 400
@@ -138,3 +139,14 @@ def test_what_needs_more_is_refused(call: Callable[[], Any], says: str) -> None:
 def test_a_plain_array_with_the_design() -> None:
     found = estimate([1, np.nan, 3, 12], "recall@10", n_items=N, design="exact:10")
     assert found["recall@10"] == 0.5
+
+
+def test_default_metrics_end_at_the_smallest_max_rank() -> None:
+    ranks = {"a": FULL["a"].up_to(5), "b": FULL["b"]}
+    names = ["recall@5", "ndcg@5"]
+    assert list(estimate(ranks["a"]).values) == list(estimate(ranks)["b"].values) == names
+    assert list(compare(ranks).metrics) == names
+    assert list(pseudo_values(ranks["a"]).metrics) == names
+    assert [one.name for one in drawn_metrics(ranks.values())][-1] == "recall@5"
+    assert "ndcg@5" in str(report(ranks))
+    assert list(estimate({"b": FULL["b"]})["b"].values) == ["recall@10", "ndcg@10"]

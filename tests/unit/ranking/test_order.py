@@ -223,8 +223,8 @@ def test_a_model_as_proxy():
     ("order", "message"),
     [
         ("norm", "'norms', 'popularity', 'random'.*'norm'"),
-        ("norms", '"norms" for CallableScorer'),
-        ("popularity", '"popularity" without `exclude`'),
+        ("norms", "norms of CallableScorer"),
+        ("popularity", "popularity without `exclude`"),
         (7, "scorer, not 7"),
         ([1, 2, 400], "400"),
         ([[1, 2], [3, 400]], "row for each of 6 users"),
@@ -233,8 +233,12 @@ def test_a_model_as_proxy():
         (np.full((6, 2), -2), "-2"),
         ({9: [1]}, "users of the data.*9"),
         ({0: [400]}, "none of its 1"),
+        ({0: 3}, r"`order` must have a list of items.*user 0 it is 3"),
+        ({0: "abc"}, "list of items.*user 0 it is .abc."),
+        ([[1], 2, [3], [4], [5], [6]], "list of items.*row 1 it is 2"),
         ({"0": [1]}, "numbers, like the ids|not text"),
-        ("nothing.npy", "nothing.npy"),
+        ("nothing.npy", "`order` must name a file; nothing.npy"),
+        ("nothing.csv", "`order` must name a file; nothing.csv"),
         (ScoreArray(np.zeros((6, 399))), "400 items.*399"),
         (ScoreArray(np.zeros((5, 400))), "6 users.*5"),
     ],
@@ -242,8 +246,22 @@ def test_a_model_as_proxy():
 def test_what_is_refused(table, last, order, message):
     with pytest.raises((InputError, FileNotFoundError), match=message) as caught:
         n_scored(table, last, order, names=False)
-    assert "`order`" in str(caught.value) or "nothing.npy" in str(caught.value)
+    assert "`order`" in str(caught.value)
     assert not re.search(r"\.\s+\w.*\.\s+\w", str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("user,item\n", "`order` must hold at least one"),
+        ("hello\nworld\n", "`user` must be in .*lists.csv.*: name it by `user`."),
+    ],
+)
+def test_a_file_of_lists_that_cannot_be_read(tmp_path, table, last, text, message):
+    path = tmp_path / "lists.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        n_scored(table, last, path, names=False)
 
 
 def test_an_order_comes_with_max_rank(table, last):

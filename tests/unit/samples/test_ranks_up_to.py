@@ -233,7 +233,7 @@ def test_a_frame_is_read() -> None:
         (FILE, {"n_items": 40}, r"`n_items`.*more than 50"),
         (FILE, {"sample_size": 100}, r"`sample_size`.*number of items.*100"),
         (FILE, {"design": "sampled:100"}, r"`design`.*exact.*sampled:100"),
-        (FILE, {"design": "exact:20"}, r"`more_than`.*20 and 50"),
+        (FILE, {"design": "exact:20"}, r"`design` must be exact:50.*more_than.*exact:20"),
         ("user,rank,more_than\na,,25\nb,,50\n", {}, r"`more_than`.*25 and 50"),
         ("user,rank,more_than\na,1,\nb,60,50\n", {}, r"`more_than`.*missing.*line 3"),
         ("user,rank,more_than\na,1,\nb,,\n", {}, r"`more_than`.*missing.*line 3"),

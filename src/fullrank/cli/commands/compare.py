@@ -70,7 +70,7 @@ def compare(
     from fullrank.inference import compare as contrast
     from fullrank.metrics import DEFAULT, parse_all
 
-    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
+    metrics = [one for given in metric for one in parse_all(given)] if metric else DEFAULT
     found = told(read_models(reading, files, seed=seed, seeds=True), method)
     if len(found.samples) < 2:
         raise InputError(

@@ -72,7 +72,7 @@ def estimate(
     from fullrank.metrics import DEFAULT, parse_all
     from fullrank.reporting import drawn_metrics
 
-    metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
+    metrics = [one for given in metric for one in parse_all(given)] if metric else DEFAULT
     rows = None if report is None else True  # a report pairs models by user
     read = reading.read(ranks, rows=rows, seed=seed, seeds=report is None)
     read = told(read, method)

@@ -19,6 +19,7 @@ from fullrank.inference.estimation.influence import SHARED_BIAS, PseudoValues, p
 from fullrank.inference.estimation.seeded import averaged
 from fullrank.metrics import Metric, parse, parse_all
 from fullrank.samples import ExactRanks, RankSample, Seeds, as_ranks
+from fullrank.samples.as_ranks import within_reach
 
 
 def unseeded(
@@ -305,8 +306,8 @@ def align(
     drawn: Mapping[str, Any] | None = None,
 ) -> Aligned:
     """Limit the results to their common users, and take the users' values."""
-    wanted = parse_all(metrics)
     results = _named(results)
+    wanted = parse_all(within_reach(metrics, results.values()))
     models = tuple(results)
     results, spread = unseeded(results, wanted, method, settings)
     given = {name: read(name, results[name], wanted, drawn or {}) for name in models}

@@ -20,7 +20,7 @@ from fullrank.inference.estimation.exact import estimate_exact
 from fullrank.inference.estimation.influence import complete
 from fullrank.inference.estimation.refits import can_refit, resampled
 from fullrank.inference.estimation.result import Estimate
-from fullrank.inference.estimation.seeded import takes_seeds
+from fullrank.inference.estimation.seeded import asks_within_reach, takes_seeds
 from fullrank.inference.estimation.several_models import Estimates
 from fullrank.inference.estimation.uncertainty import (
     TARGETS,
@@ -41,6 +41,7 @@ _NO_REFITS = (
 _NONE = Interval(float("nan"), float("nan"))
 
 
+@asks_within_reach
 @takes_several(Estimates.of)
 @takes_seeds
 def estimate(

@@ -27,6 +27,7 @@ from fullrank.estimators.system import columns_of
 from fullrank.inference.estimation.refits import resampled
 from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples.as_ranks import within_reach
 
 # How alike smoothing biases models of the same users and design: part of it cancels in differences.
 # Calibrated on the tuning part of the rank bank, by P(best) (docs/studies/hundred.md).
@@ -85,7 +86,7 @@ def pseudo_values(
     >>> found.values.shape
     (200, 1)
     """
-    wanted = parse_all(metrics)
+    wanted = parse_all(within_reach(metrics, [ranks]))
     exact = complete(ranks, method)
     if exact is not None:
         return _of_ranks(exact, wanted)

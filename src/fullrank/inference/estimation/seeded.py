@@ -14,7 +14,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -27,9 +27,24 @@ from fullrank.inference.estimation.uncertainty import interval
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import RankDistribution, Seeds, read_ranks
+from fullrank.samples.as_ranks import within_reach
 from fullrank.tables.columnar import is_frame
 
 _OF_FRAME = ("n_items", "sample_size", "design", "excluded", "columns")
+
+
+Verb = TypeVar("Verb", bound=Callable[..., Any])
+
+
+def asks_within_reach(estimate: Verb) -> Verb:
+    """Let default metrics end at the smallest `max_rank` of exact ranks up to K."""
+
+    @functools.wraps(estimate)
+    def called(ranks: Any = None, metrics: Any = DEFAULT, **settings: Any) -> Any:
+        several = ranks.values() if isinstance(ranks, Mapping) else (ranks,)
+        return estimate(ranks, within_reach(metrics, several), **settings)
+
+    return cast("Verb", called)
 
 
 def takes_seeds(estimate: Callable[..., Estimate]) -> Callable[..., Any]:
@@ -46,7 +61,9 @@ def takes_seeds(estimate: Callable[..., Estimate]) -> Callable[..., Any]:
             return estimate(ranks, *given, **settings)
         told = {key: settings.pop(key) for key in _OF_FRAME if key in settings}
         read = read_ranks(ranks, **told)
-        found = {name: called(one, *given, **settings) for name, one in read.items()}
+        metrics, *others = given or (DEFAULT,)
+        wanted = within_reach(metrics, read.values())
+        found = {name: called(one, wanted, *others, **settings) for name, one in read.items()}
         if len(found) > 1:
             several = Estimates.of(found)
             return replace(several, assumed=tuple(dict.fromkeys((*read.notes, *several.assumed))))
