@@ -79,7 +79,8 @@ def test_catalogues_of_their_own_need_a_metric_that_does_not_look_at_them() -> N
     assert fr.estimate(OWN, metrics="rbp")["rbp"] > 0.0
 
 
-def test_a_report_says_why_there_are_no_bounds(tmp_path) -> None:
+def test_a_report_says_why_there_are_no_bounds(need, tmp_path) -> None:
+    need("jinja2")
     from fullrank.reporting import report
 
     report({"a": SAMPLE}, tmp_path / "report.html", metrics="middle@20")

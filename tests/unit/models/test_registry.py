@@ -116,13 +116,24 @@ def test_as_they_are_fitted_or_not(split: Split) -> None:
 
 
 def test_a_run_resumes_with_the_same_class_alone(split: Split, tmp_path: Path) -> None:
-    first = fr.evaluate({"m": Plain()}, split, "ndcg@10", design="sampled:20", out=tmp_path / "run")
-    again = fr.evaluate({"m": Plain()}, split, "ndcg@10", design="sampled:20", out=tmp_path / "run")
+    first = fr.evaluate(
+        {"m": Plain()}, split, "ndcg@10", design="sampled:20", out=tmp_path / "run", report=False
+    )
+    again = fr.evaluate(
+        {"m": Plain()}, split, "ndcg@10", design="sampled:20", out=tmp_path / "run", report=False
+    )
     assert value(first, "m") == value(again, "m")
     for other in (Plain(2.0), Greedy()):
         other.memory = lambda data: 0.0  # type: ignore[union-attr]
         with pytest.raises(InputError, match=r"`out`"):
-            fr.evaluate({"m": other}, split, "ndcg@10", design="sampled:20", out=tmp_path / "run")
+            fr.evaluate(
+                {"m": other},
+                split,
+                "ndcg@10",
+                design="sampled:20",
+                out=tmp_path / "run",
+                report=False,
+            )
 
 
 def test_what_does_not_fit_is_refused(split: Split) -> None:

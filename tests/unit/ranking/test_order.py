@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from fullrank.data import Interactions, simulate
@@ -93,6 +92,11 @@ def test_lists_of_ids(table, named, tmp_path):
     some = {user: lists[user] for user in USERS[:3]} | {"nobody": [3], "u5": []}
     found = rank(scorer_of(table, user_ids=USERS, item_ids=ITEMS), named, max_rank=10, order=some)
     assert [n == 20 for n in found.n_scored] == [user in USERS[:3] for user in found.user]
+
+
+def test_lists_of_ids_in_a_table(table, named, tmp_path, need):
+    pd = need("pandas")
+    lists = {user: ITEMS[row] for user, row in zip(USERS, best(table, 20), strict=True)}
     frame = pd.DataFrame(
         {"user": np.repeat(USERS, 20), "item": np.concatenate([lists[user] for user in USERS])}
     )

@@ -58,8 +58,13 @@ def test_beyond_is_null_and_says_more_than() -> None:
         assert [one is None for one in columns[name]] == beyond
     assert columns["more_than"] == [5 if one else None for one in beyond]
     assert columns["n_scored"] == found.n_scored.tolist()
+
+
+def test_the_frame_of_ranks_up_to_k_has_gaps(need: Any) -> None:
+    need("pandas")
+    found = ranked(max_rank=5)
     frame = found.to_frame()
-    assert frame["rank"].isna().tolist() == beyond
+    assert frame["rank"].isna().tolist() == found.beyond.tolist()
     assert frame["rank"].max() <= 5
 
 
@@ -219,8 +224,8 @@ def test_several_models_and_seeds(tmp_path: Path) -> None:
     assert found["n"].max_rank == 20
 
 
-def test_a_frame_is_read() -> None:
-    pd = pytest.importorskip("pandas")
+def test_a_frame_is_read(need: Any) -> None:
+    pd = need("pandas")
     frame = pd.DataFrame({"rank": [1, None, 3], "more_than": [None, 50, None]})
     (found,) = read_ranks(frame, n_items=100).values()
     assert found.beyond.tolist() == [False, True, False]
