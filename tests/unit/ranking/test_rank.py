@@ -211,6 +211,20 @@ def test_double_precision_factors_of_lengths_below_one():
     assert rank(FactorScorer(users, items), ([0], [0])).ranks.tolist() == [3.0]
 
 
+@pytest.mark.parametrize("unit", [1.0, 2.0**600], ids=["ordinary", "huge"])
+def test_biases_of_users_change_no_rank_whatever_the_order(unit):
+    """Scores of up to 10 beside 10¹⁶ are rounded to even numbers; `unit` leaves the filter."""
+    random = np.random.default_rng(1)
+    users, items = random.normal(size=(60, 4)) / unit, random.normal(size=(90, 4)) * unit
+    at = np.repeat(np.arange(60), 2), random.integers(0, 45, 120) + np.tile([0, 45], 60)
+    full = rank(FactorScorer(users, items), at)
+    scorer = FactorScorer(users, items, user_bias=np.full(60, 1e16))
+    np.testing.assert_array_equal(rank(scorer, at).ranks, full.ranks)
+    for order in (None, random.permutation(90), random.integers(0, 90, (60, 20))):
+        found = rank(scorer, at, max_rank=30, order=order)
+        np.testing.assert_array_equal(found.ranks, full.up_to(30).ranks)
+
+
 def test_item_item_matrices_that_are_not_finite():
     matrix = np.ones((6, 6), np.float32)
     matrix[0, 3], matrix[1, 3] = np.inf, -np.inf
