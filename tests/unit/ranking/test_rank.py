@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from fullrank.data import Interactions
 from fullrank.errors import InputError
 from fullrank.ranking import rank
+from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 
 SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
@@ -223,6 +224,15 @@ def test_biases_of_users_change_no_rank_whatever_the_order(unit):
     for order in (None, random.permutation(90), random.integers(0, 90, (60, 20))):
         found = rank(scorer, at, max_rank=30, order=order)
         np.testing.assert_array_equal(found.ranks, full.up_to(30).ranks)
+
+
+@pytest.mark.parametrize("kind", ["integers", "singles"])
+def test_biases_whose_product_with_a_length_vanishes(kind, monkeypatch):
+    monkeypatch.setattr(exact_factors, "FILTER", kind)
+    users, items = np.full((2, 3), 0.1, np.float32), np.zeros((5, 3), np.float32)
+    items[4] = 1e-3
+    scorer = FactorScorer(users, items, item_bias=[0, 5e-324, 5e-324, 1e-323, 0])
+    assert rank(scorer, ([0, 1], [1, 0])).ranks.tolist() == [3.5, 5.0]
 
 
 def test_item_item_matrices_that_are_not_finite():

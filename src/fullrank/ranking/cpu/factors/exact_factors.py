@@ -220,7 +220,8 @@ class _Count:
         parts = float(self.wanted.length.max()), float(bias.max()), float(length.max())
         unit = 1.0
         if min(parts) > 0.0:
-            unit = 2.0 ** round(np.log2(parts[0] * parts[1] / parts[2]) / 2)
+            user, constant, item = np.log2(parts)  # a product of these may vanish
+            unit = 2.0 ** round((user + constant - item) / 2)
         return np.hypot(length, bias / unit), unit
 
     def _singles(self) -> filters.Singles:
