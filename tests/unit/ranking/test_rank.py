@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from fullrank.data import Interactions
 from fullrank.errors import InputError
 from fullrank.ranking import rank
+from fullrank.ranking.cpu import exact_kernels
 from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 
@@ -233,6 +234,16 @@ def test_biases_whose_product_with_a_length_vanishes(kind, monkeypatch):
     items[4] = 1e-3
     scorer = FactorScorer(users, items, item_bias=[0, 5e-324, 5e-324, 1e-323, 0])
     assert rank(scorer, ([0, 1], [1, 0])).ranks.tolist() == [3.5, 5.0]
+
+
+def test_lengths_are_not_too_short_where_squares_vanish():
+    rows = np.full((3, 64), 2.0**-538)
+    rows[0, 0] = 2.0**-537  # whose square is the least number, and those of the others are 0
+    rows[2] = 0.0
+    found = exact_kernels.lengths(rows, np.arange(3))
+    exact = np.sqrt(np.sum((rows * 2.0**538) ** 2, axis=1)) * 2.0**-538
+    assert (found >= exact).all()
+    assert found[2] == 0.0
 
 
 def test_item_item_matrices_that_are_not_finite():
