@@ -236,6 +236,23 @@ def test_biases_whose_product_with_a_length_vanishes(kind, monkeypatch):
     assert rank(scorer, ([0, 1], [1, 0])).ranks.tolist() == [3.5, 5.0]
 
 
+@pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324])
+@pytest.mark.parametrize("kind", ["integers", "singles"])
+def test_biases_of_any_size_rank_items_whose_vectors_are_zero(kind, size, monkeypatch):
+    monkeypatch.setattr(exact_factors, "FILTER", kind)
+    for user in (0.0, 0.5):
+        users, items = np.full((4, 3), user, np.float32), np.zeros((4, 3), np.float32)
+        scorer = FactorScorer(users, items, item_bias=np.array([3, 2, 1, 0]) * size)
+        assert rank(scorer, (np.arange(4), np.arange(4))).ranks.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_float32_factors_whose_scale_is_no_float32():
+    users, items = np.full((2, 3), 1e-44, np.float32), np.ones((4, 3), np.float32)
+    items[2] = 2
+    with np.errstate(all="raise"):
+        assert rank(FactorScorer(users, items), ([0, 1], [2, 0])).ranks.tolist() == [1.0, 3.0]
+
+
 def test_lengths_are_not_too_short_where_squares_vanish():
     rows = np.full((3, 64), 2.0**-538)
     rows[0, 0] = 2.0**-537  # whose square is the least number, and those of the others are 0
