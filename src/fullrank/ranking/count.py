@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,12 +60,21 @@ def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
 
 
 def _factors_here(job: Job, factors: Any) -> Counts:
-    if job.order is not None and job.order.name is None:  # the filter has an order of its own
-        return _count_scores(job)
-    from fullrank.ranking.cpu.factors.exact_factors import count_factors
+    counts = None
+    if job.order is None or job.order.name is not None:  # the filter has an order of its own
+        from fullrank.ranking.cpu.factors.exact_factors import count_factors
 
-    counts = count_factors(job, factors)
-    return _count_scores(job) if counts is None else counts
+        counts = count_factors(job, factors)
+    return _count_scores(_without_user_bias(job, factors)) if counts is None else counts
+
+
+def _without_user_bias(job: Job, factors: Any) -> Job:
+    """Scores without the user's bias: added to them, it could round different ones to one."""
+    if getattr(factors, "user_bias", None) is None:
+        return job
+    plain = factors.with_ids(None, None)
+    plain.user_bias = None
+    return replace(job, scorer=plain)
 
 
 def _item_item_here(job: Job, item_item: Any) -> Counts:

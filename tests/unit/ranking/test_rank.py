@@ -11,6 +11,8 @@ from scipy.sparse import csr_array
 from fullrank.data import Interactions
 from fullrank.errors import InputError
 from fullrank.ranking import rank
+from fullrank.ranking.cpu import exact_kernels
+from fullrank.ranking.cpu.factors import exact_factors
 from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
 
 SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
@@ -209,6 +211,56 @@ def test_double_precision_factors_of_lengths_below_one():
     """They need no scale, and are no float32 factors for all that."""
     users, items = np.array([[0.5, 0.25]]), np.array([[0.5, 0.5], [0.75, 0.25], [0.5, 0.75]])
     assert rank(FactorScorer(users, items), ([0], [0])).ranks.tolist() == [3.0]
+
+
+@pytest.mark.parametrize("unit", [1.0, 2.0**600], ids=["ordinary", "huge"])
+def test_biases_of_users_change_no_rank_whatever_the_order(unit):
+    """Scores of up to 10 beside 10¹⁶ are rounded to even numbers; `unit` leaves the filter."""
+    random = np.random.default_rng(1)
+    users, items = random.normal(size=(60, 4)) / unit, random.normal(size=(90, 4)) * unit
+    at = np.repeat(np.arange(60), 2), random.integers(0, 45, 120) + np.tile([0, 45], 60)
+    full = rank(FactorScorer(users, items), at)
+    scorer = FactorScorer(users, items, user_bias=np.full(60, 1e16))
+    np.testing.assert_array_equal(rank(scorer, at).ranks, full.ranks)
+    for order in (None, random.permutation(90), random.integers(0, 90, (60, 20))):
+        found = rank(scorer, at, max_rank=30, order=order)
+        np.testing.assert_array_equal(found.ranks, full.up_to(30).ranks)
+
+
+@pytest.mark.parametrize("kind", ["integers", "singles"])
+def test_biases_whose_product_with_a_length_vanishes(kind, monkeypatch):
+    monkeypatch.setattr(exact_factors, "FILTER", kind)
+    users, items = np.full((2, 3), 0.1, np.float32), np.zeros((5, 3), np.float32)
+    items[4] = 1e-3
+    scorer = FactorScorer(users, items, item_bias=[0, 5e-324, 5e-324, 1e-323, 0])
+    assert rank(scorer, ([0, 1], [1, 0])).ranks.tolist() == [3.5, 5.0]
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300, 5e-324])
+@pytest.mark.parametrize("kind", ["integers", "singles"])
+def test_biases_of_any_size_rank_items_whose_vectors_are_zero(kind, size, monkeypatch):
+    monkeypatch.setattr(exact_factors, "FILTER", kind)
+    for user in (0.0, 0.5):
+        users, items = np.full((4, 3), user, np.float32), np.zeros((4, 3), np.float32)
+        scorer = FactorScorer(users, items, item_bias=np.array([3, 2, 1, 0]) * size)
+        assert rank(scorer, (np.arange(4), np.arange(4))).ranks.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_float32_factors_whose_scale_is_no_float32():
+    users, items = np.full((2, 3), 1e-44, np.float32), np.ones((4, 3), np.float32)
+    items[2] = 2
+    with np.errstate(all="raise"):
+        assert rank(FactorScorer(users, items), ([0, 1], [2, 0])).ranks.tolist() == [1.0, 3.0]
+
+
+def test_lengths_are_not_too_short_where_squares_vanish():
+    rows = np.full((3, 64), 2.0**-538)
+    rows[0, 0] = 2.0**-537  # whose square is the least number, and those of the others are 0
+    rows[2] = 0.0
+    found = exact_kernels.lengths(rows, np.arange(3))
+    exact = np.sqrt(np.sum((rows * 2.0**538) ** 2, axis=1)) * 2.0**-538
+    assert (found >= exact).all()
+    assert found[2] == 0.0
 
 
 def test_item_item_matrices_that_are_not_finite():

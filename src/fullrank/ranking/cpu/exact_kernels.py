@@ -17,7 +17,7 @@ from fullrank.designs.draw_kernels import contains, tie_word
 
 SAFE = 1.0 + 2.0**-20  # covers the rounding of a length and of a product of two
 ULPS = 2.0**-22
-LEAST_SQUARE = 2.0**-1000  # for rows whose squares vanish in float64, though they are not zero
+LEAST_SQUARE = 2.0**-1000  # for rows some of whose squares vanish in float64
 
 
 @jit
@@ -129,14 +129,17 @@ def column(items: Array, item: int) -> int:
 
 @jit_any_order
 def lengths(factors: Array, rows: Array) -> Array:
-    """Euclidean lengths in float64: infinite or NaN if a row has such an entry, 0 if all are 0."""
+    """Euclidean lengths in float64: infinite or NaN if a row has such an entry, 0 if all are 0.
+
+    No length is too short: the least one of a row that is not 0 is that of LEAST_SQUARE.
+    """
     out = np.empty(rows.size)
     for a in range(rows.size):
         row = rows[a]
         square = 0.0
         for k in range(factors.shape[1]):
             square += np.float64(factors[row, k]) ** 2
-        if square == 0.0:
+        if square < LEAST_SQUARE:
             for k in range(factors.shape[1]):
                 if factors[row, k] != 0:
                     square = LEAST_SQUARE

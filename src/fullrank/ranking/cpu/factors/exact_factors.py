@@ -183,7 +183,7 @@ class _Count:
         longest = np.maximum.reduceat(size[order], edges)
         beta = np.ones(n_blocks)
         if size.max() > 0.0:
-            beta = filters.Q / np.maximum(longest, size.max() * filters.SHORT)
+            beta = filters.Q / np.maximum(longest, max(size.max() * filters.SHORT, filters.LEAST))
         behind = np.zeros(order.size)
         if unit > 0.0:
             behind = self.bias[order] * (self.scale.both / unit)
@@ -220,7 +220,8 @@ class _Count:
         parts = float(self.wanted.length.max()), float(bias.max()), float(length.max())
         unit = 1.0
         if min(parts) > 0.0:
-            unit = 2.0 ** round(np.log2(parts[0] * parts[1] / parts[2]) / 2)
+            user, constant, item = np.log2(parts)  # a product of these may vanish
+            unit = 2.0 ** round((user + constant - item) / 2)
         return np.hypot(length, bias / unit), unit
 
     def _singles(self) -> filters.Singles:
@@ -254,10 +255,9 @@ class _Count:
             return False
         users = groups[:: 1 + groups.size // _SAMPLE_USERS]
         items = self.blocks.order[:: 1 + self.blocks.order.size // _SAMPLE_ITEMS]
-        # in float64 before they are scaled: the scale may be no number of float32
         left = self.scorer.user_factors[self.wanted.users[users]].astype(np.float64)
         right = self.scorer.item_factors[items].astype(np.float64)
-        with threads.one_blas_thread():
+        with threads.one_blas_thread():  # float32 does not hold every scale
             scores = (left * self.scale.users) @ (right * self.scale.items).T
         size, unit = self._sizes()
         if self.bias.size:
@@ -328,7 +328,7 @@ def scale_for(scorer: FactorScorer, longest_user: float, longest_item: float) ->
         scale = Scale(users=2.0 ** -exponents[0], items=2.0 ** -exponents[1])
     if scorer.item_bias is not None:
         finite = np.abs(scorer.item_bias[np.isfinite(scorer.item_bias)])
-        if finite.max(initial=0.0) * scale.both > 2.0**100:
+        if finite.max(initial=0.0) > 2.0**100 / scale.both:
             return None
     return scale
 

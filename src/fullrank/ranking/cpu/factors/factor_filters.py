@@ -16,7 +16,8 @@ sum x'·y' is exact in 32 bits in any order: no part of it exceeds (Q + |e|)(Q +
 |e|, |g| ≤ √(d + 1)/2. What float64 rounds in addition, to |e| and |g|, to αβt and to the score as
 it is defined, (d + 2)·2^-53·Q² at most, is less than 1 altogether. |e| is known for each user and
 the largest |g| for each block: some √(d/12), so that E/Q² is 1.4·10^-4 at d = 64.
-A row that is shorter than 2^-60 of the longest one has α = 2^60·Q/longest: nothing overflows.
+A row that is shorter than 2^-60 of the longest one has α = 2^60·Q/longest, and β ≤ 2^400·Q, so that
+nothing overflows.
 
 **float32.** f is what a matrix product in float32 gives, in whatever order its terms are added.
 Then Σ|x_k y_k| ≤ |x||y|, and
@@ -53,6 +54,7 @@ from fullrank.ranking.cpu.factors.integer_products import LANES, ROWS, multiply,
 
 Q = 2.0**15 - 2.0
 SHORT = 2.0**-60  # rows shorter than this part of the longest are rounded as if they were longer
+LEAST = 2.0**-400  # and so are rows of items, which are shorter only as biases of zero vectors
 _LARGEST = 2.0**31 - 1.0
 _HIDDEN = -(2**31)
 
