@@ -67,7 +67,7 @@ def test_bounds_hold() -> None:
         rng = np.random.default_rng(seed)
         users = draw("ml-1m", rng, USERS)
         design = DESIGNS["fixed" if seed % 2 else "adaptive"]
-        sample = simulate(users, n_items=n_items, rng=rng, **design)
+        sample = simulate(users, n_items=n_items, design=design, rng=rng)
         exact = [metric.weights(users, n_items).mean() for metric in parse_all(NAMES)]
         for target in ("population", "users"):
             low, high = np.array(

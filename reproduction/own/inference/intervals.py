@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from fullrank.designs import Adaptive, Design, RankGrid, Uniform
+from fullrank.estimators import METHODS
 from fullrank.estimators.methods import choose, point
 from fullrank.inference.estimation.diagnosis import reasons
 from fullrank.inference.estimation.uncertainty import interval, spread
@@ -154,7 +155,16 @@ def _cell(
     held = [end.low <= true <= end.high for end, true in zip(ends, truth, strict=True)]
     method = "smoothed" if smooth.all() else "MLE"
     size = DESIGNS[kind[1]].rounds(shape.n_items).sizes[-1]
-    fired = [bool(reasons(metric, method=method, ranks=shape.n_items / size, hits=h)) for h in hits]
+    promises = METHODS[method]
+    fired = [
+        bool(
+            reasons(
+                metric, ranks=shape.n_items / size, hits=h, honest=promises.honest,
+                rough=promises.rough,
+            )
+        )
+        for h in hits
+    ]  # fmt: skip
     return {
         "shape": kind[0],
         "design": kind[1],
