@@ -257,8 +257,11 @@ class ExactRanks(tabular.Tabular):
 
     # ---- other forms ----
 
-    def take(self, keep: NDArray[np.bool_]) -> ExactRanks:
-        """The targets where `keep` is true."""
+    def take(self, mask: ArrayLike) -> ExactRanks:
+        """The targets where `mask` is true, a user's targets being kept or dropped together."""
+        keep = checks.mask("mask", mask, self.above.size)
+        if not keep.any():
+            raise InputError("`mask` must keep at least one target; it is False everywhere.")
         if keep.all():
             return self
         columns: dict[str, Any] = {

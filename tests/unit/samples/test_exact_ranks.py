@@ -46,6 +46,25 @@ def test_users_must_be_whole() -> None:
         ExactRanks.from_ranks([1, 2], n_items=9, user=["a", "a"])
 
 
+@pytest.mark.parametrize(
+    ("mask", "says"),
+    [
+        ([True] * 2, r"`mask`.*each of 3.*\(2,\)"),
+        (True, r"`mask`.*each of 3"),
+        ([0, 1, 1], r"`mask`.*int64"),
+        ([False] * 3, r"`mask`.*at least one"),
+    ],
+)
+def test_what_is_no_mask_of_the_targets(mask, says) -> None:
+    with pytest.raises(InputError, match=says):
+        RANKS.take(mask)
+
+
+def test_a_list_is_a_mask() -> None:
+    assert RANKS.take([True] * 3) is RANKS
+    assert RANKS.take([False, True, True]).ranks.tolist() == RANKS.ranks[1:].tolist()
+
+
 def test_ids_of_two_kinds_do_not_meet() -> None:
     with pytest.raises(InputError, match=r"`user`.*whole number or text"):
         ExactRanks.from_ranks([1, 2], n_items=9, user=[1, "1"])
