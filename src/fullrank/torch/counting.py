@@ -157,18 +157,19 @@ def _excluded(excluded: exclusions.Exclusion, block: Any, columns: Any, mark: An
     n_rows, positions, n_items = columns[..., 0].numel(), block.shape[1], block.shape[-1]
     columns, mark = columns.reshape(n_rows, -1), mark.reshape(n_rows, -1)
     found = torch.zeros((*columns.shape, 6), dtype=torch.int64, device=block.device)
-    for rows, cells, keep, outside in exclusions.excluded_cells(excluded, n_rows, n_items):
-        score = block[rows // positions, rows % positions, cells][:, None]
-        own = cells[:, None] == columns[rows]
-        others, m = keep[:, None] & ~own, mark[rows]
-        part = (
+    for part in exclusions.excluded_cells(excluded, n_rows, n_items):
+        rows, cells, keep = part.rows, part.columns[..., None], part.keep[..., None]
+        score = block[rows // positions, rows % positions, part.columns][..., None]
+        m, own = mark[rows], cells == columns[rows]
+        others = keep & ~own
+        true = (
             others & (score > m),
             others & (score == m),
             others & (score > -torch.inf),
             others & score.isnan(),
-            keep[:, None] & own,
-            outside[:, None].expand_as(own),
+            keep & own,
+            part.outside[..., None].expand_as(own),
         )
-        for k, one in enumerate(part):
-            found[..., k].index_add_(0, rows, one.long())
+        for k, one in enumerate(true):
+            part.add(one, found[..., k])
     return found.reshape(*block.shape[:2], -1, 6)
