@@ -40,6 +40,7 @@ QUICK = {
     "ranking_sparse": ["1", "--small"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "smoothed": ["1"],
+    "torch_counts": ["--rounds", "1", "--scale", "0.1"],
     "training": ["--simulated", "--rounds", "1"],
     "up_to_k": ["1", "ml-1m", "--epochs", "1"],
 }
