@@ -168,7 +168,7 @@ def as_scorer(
     n_users = n_users if users is None else users.size
     n_items = n_items if items is None else items.size
     if _is_module(model) and not isinstance(model, Scorer):
-        from fullrank.scorers.torch_module import torch_scorer
+        from fullrank.scorers.modules.torch_module import torch_scorer
 
         scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:

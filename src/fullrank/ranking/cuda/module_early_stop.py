@@ -20,8 +20,8 @@ from fullrank.ranking.cuda import modules
 from fullrank.ranking.cuda.streaming import to_device
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.modules.torch_module import TorchScorer, scoring
 from fullrank.scorers.scorer import nan_error
-from fullrank.scorers.torch_module import TorchScorer, scoring
 
 USERS = 1 << 17  # in a wave: a quarter of them fills a batch
 CELLS = 1 << 24  # scores held at once: 64 MB, and as much again while they are counted

@@ -1,6 +1,6 @@
 """Exact ranks of PyTorch modules on a GPU: scores in blocks of users, counted where they are.
 
-The scores are what the module gives, as float32 (torch_scorer.py); they never leave the device.
+The scores are what the module gives, as float32 (torch_module.py); they never leave the device.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fullrank.errors import InputError
 from fullrank.ranking.cuda.block_counts import Tally
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
-from fullrank.scorers.torch_module import TorchScorer, scoring
+from fullrank.scorers.modules.torch_module import TorchScorer, scoring
 
 CELLS = 1 << 26  # scores held at once: 256 MB
 PAIRS = 1 << 20  # pairs given to a module at once, each with room for its activations:

@@ -12,7 +12,7 @@ from fullrank.ranking.cuda.modules import check_place
 from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level, draw
 from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.torch_module import TorchScorer, scoring
+from fullrank.scorers.modules.torch_module import TorchScorer, scoring
 
 _BLOCK = 32  # items that a program takes at a time
 _UNROLL = 4  # rows of an item-item matrix on their way together

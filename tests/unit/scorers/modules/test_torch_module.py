@@ -58,7 +58,7 @@ def test_called_on_pairs_in_evaluation_mode(torch, pairs):
 
 
 def test_many_pairs_come_in_pieces(monkeypatch, pairs):
-    from fullrank.scorers import torch_module
+    from fullrank.scorers.modules import torch_module
 
     whole = as_scorer(pairs).scores(np.arange(6))
     monkeypatch.setattr(torch_module, "_PAIRS", 7)
