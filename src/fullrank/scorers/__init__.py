@@ -9,6 +9,7 @@ from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.item_scores import ItemScorer
+from fullrank.scorers.modules.torch_block import BlockScorer
 from fullrank.scorers.modules.torch_module import TorchScorer
 from fullrank.scorers.registry import SCORERS, register, unregister
 from fullrank.scorers.scorer import ScoreArray, Scorer, as_scorer
@@ -16,6 +17,7 @@ from fullrank.scorers.user_files import UserFactors, UserFile, write_users
 
 __all__ = [
     "SCORERS",
+    "BlockScorer",
     "CallableScorer",
     "FactorFiles",
     "FactorScorer",

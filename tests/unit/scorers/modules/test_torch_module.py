@@ -88,6 +88,8 @@ def test_factors_are_used_by_attribute_and_by_method(torch):
 
 def test_refused(torch):
     with pytest.raises(InputError, match=r"`n_items`.*module"):
+        as_scorer(torch.nn.Bilinear(1, 1, 3))
+    with pytest.raises(InputError, match=r"\(2, n_items\); Identity\(users\).*\(2,\).*BlockScorer"):
         as_scorer(torch.nn.Identity())
     module = torch.nn.Bilinear(1, 1, 3)
     module.forward = lambda users, items: torch.zeros(len(users), 3)
