@@ -1,4 +1,4 @@
-"""Ranks of modules that return blocks of scores, on a GPU: the counts of the CPU, no block copied."""
+"""Ranks of modules that return blocks of scores on a GPU: the counts of the CPU."""
 
 from __future__ import annotations
 
@@ -144,10 +144,8 @@ def test_a_module_elsewhere_is_not_moved():
 def test_rank_on_a_device(exclude):
     random = np.random.default_rng(2)
     module = Table(torch.from_numpy(random.normal(size=(6, 30)).round()))
-    users, items = (np.array([f"{c}{at}" for at in range(n)]) for c, n in (("u", 6), ("i", 30)))
-    named = BlockScorer(module, user_ids=users, item_ids=items)
-    by_user, by_item = random.permutation(6), random.permutation(30)
-    ordered = aligned(named, user_ids=users[by_user], item_ids=items[by_item])
+    named = BlockScorer(module, user_ids=random.permutation(6), item_ids=random.permutation(30))
+    ordered = aligned(named, user_ids=np.arange(6), item_ids=np.arange(30))
     targets = made_targets(random, 6, 30, 2)
     for scorer in (BlockScorer(module, n_users=6), ordered):
         for how in ({"ties": "random", "rng": 7}, {"max_rank": 3}, {"ties": "worst"}):
@@ -175,7 +173,11 @@ def test_sampled_ranks_on_a_device(design, exclude):
     )
     for name in ("rank", "sample_size", "offset", "n_items"):
         np.testing.assert_array_equal(getattr(there.rows, name), getattr(here.rows, name))
-    given = random.integers(30, size=(12, 8))
+    own = [set(targets[1][targets[0] == user]) for user in targets[0]]
+    given = np.array(
+        [random.permutation([i for i in range(30) if i not in one])[:8] for one in own]
+    )
+    given[3, 5:] = -1
     here, there = (
         sample_ranks(scorer, targets, negatives=given, device=device, rng=5)
         for device in ("cpu", "cuda")
