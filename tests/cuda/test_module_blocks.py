@@ -178,8 +178,9 @@ def test_sampled_ranks_on_a_device(design, exclude):
         [random.permutation([i for i in range(30) if i not in one])[:8] for one in own]
     )
     given[3, 5:] = -1
+    drawn = "sampled:replacement=false,pool=all"
     here, there = (
-        sample_ranks(scorer, targets, negatives=given, device=device, rng=5)
+        sample_ranks(scorer, targets, negatives=given, design=drawn, device=device, rng=5)
         for device in ("cpu", "cuda")
     )
     np.testing.assert_array_equal(there.rows.rank, here.rows.rank)
