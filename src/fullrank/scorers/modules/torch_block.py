@@ -147,7 +147,7 @@ class BlockScorer(CarriesIds):
     def tensor_scores(
         self, users: Ints, items: NDArray[Any] | None = None, *, fresh: bool = False
     ) -> Any:
-        """The same as a tensor on the device; with `fresh` it may be written over."""
+        """The `scores` as a tensor on the device; with `fresh` it may be written over."""
         torch = calls.load_torch()
         rows = users if self._user_rows is None else self._user_rows[users]
         if rows.size == 0:

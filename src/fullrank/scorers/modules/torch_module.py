@@ -50,7 +50,7 @@ class TorchScorer(CarriesIds):
     """A PyTorch module called on pairs.
 
     `module(users, items)` gets two equally long tensors of row numbers and returns one score for
-    each pair: a tensor of so many numbers, of any type and shape, alone or in a tuple or mapping.
+    each pair: a tensor of as many numbers, of any type and shape, alone or in a tuple or mapping.
 
     Parameters
     ----------
