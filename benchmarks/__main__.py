@@ -33,6 +33,7 @@ QUICK = {
     "intervals": ["1"],
     "kernels": ["1"],
     "models": ["1", "item-knn"],
+    "module_blocks": ["1", "--users", "600"],
     "one_value": ["1", "--design", "adaptive"],
     "pruned": ["1", "iALS, 64", "random"],
     "ranking_exact": ["1", "factors"],
