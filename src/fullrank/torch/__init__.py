@@ -11,6 +11,30 @@ tensor([[1, 0, 4],
         [1, 1, 4]])
 """
 
+from __future__ import annotations
+
+import importlib as _importlib
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+from typing import Any as _Any
+
 from fullrank.torch.counting import counts
 
-__all__ = ["counts"]
+__all__ = ["RankMetric", "counts"]
+
+if _TYPE_CHECKING:
+    from fullrank.torch.rank_metric import RankMetric as RankMetric
+
+# What stands on a framework is made when it is first used: importing those takes seconds.
+_HOMES = {"RankMetric": "fullrank.torch.rank_metric"}
+
+
+def __getattr__(name: str) -> _Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'fullrank.torch' has no attribute {name!r}")
+    value = getattr(_importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
