@@ -32,6 +32,7 @@ QUICK = {
     "import_time": ["1"],
     "intervals": ["1"],
     "kernels": ["1"],
+    "lightning_validation": ["1", "--users", "256", "--retrieval-users", "100"],
     "models": ["1", "item-knn"],
     "one_value": ["1", "--design", "adaptive"],
     "pruned": ["1", "iALS, 64", "random"],
