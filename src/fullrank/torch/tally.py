@@ -1,20 +1,40 @@
-"""How often a score is higher than a target's, equal to it, a candidate's, or NaN."""
+"""How often a score is higher than a target's, equal to it, a candidate's, or NaN.
+
+On CUDA one kernel reads every score once; compiled loops do on the processor. Elsewhere, and for
+blocks whose rows are not stored one score after the other, torch compares parts of the block.
+"""
 
 from __future__ import annotations
 
+import importlib.util
+import math
 from typing import Any
 
+import numpy as np
+
+from fullrank._lib import threads
+from fullrank._lib.device import current
 from fullrank.torch.library import torch
 
 CELLS = 1 << 20  # scores that torch compares together, unless the block is very large
 _SHARE = 1 << 9  # or one of so many
+BLOCK, UNROLL, STEPS = 1024, 4, 16  # of the CUDA kernel: scores of a tile, tiles, rounds
+_FLOATS = (torch.float32, torch.float64)
+_HALVES = {torch.float16: 0x7C00, torch.bfloat16: 0x7F80}  # the bits of inf
+_THREADED = 1 << 20  # scores from which on threads pay
 
 
 def tally(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
     """Counts (B, L, T, 4) over all columns that `mask` leaves, the target's own included.
 
-    What is equal to -inf is counted or not.
+    What is equal to -inf is counted or not. Targets below 0 are not counted for.
     """
+    kind = block.dtype in _FLOATS or block.dtype in _HALVES
+    in_rows = block.stride(-1) == 1 or block.shape[-1] == 1
+    if block.device.type == "cpu" and kind:
+        return by_loops(block, columns, mark, mask)
+    if block.device.type == "cuda" and kind and in_rows and importlib.util.find_spec("triton"):
+        return by_triton(block, columns, mark, mask)
     return by_torch(block, columns, mark, mask)
 
 
@@ -34,3 +54,93 @@ def by_torch(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
             found[..., t, 0] += (part > mark[..., t, None]).sum(-1)
             found[..., t, 1] += (part == mark[..., t, None]).sum(-1)
     return found
+
+
+def by_triton(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
+    """The tally by one pass of a kernel."""
+    import triton.language as tl
+
+    from fullrank.torch import cuda_kernels as kernels
+
+    found = torch.zeros((*columns.shape, 4), dtype=torch.int64, device=block.device)
+    n_items, size = block.shape[-1], BLOCK * UNROLL * STEPS
+    n_chunks = -(-(n_items + 15) // size)
+    if mask is not None and mask.stride(-1) != 1:
+        mask = mask.contiguous()
+    given = block if mask is None else mask.view(torch.uint8)
+    if block.dtype in _HALVES:
+        mark = mark.float()
+    with current(torch, block.device):
+        kernels.tally_rows[(columns.numel() * n_chunks,)](
+            block, given, columns.contiguous(), mark.contiguous(), found, n_items,
+            block.shape[1], columns.shape[-1], n_chunks, block.stride(0), block.stride(1),
+            given.stride(0), given.stride(1), -math.inf, SIZE=size, BLOCK=BLOCK, UNROLL=UNROLL,
+            MASK=mask is not None, ALIKE=mask is not None and mask.stride() == block.stride(),
+            COMPUTE=tl.float64 if block.dtype == torch.float64 else tl.float32,
+        )  # fmt: skip
+    return found
+
+
+def by_loops(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
+    """The tally by compiled loops over the rows."""
+    shape = columns.shape
+    found = np.zeros((shape[0] * shape[1], shape[2], 4), np.int64)
+    if _in_place(block) and (mask is None or _in_place(mask)):
+        _loop(block, columns, mark, mask, found)
+    else:  # copies of a few rows
+        each = max(1, CELLS // max(1, block.shape[1] * block.shape[-1]))
+        for start in range(0, shape[0], each):
+            here = slice(start, start + each)
+            some = None if mask is None else mask[here].contiguous()
+            part = found[start * shape[1] : (start + each) * shape[1]]
+            _loop(block[here].contiguous(), columns[here], mark[here], some, part)
+    return torch.from_numpy(found).reshape(*shape, 4)
+
+
+def _in_place(block: Any) -> bool:
+    return bool(block.stride(-1) == 1 or block.shape[-1] == 1)
+
+
+def _loop(block: Any, columns: Any, mark: Any, mask: Any, found: Any) -> None:
+    from fullrank.torch import cpu_kernels as kernels
+
+    n_items, n_targets = block.shape[-1], columns.shape[-1]
+    starts, scores = _flat(block)
+    hidden, gone = (starts[:0], np.empty(0, np.bool_)) if mask is None else _flat(mask)
+    wanted = columns.reshape(-1, n_targets).numpy()
+    marks = mark.reshape(-1, n_targets)
+    low = high = marks.numpy() if block.dtype in _FLOATS else _in_order(marks)
+    if block.dtype in _HALVES:  # 0 is the number of 0.0, and -1 that of -0.0
+        low, high = np.where(low == 0, np.int16(-1), low), np.where(low == -1, np.int16(0), low)
+
+    def work(part: slice) -> None:
+        some = (scores, starts[part], n_items, gone, hidden[part], wanted[part])
+        if block.dtype in _FLOATS:
+            kernels.tally_floats(*some, low[part], found[part])
+        else:
+            infinity = _HALVES[block.dtype]
+            kernels.tally_halves(*some, low[part], high[part], infinity, found[part])
+
+    n_jobs = torch.get_num_threads() if block.numel() * n_targets >= _THREADED else 1
+    if n_jobs == 1:
+        work(slice(None))
+        return
+    each = -(-starts.size // (4 * n_jobs))
+    threads.run(work, [slice(a, a + each) for a in range(0, starts.size, each)], n_jobs=n_jobs)
+
+
+def _flat(block: Any) -> tuple[Any, Any]:
+    """Where each row starts, and the memory that they start in, 16-bit floats by their bits."""
+    shape, stride = block.shape, block.stride()
+    starts = np.add.outer(np.arange(shape[0]) * stride[0], np.arange(shape[1]) * stride[1])
+    size = int(starts.max()) + shape[2] if starts.size else 0
+    flat = block.as_strided((size,), (1,))
+    if block.dtype in _HALVES:
+        flat = flat.view(torch.int16)
+    return starts.reshape(-1), flat.numpy()
+
+
+def _in_order(marks: Any) -> Any:
+    """16-bit floats as whole numbers in their order."""
+    bits = marks.contiguous().view(torch.int16).numpy()
+    return bits ^ ((bits >> 15) & 0x7FFF)

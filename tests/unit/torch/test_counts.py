@@ -223,8 +223,8 @@ def test_wrong_arguments(scores, target, exclude, message):
 
 def test_parts_of_a_block(monkeypatch):
     """The same counts whatever is looked at together."""
+    from fullrank.torch import counting, tally
     from fullrank.torch import exclusions as excluding
-    from fullrank.torch import tally
 
     random = np.random.default_rng(7)
     scores = made(random, (9, 40), torch.float32, 0.05)
@@ -233,11 +233,31 @@ def test_parts_of_a_block(monkeypatch):
     every = forms(lists, 40)
     expected = count_rows(scores.double().numpy(), target.numpy(), lists)
     monkeypatch.setattr(tally, "CELLS", 9 * 7)
-    monkeypatch.setattr(tally, "tally", tally.by_torch)
+    monkeypatch.setattr(tally, "_THREADED", 1)
     monkeypatch.setattr(excluding, "CELLS", 11)
-    for name in ("mask", "columns", "pairs"):
-        found = counts(scores, target, exclude=every[name])
-        np.testing.assert_array_equal(found.numpy(), expected, err_msg=name)
+    for way in (tally.by_torch, tally.by_loops):
+        monkeypatch.setattr(counting, "tally", way)
+        for block in (scores, scores.T.contiguous().T):
+            for name in ("mask", "columns", "pairs"):
+                found = counts(block, target, exclude=every[name])
+                np.testing.assert_array_equal(found.numpy(), expected, err_msg=name)
+
+
+def test_not_a_number_among_numbers():
+    """NaN of either sign, between other scores, in every type; +inf is a score."""
+    for kind in KINDS:
+        row = torch.tensor([1.0, float("inf"), -1.0, 0.5, 2.0, 3.0]).to(kind)
+        bad = torch.stack([row, row, row, row])
+        bad[1, 4], bad[2, 4] = float("nan"), -float("nan")
+        bad[3] = torch.tensor(float("nan")).to(kind)
+        target = torch.zeros(4, dtype=torch.int64)
+        assert counts(bad, target).tolist() == [[3, 0, 6], [-1] * 3, [-1] * 3, [-1] * 3]
+        gone = torch.full((4, 1), 4)
+        mask = torch.zeros(4, 6, dtype=torch.bool)
+        mask[:, 4] = True
+        for exclude in (gone, mask):
+            found = counts(bad, target, exclude=exclude).tolist()
+            assert found == [[2, 0, 5]] * 3 + [[-1] * 3]
 
 
 def test_the_brute_force():
