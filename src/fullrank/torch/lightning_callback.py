@@ -31,9 +31,9 @@ _HINTS = {
 
 def _callback() -> Any:
     """The Callback of the package in use, `lightning` or `pytorch_lightning`."""
-    if "lightning.pytorch" not in sys.modules and "pytorch_lightning" in sys.modules:
-        return sys.modules["pytorch_lightning"].Callback
-    for package in ("lightning.pytorch", "pytorch_lightning"):
+    packages = ["lightning.pytorch", "pytorch_lightning"]
+    packages.sort(key=lambda name: name not in sys.modules)  # one that is loaded comes first
+    for package in packages:
         if importlib.util.find_spec(package.partition(".")[0]) is not None:
             return importlib.import_module(package).Callback
     raise MissingExtraError("RankCallback needs Lightning: pip install lightning")
