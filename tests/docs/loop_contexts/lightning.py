@@ -11,6 +11,7 @@ import fullrank as fr
 logging.getLogger("lightning.pytorch").setLevel(logging.ERROR)
 warnings.filterwarnings("ignore")
 torch.manual_seed(0)
+torch.set_num_threads(1)
 split = fr.datasets.load("simulated").split("leave-one-out", rng=0)
 history = split.train.matrix()
 
@@ -20,16 +21,19 @@ class Model(pl.LightningModule):
         super().__init__()
         self.users = torch.nn.Embedding(split.train.n_users, 16)
         self.items = torch.nn.Embedding(split.train.n_items, 16)
+        self.popular = torch.nn.Parameter(torch.zeros(split.train.n_items))
+        for table in (self.users, self.items):
+            torch.nn.init.normal_(table.weight, std=0.1)
 
     def forward(self, users):
-        return self.users(users) @ self.items.weight.T
+        return self.users(users) @ self.items.weight.T + self.popular
 
     def training_step(self, batch, batch_idx):
         users, items = batch
         return torch.nn.functional.cross_entropy(self(users), items)
 
     def configure_optimizers(self):
-        return torch.optim.Adam(self.parameters(), lr=0.02)
+        return torch.optim.Adam(self.parameters(), lr=0.05)
 
 
 def together(batch):
