@@ -34,6 +34,7 @@ QUICK = {
     "kernels": ["1"],
     "lightning_validation": ["1", "--users", "256", "--retrieval-users", "100"],
     "models": ["1", "item-knn"],
+    "module_blocks": ["1", "--users", "600"],
     "one_value": ["1", "--design", "adaptive"],
     "pruned": ["1", "iALS, 64", "random"],
     "ranking_exact": ["1", "factors"],
@@ -41,6 +42,7 @@ QUICK = {
     "ranking_sparse": ["1", "--small"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "smoothed": ["1"],
+    "torch_counts": ["--rounds", "1", "--scale", "0.1"],
     "training": ["--simulated", "--rounds", "1"],
     "up_to_k": ["1", "ml-1m", "--epochs", "1"],
 }

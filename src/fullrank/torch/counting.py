@@ -12,6 +12,7 @@ from typing import Any
 
 from fullrank.errors import InputError
 from fullrank.torch import exclusions
+from fullrank.torch.excluded_tally import excluded_tally
 from fullrank.torch.library import torch
 from fullrank.torch.tally import tally
 
@@ -98,7 +99,7 @@ def count_block(scores: Any, target: Any, exclude: Any) -> BlockCounts:
     nan = nan - (~hidden & missing).long()
     outside = columns >= n_items
     if mask is None and exclude is not None:
-        taken = _excluded(excluded, block, inside, mark)
+        taken = excluded_tally(excluded, block, inside, mark)
         above, equal, total, nan = (a - b for a, b in zip(
             (above, equal, total, nan), taken.unbind(-1)[:4], strict=True))  # fmt: skip
         hidden = taken[..., 4] > 0
@@ -147,28 +148,3 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
 def _shaped(target: Any, found: Any, mark: Any, hidden: Any) -> BlockCounts:
     shape = tuple(exclusions.as_tensor("target", target, found.device).shape)
     return BlockCounts(found.reshape(*shape, 3), mark.reshape(shape), hidden.reshape(shape).bool())
-
-
-def _excluded(excluded: exclusions.Exclusion, block: Any, columns: Any, mark: Any) -> Any:
-    """What excluded columns add to each target's tally, and two more numbers for each.
-
-    These are whether it is excluded itself and how many columns of its row lie outside.
-    """
-    n_rows, positions, n_items = columns[..., 0].numel(), block.shape[1], block.shape[-1]
-    columns, mark = columns.reshape(n_rows, -1), mark.reshape(n_rows, -1)
-    found = torch.zeros((*columns.shape, 6), dtype=torch.int64, device=block.device)
-    for rows, cells, keep, outside in exclusions.excluded_cells(excluded, n_rows, n_items):
-        score = block[rows // positions, rows % positions, cells][:, None]
-        own = cells[:, None] == columns[rows]
-        others, m = keep[:, None] & ~own, mark[rows]
-        part = (
-            others & (score > m),
-            others & (score == m),
-            others & (score > -torch.inf),
-            others & score.isnan(),
-            keep[:, None] & own,
-            outside[:, None].expand_as(own),
-        )
-        for k, one in enumerate(part):
-            found[..., k].index_add_(0, rows, one.long())
-    return found.reshape(*block.shape[:2], -1, 6)

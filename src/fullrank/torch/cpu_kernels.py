@@ -120,3 +120,36 @@ def _tally_each(row: Array, mask: Array, low: Any, high: Any, infinity: int, out
         total = np.int32(total + (number & (s > -infinity - 1)))
         bad = np.int32(bad + (kept & (not number)))
     out[0], out[1], out[2], out[3] = above, equal, total, bad
+
+
+@jit
+def tally_cells(
+    starts: Ints, cells: Ints, scores: Array, n_items: int, columns: Ints, low: Array, high: Array,
+    least: Any, infinity: Any, found: Ints,
+) -> None:  # fmt: skip
+    """Tally the columns that are excluded in each row, from starts[a] on, each once.
+
+    Scores are numbers in their order: the floats themselves, or those of `tally_halves`. After the
+    counts comes whether a target is excluded itself, and how many columns lie outside of the row.
+    """
+    for a in range(starts.size - 1):
+        here = cells[starts[a] : starts[a + 1]]
+        last = -1
+        for p in np.argsort(here):
+            cell = here[p]
+            if cell < 0 or cell == last:
+                continue
+            last = cell
+            s = scores[starts[a] + p]
+            bad = (s != s) | (s > infinity) | (s < -infinity - 1)
+            for t in range(columns.shape[1]):
+                if cell >= n_items:
+                    found[a, t, 5] += 1
+                elif cell == columns[a, t]:
+                    found[a, t, 4] += 1
+                elif bad:
+                    found[a, t, 3] += 1
+                else:
+                    found[a, t, 0] += s > high[a, t]
+                    found[a, t, 1] += (s >= low[a, t]) & (s <= high[a, t])
+                    found[a, t, 2] += s > least

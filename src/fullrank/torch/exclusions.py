@@ -113,48 +113,57 @@ def _listed(exclude: list[Any], scores: Any) -> tuple[Any, Any]:
     return torch.from_numpy(rows).to(scores.device), torch.from_numpy(columns).to(scores.device)
 
 
-def excluded_cells(
-    exclusion: Exclusion, n_rows: int, n_items: int
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """Rows, columns, which of them count (each cell once), and which lie outside; in parts.
+@dataclass(frozen=True)
+class Cells:
+    """Excluded cells, by rows (r, 1) and columns (r, any), or by vectors in the order of the rows.
 
-    Columns that are padding or lie outside are given as column 0, rows that lie outside as row 0.
+    `keep` tells which of them count, each cell once, and `outside` which lie outside of the block.
+    Columns that do not count are 0. `first` is the first of rows (r, 1).
     """
+
+    rows: Any
+    columns: Any
+    keep: Any
+    outside: Any
+    first: int = 0
+
+    def add(self, true: Any, found: Any) -> None:
+        """Add to found[row, t] how many cells of the row are `true` for its target t."""
+        if self.rows.ndim == 2:
+            found[self.first : self.first + self.rows.shape[0]] += true.sum(1)
+            return
+        sums = torch.nn.functional.pad(true.cumsum(0), (0, 0, 1, 0))
+        each = torch.arange(found.shape[0] + 1, device=found.device)
+        ends = torch.searchsorted(self.rows, each)
+        found += sums[ends[1:]] - sums[ends[:-1]]
+
+
+def excluded_cells(exclusion: Exclusion, n_rows: int, n_items: int) -> Iterator[Cells]:
+    """The excluded cells, in parts; rows that lie outside are given as the nearest one."""
     step = max(CELLS, n_rows * n_items // _SHARE)
     if exclusion.columns is not None:
-        columns = exclusion.columns
-        width = columns.shape[1]
+        width = exclusion.columns.shape[1]
         each = max(1, step // max(1, width))
         for start in range(0, n_rows if width else 0, each):
-            part = columns[start : start + each].long().sort(1).values
-            rows = torch.arange(start, start + part.shape[0], device=part.device)
-            yield _cells(rows[:, None].expand_as(part).reshape(-1), part.reshape(-1), n_items, None)
+            columns = exclusion.columns[start : start + each].long().sort(1).values
+            rows = torch.arange(start, start + columns.shape[0], device=columns.device)
+            repeat = torch.zeros_like(columns, dtype=torch.bool)
+            repeat[:, 1:] = columns[:, 1:] == columns[:, :-1]
+            outside = columns >= n_items
+            keep = (columns >= 0) & ~outside & ~repeat
+            yield Cells(rows[:, None], torch.where(keep, columns, 0), keep, outside, start)
     elif exclusion.pairs is not None and exclusion.pairs[0].numel():
         rows, columns = exclusion.pairs
         inside = (rows >= 0) & (rows < n_rows)
-        rows = rows.clamp(0, n_rows - 1)
-        columns = columns.clamp(-1, n_items)
-        key, order = (rows * (n_items + 2) + columns).sort()
-        rows = torch.div(key + 1, n_items + 2, rounding_mode="floor")
-        columns = key - rows * (n_items + 2)
-        inside = inside[order]
-        previous: tuple[Any, ...] | None = None
+        rows, columns = rows.clamp(0, n_rows - 1), columns.clamp(-1, n_items)
+        key, order = (rows * (n_items + 2) + columns + 1).sort()
+        rows = torch.div(key, n_items + 2, rounding_mode="floor")
+        columns, inside = key - rows * (n_items + 2) - 1, inside[order]
+        new = torch.ones_like(inside)
+        new[1:] = key[1:] != key[:-1]
+        outside = (columns >= n_items) | (~inside & (columns >= 0))
+        keep = (columns >= 0) & ~outside & new
+        columns = torch.where(keep, columns, 0)
         for start in range(0, rows.numel(), step):
             part = slice(start, start + step)
-            yield _cells(rows[part], columns[part], n_items, inside[part], previous)
-            previous = rows[part][-1:], columns[part][-1:]
-
-
-def _cells(
-    rows: Any, columns: Any, n_items: int, inside: Any, previous: tuple[Any, ...] | None = None
-) -> tuple[Any, Any, Any, Any]:
-    """The cells of sorted rows and columns, each of which counts once."""
-    repeat = torch.zeros_like(columns, dtype=torch.bool)
-    repeat[1:] = (columns[1:] == columns[:-1]) & (rows[1:] == rows[:-1])
-    if previous is not None:
-        repeat[:1] = (rows[:1] == previous[0]) & (columns[:1] == previous[1])
-    outside = columns >= n_items
-    if inside is not None:
-        outside = outside | (~inside & (columns >= 0))
-    keep = (columns >= 0) & ~outside & ~repeat
-    return rows, torch.where(keep, columns, 0), keep, outside
+            yield Cells(rows[part], columns[part], keep[part], outside[part])

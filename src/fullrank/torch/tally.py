@@ -19,9 +19,9 @@ from fullrank.torch.library import torch
 CELLS = 1 << 20  # scores that torch compares together, unless the block is very large
 _SHARE = 1 << 9  # or one of so many
 BLOCK, UNROLL, STEPS = 1024, 4, 16  # of the CUDA kernel: scores of a tile, tiles, rounds
-_FLOATS = (torch.float32, torch.float64)
-_HALVES = {torch.float16: 0x7C00, torch.bfloat16: 0x7F80}  # the bits of inf
-_THREADED = 1 << 20  # scores from which on threads pay
+FLOATS = (torch.float32, torch.float64)
+HALVES = {torch.float16: 0x7C00, torch.bfloat16: 0x7F80}  # the bits of inf
+THREADED = 1 << 20  # scores from which on threads pay
 
 
 def tally(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
@@ -29,7 +29,7 @@ def tally(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
 
     What is equal to -inf is counted or not. Targets below 0 are not counted for.
     """
-    kind = block.dtype in _FLOATS or block.dtype in _HALVES
+    kind = block.dtype in FLOATS or block.dtype in HALVES
     in_rows = block.stride(-1) == 1 or block.shape[-1] == 1
     if block.device.type == "cpu" and kind:
         return by_loops(block, columns, mark, mask)
@@ -68,7 +68,7 @@ def by_triton(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
     if mask is not None and mask.stride(-1) != 1:
         mask = mask.contiguous()
     given = block if mask is None else mask.view(torch.uint8)
-    if block.dtype in _HALVES:
+    if block.dtype in HALVES:
         mark = mark.float()
     with current(torch, block.device):
         kernels.tally_rows[(columns.numel() * n_chunks,)](
@@ -109,19 +109,17 @@ def _loop(block: Any, columns: Any, mark: Any, mask: Any, found: Any) -> None:
     hidden, gone = (starts[:0], np.empty(0, np.bool_)) if mask is None else _flat(mask)
     wanted = columns.reshape(-1, n_targets).numpy()
     marks = mark.reshape(-1, n_targets)
-    low = high = marks.numpy() if block.dtype in _FLOATS else _in_order(marks)
-    if block.dtype in _HALVES:  # 0 is the number of 0.0, and -1 that of -0.0
-        low, high = np.where(low == 0, np.int16(-1), low), np.where(low == -1, np.int16(0), low)
+    low, high = (marks.numpy(),) * 2 if block.dtype in FLOATS else equal_bits(marks)
 
     def work(part: slice) -> None:
         some = (scores, starts[part], n_items, gone, hidden[part], wanted[part])
-        if block.dtype in _FLOATS:
+        if block.dtype in FLOATS:
             kernels.tally_floats(*some, low[part], found[part])
         else:
-            infinity = _HALVES[block.dtype]
+            infinity = HALVES[block.dtype]
             kernels.tally_halves(*some, low[part], high[part], infinity, found[part])
 
-    n_jobs = torch.get_num_threads() if block.numel() * n_targets >= _THREADED else 1
+    n_jobs = torch.get_num_threads() if block.numel() * n_targets >= THREADED else 1
     if n_jobs == 1:
         work(slice(None))
         return
@@ -135,12 +133,20 @@ def _flat(block: Any) -> tuple[Any, Any]:
     starts = np.add.outer(np.arange(shape[0]) * stride[0], np.arange(shape[1]) * stride[1])
     size = int(starts.max()) + shape[2] if starts.size else 0
     flat = block.as_strided((size,), (1,))
-    if block.dtype in _HALVES:
+    if block.dtype in HALVES:
         flat = flat.view(torch.int16)
     return starts.reshape(-1), flat.numpy()
 
 
-def _in_order(marks: Any) -> Any:
-    """16-bit floats as whole numbers in their order."""
-    bits = marks.contiguous().view(torch.int16).numpy()
+def bits_in_order(bits: Any) -> Any:
+    """The bits of 16-bit floats as whole numbers in the order of the floats."""
     return bits ^ ((bits >> 15) & 0x7FFF)
+
+
+def equal_bits(marks: Any) -> tuple[Any, Any]:
+    """The least and the largest number of what is equal to each 16-bit float.
+
+    They differ for 0: that of 0.0 is 0, and that of -0.0 is -1.
+    """
+    order = bits_in_order(marks.contiguous().view(torch.int16).numpy())
+    return np.where(order == 0, np.int16(-1), order), np.where(order == -1, np.int16(0), order)

@@ -23,7 +23,7 @@ def made(random, shape, kind, special=0.0):
     return scores
 
 
-def exclusions(random, n_rows, n_items):
+def made_exclusions(random, n_rows, n_items):
     return [
         random.choice(n_items, random.integers(0, n_items), replace=True) for _ in range(n_rows)
     ]
@@ -61,7 +61,7 @@ def test_every_form_of_exclusion(kind, special):
     random = np.random.default_rng(3)
     scores = made(random, (7, 31), kind, special)
     target = random.integers(0, 31, 7)
-    lists = exclusions(random, 7, 31)
+    lists = made_exclusions(random, 7, 31)
     lists[2] = np.append(lists[2], target[2])  # its own
     plain = scores.double().numpy()
     assert counts(scores, torch.from_numpy(target)).tolist() == count_rows(plain, target).tolist()
@@ -77,7 +77,7 @@ def test_several_targets_and_padding(kind):
     random = np.random.default_rng(4)
     scores = made(random, (6, 23), kind, 0.1)
     target = random.integers(-3, 23, (6, 4))
-    lists = exclusions(random, 6, 23)
+    lists = made_exclusions(random, 6, 23)
     plain = scores.double().numpy()
     for exclude, known in ((None, None), (padded(lists), lists), (forms(lists, 23)["mask"], lists)):
         found = counts(scores, torch.from_numpy(target), exclude=exclude)
@@ -90,7 +90,7 @@ def test_positions_of_sequences():
     target = random.integers(-2, 17, (3, 5))
     target[0, 0] = -100
     flat = scores.double().numpy().reshape(15, 17)
-    lists = exclusions(random, 15, 17)
+    lists = made_exclusions(random, 15, 17)
     expected = count_rows(flat, target.reshape(-1), lists).reshape(3, 5, 3)
     mask = forms(lists, 17)["mask"].reshape(3, 5, 17)
     columns = padded(lists).reshape(3, 5, -1)
@@ -116,7 +116,7 @@ def test_blocks_that_are_not_contiguous(kind, view):
         "expanded": lambda: scores[:1].expand(4, 12),
     }[view]()
     target = random.integers(0, scores.shape[1], scores.shape[0])
-    lists = exclusions(random, *scores.shape)
+    lists = made_exclusions(random, *scores.shape)
     for exclude, known in (
         (None, None),
         (padded(lists), lists),
@@ -223,20 +223,22 @@ def test_wrong_arguments(scores, target, exclude, message):
 
 def test_parts_of_a_block(monkeypatch):
     """The same counts whatever is looked at together."""
-    from fullrank.torch import counting, tally
-    from fullrank.torch import exclusions as excluding
+    from fullrank.torch import counting, excluded_tally, exclusions, tally
 
     random = np.random.default_rng(7)
     scores = made(random, (9, 40), torch.float32, 0.05)
     target = torch.from_numpy(random.integers(-1, 40, (9, 2)))
-    lists = exclusions(random, 9, 40)
+    lists = made_exclusions(random, 9, 40)
     every = forms(lists, 40)
     expected = count_rows(scores.double().numpy(), target.numpy(), lists)
     monkeypatch.setattr(tally, "CELLS", 9 * 7)
-    monkeypatch.setattr(tally, "_THREADED", 1)
-    monkeypatch.setattr(excluding, "CELLS", 11)
-    for way in (tally.by_torch, tally.by_loops):
+    monkeypatch.setattr(tally, "THREADED", 1)
+    monkeypatch.setattr(exclusions, "CELLS", 11)
+    monkeypatch.setattr(excluded_tally, "CELLS", 11)
+    for way in (tally.by_loops, tally.by_torch):
         monkeypatch.setattr(counting, "tally", way)
+        if way is tally.by_torch:
+            monkeypatch.setattr(excluded_tally, "by_loops", excluded_tally.by_torch)
         for block in (scores, scores.T.contiguous().T):
             for name in ("mask", "columns", "pairs"):
                 found = counts(block, target, exclude=every[name])
