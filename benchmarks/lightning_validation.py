@@ -24,6 +24,7 @@ from __future__ import annotations
 import argparse
 import logging
 import statistics
+import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -68,6 +69,8 @@ def measure(asked: Any) -> dict[str, Any]:
             start = time.perf_counter()
             work[name]()
             seconds[name].append(time.perf_counter() - start)
+        last = ", ".join(f"{name} {every[-1]:.2f} s" for name, every in seconds.items())
+        print(f"round {number + 1} of {asked.rounds}: {last}", file=sys.stderr)
     few = make_loader(min(asked.retrieval_users, asked.users))
     return {
         "data": "random histories and weights of the size of MovieLens 1M",
