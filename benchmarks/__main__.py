@@ -24,6 +24,7 @@ QUICK = {
     "bounds": ["1"],
     "cli": ["1", "1"],
     "data": ["1", "100000"],
+    "ddp": ["--processes", "2", "--users", "101", "--items", "500"],
     "engines": ["--small", "--pairs", "1", "--users", "40000"],
     "estimators": ["1"],
     "faults": ["--runs", "2"],

@@ -102,3 +102,26 @@ def test_many_scores_on_a_gpu(kind, n_items):
     check(scores, target, torch.from_numpy(random.integers(-1, n_items, (64, 300))))
     check(scores, target, torch.from_numpy(random.random((64, n_items)) < 0.01))
     check(scores.T.contiguous().T, target[:, 0])
+
+
+@pytest.mark.gpu
+def test_a_metric_on_a_gpu():
+    """The rows stay on the device, nothing waits for it, and the result is that of the CPU."""
+    from fullrank.torch import RankMetric
+
+    random = np.random.default_rng(6)
+    scores = made(random, (50, 20_000), torch.float32, special=False)
+    target = torch.from_numpy(random.integers(-1, 20_000, (50, 3)))
+    target[:, 0] = torch.arange(50)
+    gone = torch.from_numpy(random.integers(-1, 20_000, (50, 30)))
+    here, there = RankMetric("recall@100, ndcg"), RankMetric("recall@100, ndcg")
+    here.update(scores, target, torch.arange(50), exclude=gone)
+    device = [one.to(DEVICE) for one in (scores, target, torch.arange(50), gone)]
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        there.update(*device[:3], exclude=device[3])
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert {rows.device.type for rows in there.rows} == {"cuda"}
+    assert there.compute() == here.compute()
+    np.testing.assert_array_equal(there.exact().ranks, here.exact().ranks)

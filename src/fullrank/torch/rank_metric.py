@@ -120,6 +120,7 @@ class RankMetric(_base()):  # type: ignore[misc]
             self._n_lists += scores.shape[:-1].numel()
         if found.device.type == "cpu":  # elsewhere the device would have to be waited for
             rows.check_counted(found.numpy())
+            found = found[found[:, rows.CANDIDATES] != 0]
         self.rows.append(found)
 
     def _check_block(self, scores: Any, target: Any) -> None:

@@ -144,7 +144,7 @@ def bits_in_order(bits: Any) -> Any:
 
 
 def equal_bits(marks: Any) -> tuple[Any, Any]:
-    """The least and the largest number of what is equal to each 16-bit float.
+    """The smallest and largest number of what is equal to each 16-bit float.
 
     They differ for 0: that of 0.0 is 0, and that of -0.0 is -1.
     """
