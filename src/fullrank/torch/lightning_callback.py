@@ -108,7 +108,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
                 f"`prefix` must be text in which {{stage}} may stand, not {prefix!r}."
             ) from None
         self._prog_bar = checks.flag("prog_bar", prog_bar)
-        self._metrics, self._settings = metrics, settings
+        self._metrics, self._settings = parse_all(metrics), settings
         self._new()  # wrong metrics and settings are refused here, not after an epoch
         self._ids = {"user_ids": user_ids, "item_ids": item_ids}
         self.metrics: list[Any] = []
@@ -135,7 +135,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         return result if isinstance(result, RankSample) else result.whole_sample()
 
     def __repr__(self) -> str:
-        return f"RankCallback({', '.join(one.name for one in parse_all(self._metrics))!r})"
+        return f"RankCallback({', '.join(one.name for one in self._metrics)!r})"
 
     # ---- hooks: Lightning calls them in this order ----
 
