@@ -33,6 +33,7 @@ QUICK = {
     "import_time": ["1"],
     "intervals": ["1"],
     "kernels": ["1"],
+    "lightning_validation": ["1", "--users", "256", "--retrieval-users", "100"],
     "models": ["1", "item-knn"],
     "module_blocks": ["1", "--users", "600"],
     "one_value": ["1", "--design", "adaptive"],
