@@ -13,6 +13,7 @@ from fullrank.errors import InputError, NotFittedError
 from fullrank.scorers.callables import CallableScorer
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_scores import ItemScorer
+from fullrank.scorers.offers import offers
 from fullrank.tables import ids as _ids
 
 OwnScores = Callable[[int, Ints], Array]  # of a user row and item rows
@@ -98,10 +99,10 @@ def with_items(scorer: Any, item_ids: Any) -> Any:
         return scorer
     ids = {"user_ids": scorer.user_ids, "item_ids": np.concatenate([scorer.item_ids, new])}
     last = np.full(new.size, -np.inf)
-    if isinstance(scorer, ItemScorer):
+    if offers(scorer, "item_scores"):
         values = np.concatenate([scorer.values, last])
         return from_library(ItemScorer(values, n_users=scorer.n_users, **ids))
-    if isinstance(scorer, FactorScorer):
+    if offers(scorer, "factors"):
         bias = np.zeros(scorer.n_items) if scorer.item_bias is None else scorer.item_bias
         none = np.zeros((new.size, scorer.item_factors.shape[1]), scorer.item_factors.dtype)
         longer = FactorScorer(

@@ -33,7 +33,7 @@ class Scored:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a fitted recommender; None for what is no recommender.
+    """The scorer of a fitted recommender; None for anything else.
 
     Cornac's vectors are made for its nearest-neighbour search, and those of some models give
     other scores than `score` does. They are compared for some users, and `score` decides.

@@ -10,7 +10,7 @@ from fullrank.scorers.foreign.common import derives, from_library, unfitted, vec
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a factor model: ALS, BPR or LMF; None for what is no model.
+    """The scorer of a factor model: ALS, BPR or LMF; None for anything else.
 
     A score is the product of two rows, as `recommend` computes it; the biases of BPR and LMF are
     columns of these. An approximate index (`implicit.ann`) is ranked by the model that it holds.

@@ -50,7 +50,7 @@ class Asked:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a trained pipeline or component; None for what is neither.
+    """The scorer of a trained pipeline or component; None for anything else.
 
     A pipeline is asked as LensKit asks it: its history lookup finds the user's training items, and
     a component that computes the user's embedding from these does so. By itself, a component is

@@ -7,7 +7,7 @@ from typing import Any
 
 from fullrank.scorers.foreign import cornac, implicit, lenskit, lightfm, surprise
 
-# Each gives the scorer of a fitted model, or None for what is no model.
+# Each gives the scorer of a fitted model, or None for anything else.
 LIBRARIES: Mapping[str, Callable[[Any, int | None], Any]] = {
     "cornac": cornac.scorer_of,
     "implicit": implicit.scorer_of,

@@ -37,7 +37,7 @@ class Estimates:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a fitted algorithm; None for what is no algorithm.
+    """The scorer of a fitted algorithm; None for anything else.
 
     SVD, SVD++, NMF and BaselineOnly are ranked by their factors and biases, if these give the
     estimates of some users; any other algorithm estimates every pair.
