@@ -141,18 +141,24 @@ def test_vectors_that_give_other_scores_are_not_used() -> None:
     check_counts(fr.rank(model, split.test, exclude=split.train), split, own(model, split))
 
 
-def test_its_metrics_are_ours() -> None:
+def test_its_metrics_are_ours_and_mrr_if_it_is_alone() -> None:
     from cornac.data import Dataset
     from cornac.eval_methods import ranking_eval
-    from cornac.metrics import AUC, NDCG, Recall
+    from cornac.metrics import AUC, MRR, NDCG, Recall
 
     split = known(made_split())
     model = fitted("BPR", split)
     test = Dataset.build(
         ratings(split.test), global_uid_map=model.uid_map, global_iid_map=model.iid_map
     )
-    values, _ = ranking_eval(
-        model, [AUC(), NDCG(k=10), Recall(k=10)], model.train_set, test, rating_threshold=0.0
-    )
-    ours = fr.rank(model, split.test, exclude=split.train).metrics("auc, ndcg@10, recall@10")
-    np.testing.assert_allclose(list(ours.values()), values, atol=1e-6)
+
+    def theirs(*metrics):
+        return ranking_eval(model, metrics, model.train_set, test, rating_threshold=0.0)[0]
+
+    ranks = fr.rank(model, split.test, exclude=split.train)
+    ours = ranks.metrics("auc, ndcg@10, recall@10, rr")
+    at_10 = (AUC(), NDCG(k=10), Recall(k=10))
+    np.testing.assert_allclose(list(ours.values())[:3], theirs(*at_10), atol=1e-6)
+    np.testing.assert_allclose([ours["rr"]], theirs(MRR()), atol=1e-6)
+    # beside a metric at K it reads a list that is in order up to K alone
+    assert abs(theirs(*at_10, MRR())[3] - ours["rr"]) > 1e-6

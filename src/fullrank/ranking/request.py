@@ -70,7 +70,9 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
         )  # fmt: skip
     user_ids, item_ids = (getattr(targets, side, None) for side in _SIDES)
     # `aligned` compares the sizes where ids are matched, or where it has more to say of them
-    named = getattr(scorer, "item_ids", None) is not None or getattr(scorer, "rows_advice", "")
+    named = getattr(scorer, "item_ids", None) is not None or bool(
+        getattr(scorer, "rows_advice", None)
+    )
     has_users = getattr(scorer, "user_ids", None) is not None
     clean = clean_targets(
         targets,

@@ -166,7 +166,7 @@ def _check_numbered(
     n_rows = scorer.n_users if side == "user" else scorer.n_items
     if wanted is not None:
         ids_advice = getattr(scorer, "ids_advice", CarriesIds.ids_advice)
-        rows_advice = getattr(scorer, "rows_advice", "")
+        rows_advice = getattr(scorer, "rows_advice", None) or ""
         if not _ids.are_rows(wanted):
             raise MissingIdsError(
                 f"`{name}` must carry {side}_ids, for the {side}s of the data are not numbered "
