@@ -29,11 +29,12 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # implicit asks for it
 
 import numpy as np
 from _framework_rows import Case, merge, movies, ratings, row, table
-from _measure import report
+from _measure import headed, report
 
 from fullrank import as_scorer
 from fullrank.data import Split
 
+NAME = "models of other frameworks"
 K = 10
 
 
@@ -56,8 +57,9 @@ def main() -> None:
             print(table(rows[-1:]), file=sys.stderr)
     if given.into is not None:
         rows = merge(rows, given.into)
-        given.into.write_text(json.dumps({"models": rows}, indent=1) + "\n", "utf-8")
-    report("models of other frameworks", {"models": rows})
+        content = headed(NAME, {"models": rows})
+        given.into.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    report(NAME, {"models": rows})
 
 
 def implicit(split: Split, version: str) -> Iterator[Case]:

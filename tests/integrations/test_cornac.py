@@ -160,5 +160,4 @@ def test_its_metrics_are_ours_and_mrr_if_it_is_alone() -> None:
     at_10 = (AUC(), NDCG(k=10), Recall(k=10))
     np.testing.assert_allclose(list(ours.values())[:3], theirs(*at_10), atol=1e-6)
     np.testing.assert_allclose([ours["rr"]], theirs(MRR()), atol=1e-6)
-    # beside a metric at K it reads a list that is in order up to K alone
-    assert abs(theirs(*at_10, MRR())[3] - ours["rr"]) > 1e-6
+    # beside a metric at K, it reads a list that is in order up to K alone
