@@ -150,6 +150,7 @@ def lenskit(split: Split, version: str) -> Iterator[Case]:
     from lenskit.metrics import NDCG, Recall, RecipRank, RunAnalysis
     from lenskit.metrics.ranking import LogRankWeight
     from lenskit.pipeline import topn_pipeline
+    from lenskit.training import TrainingOptions
 
     columns = ["user_id", "item_id", "rating"]
     data = from_interactions_df(pd.DataFrame(ratings(split.train), columns=columns))
@@ -166,7 +167,7 @@ def lenskit(split: Split, version: str) -> Iterator[Case]:
         ),
     ):
         pipeline = topn_pipeline(scorer)
-        pipeline.train(data)
+        pipeline.train(data, TrainingOptions(rng=1))
         own = np.stack(
             [
                 pipeline.run("scorer", query=user, items=items).scores()

@@ -1,4 +1,4 @@
-"""The reader's own: interactions, the last of each user held out."""
+"""The reader's own: interactions, one of each user held out."""
 
 import fullrank as fr
 

@@ -1,4 +1,4 @@
-"""The reader's own: interactions, the last of each user held out, and a frame of the training part."""
+"""The reader's own: interactions, one of each user held out, and a frame of training."""
 
 import pandas as pd
 
