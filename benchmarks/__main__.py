@@ -28,6 +28,7 @@ QUICK = {
     "engines": ["--small", "--pairs", "1", "--users", "40000"],
     "estimators": ["1"],
     "faults": ["--runs", "2"],
+    "frameworks": ["1"],
     "fuzz": ["--inputs", "500"],
     "ials": ["--simulated", "--rounds", "1"],
     "import_time": ["1"],
