@@ -24,6 +24,7 @@ PACKAGES = {
     "models": "Models",
     "evaluation": "Whole evaluations",
     "reporting": "Reports",
+    "integrations.recbole": "RecBole: its trainers and data",
     "engines": "Where the work is done",
     "testing": "Contracts for models and estimators of your own",
     "errors": "Errors and warnings",
