@@ -23,6 +23,7 @@ PACKAGES = {
     "losses": "Losses",
     "models": "Models",
     "evaluation": "Whole evaluations",
+    "torch": "Inside a training loop",
     "reporting": "Reports",
     "integrations.recbole": "RecBole: its trainers and data",
     "engines": "Where the work is done",
