@@ -22,6 +22,7 @@ from fullrank.scorers.callables import CallableScorer, shaped
 from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.modules.module_calls import is_module
 from fullrank.scorers.offers import scorer_of
 from fullrank.scorers.reordered import Reordered
 
@@ -61,7 +62,8 @@ class Scorer(Protocol):
     against each user's own items (2-D). Higher is better; NaN is an error. One that says
     `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. One that says
     `whole_rows = True` takes as long for some items as for all: ranks up to K (`max_rank`) ask it
-    for all at once. Attributes
+    for all at once. One that says `own_threads = True` computes in threads of its own, as PyTorch
+    does, and is called by one at a time, for `users_at_once` users. Attributes
     `user_ids` and `item_ids`, where there are any, name its rows.
     """
 
@@ -167,8 +169,8 @@ def as_scorer(
     items = ids_argument("item_ids", item_ids, n_items)
     n_users = n_users if users is None else users.size
     n_items = n_items if items is None else items.size
-    if _is_module(model) and not isinstance(model, Scorer):
-        from fullrank.scorers.torch_module import torch_scorer
+    if is_module(model) and not isinstance(model, Scorer):
+        from fullrank.scorers.modules.torch_module import torch_scorer
 
         scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:
@@ -202,6 +204,11 @@ def scorer_ids(scorer: Scorer) -> tuple[Any, Any]:
         ids_argument("user_ids", users, scorer.n_users),
         ids_argument("item_ids", items, scorer.n_items),
     )
+
+
+def has_own_threads(scorer: Scorer) -> bool:
+    """Whether it computes in threads of its own, which then must not be limited to one."""
+    return getattr(scorer, "own_threads", False) is True
 
 
 def is_thread_safe(scorer: Scorer) -> bool:
@@ -264,10 +271,3 @@ def _memory_map(path: Any) -> Any:
         raise InputError(
             f"`scorer` must be an .npy file of numbers; {checks.printable(path)} is not."
         ) from error
-
-
-def _is_module(obj: Any) -> bool:
-    """Whether obj is a PyTorch module, without importing torch."""
-    return any(
-        c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
-    )
