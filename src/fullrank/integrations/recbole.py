@@ -21,7 +21,7 @@ from fullrank._lib.types import Array, Ints
 from fullrank.designs import Uniform
 from fullrank.errors import InputError
 from fullrank.integrations.recbole_compatibility import Compatibility, compatible
-from fullrank.integrations.recbole_scores import BlockScores, factor_scorer
+from fullrank.integrations.recbole_scores import block_scorer, factor_scorer
 from fullrank.ranking import rank as rank_scorer
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.tables.table import numbered
@@ -67,7 +67,9 @@ def rank(
     load_best_model : bool
         Whether to load the best model that `fit` saved, as `Trainer.evaluate` does by default. The
         trainer's model is then the best one. Loading a checkpoint runs what is in it.
-    device, n_jobs : of models that are ranked by their vectors, as in `fullrank.rank`
+    device, n_jobs : as in `fullrank.rank`
+        Blocks of scores are counted on the device of the trainer; only models that are ranked by
+        their vectors have a choice.
     batch_size : int, optional
         Users scored together. Speed and memory alone.
     progress : True for a line on stderr, or a function of (done, total)
@@ -100,12 +102,7 @@ def rank(
         queries = _full_queries(loader)
         scorer: Any = factor_scorer(trainer.model, loader, queries.users) if factors else None
         if scorer is None:
-            if device is not None:
-                raise InputError(
-                    "`device` must be left out for this model, whose scores RecBole computes on "
-                    f"the device of the trainer, {trainer.device}."
-                )
-            scorer = BlockScores(trainer, loader, queries.users.size)
+            scorer = block_scorer(trainer, loader, queries.users.size)
         found = rank_scorer(
             scorer,
             (queries.query, queries.item),

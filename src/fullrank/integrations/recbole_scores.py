@@ -9,38 +9,27 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from fullrank._lib.types import Array, Ints
-from fullrank.scorers import FactorScorer
+from fullrank.scorers import BlockScorer, FactorScorer
 
 _TRIED = 4  # queries whose scores are compared with the products of their vectors
 _GENERAL = "recbole.model.general_recommender"
 
 
-class BlockScores:
-    """Scores as `full_sort_predict` gives them, for a block of queries and all items."""
+def block_scorer(trainer: Any, loader: Any, n_queries: int) -> BlockScorer:
+    """Scores as `full_sort_predict` gives them: all items for a block of queries."""
+    dataset = loader._dataset
+    # what `Trainer.evaluate` sets before its first batch
+    trainer.tot_item_num = int(dataset.item_num)
+    if trainer.item_tensor is None:
+        trainer.item_tensor = dataset.get_item_feature().to(trainer.device)
 
-    whole_rows = True  # some items cost as much as all
+    def recbole_scores(queries: Any) -> Any:
+        batch = loader.collate_fn(queries.cpu().numpy())
+        return trainer._full_sort_batch_eval(batch)[1]
 
-    def __init__(self, trainer: Any, loader: Any, n_queries: int) -> None:
-        self._trainer, self._loader = trainer, loader
-        dataset = loader._dataset
-        self.n_users, self.n_items = n_queries, int(dataset.item_num)
-        # what `Trainer.evaluate` sets before its first batch
-        trainer.tot_item_num = self.n_items
-        if trainer.item_tensor is None:
-            trainer.item_tensor = dataset.get_item_feature().to(trainer.device)
-
-    def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of queries against all items, or of these; -inf for items that do not count."""
-        batch = self._loader.collate_fn(np.asarray(user_rows))
-        _, found, _, _ = self._trainer._full_sort_batch_eval(batch)
-        scores: Array = found.float().cpu().numpy()
-        if item_rows is None:
-            return scores
-        items = np.asarray(item_rows)
-        return scores[:, items] if items.ndim == 1 else np.take_along_axis(scores, items, axis=1)
+    return BlockScorer(recbole_scores, trainer.tot_item_num, n_users=n_queries)
 
 
 def factor_scorer(model: Any, loader: Any, users: Ints) -> FactorScorer | None:
