@@ -28,6 +28,7 @@ QUICK = {
     "estimators": ["1"],
     "faults": ["--runs", "2"],
     "fuzz": ["--inputs", "500"],
+    "frameworks_recbole": ["1", "BPR"],
     "ials": ["--simulated", "--rounds", "1"],
     "import_time": ["1"],
     "intervals": ["1"],

@@ -327,11 +327,11 @@ def test_what_is_refused_says_what_to_do(case: Case) -> None:
     with pytest.raises(InputError, match=r"mode \"full\".*recbole\.rank"):
         ours.sample(full.trainer, full.test)
     popular = case("BPR", {**ONE_TARGET, "mode": "pop9"})
-    with pytest.raises(InputError, match="uniformly.*'pop9'"):
+    with pytest.raises(InputError, match=r"uniformly.*'pop9'"):
         ours.sample(popular.trainer, popular.test)
-    with pytest.raises(InputError, match="`test_data`.*TrainDataLoader"):
+    with pytest.raises(InputError, match=r"`test_data`.*TrainDataLoader"):
         ours.rank(full.trainer, full.train)
-    with pytest.raises(InputError, match="`trainer`.*BPR"):
+    with pytest.raises(InputError, match=r"`trainer`.*BPR"):
         ours.rank(full.trainer.model, full.test)
     with pytest.raises(InputError, match="`ties`"):
         ours.sample(drawn.trainer, drawn.test, ties="mean")
@@ -389,7 +389,8 @@ first = compatible()
 with compatible():
     import recbole.trainer.trainer as late, recbole.model.general_recommender.lightgcn as graph
     from recbole.config.configurator import Config
-    print(hasattr(early.np, "float_"), hasattr(late.np, "float_"), late.torch.load is not torch.load)
+    print(hasattr(early.np, "float_"), hasattr(late.np, "float_"))
+    print(late.torch.load is not torch.load)
     print(hasattr(graph.sp.dok_matrix((1, 1)), "_update"))
 print(late.np is not np)
 first.undo()
