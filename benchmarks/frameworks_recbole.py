@@ -30,6 +30,7 @@ from fullrank.integrations import recbole as ours
 EPOCHS = {"BPR": 5, "LightGCN": 2, "SASRec": 1}
 SEQUENTIAL = {"SASRec"}
 METRICS = ["Recall", "MRR", "NDCG", "Hit", "Precision", "MAP"]
+ROUNDING = 64 * 2.0**-24  # of a sum of 64 products in float32, relative to the largest
 LARGE = 1 << 24  # scores that RecBole holds at once
 DATA = Path(__file__).resolve().parents[1] / "data" / "ml-latest-small.parquet"
 
@@ -102,6 +103,8 @@ def row(folder: str, model: str, rounds: int) -> dict[str, Any]:
         for user, item, rank in zip(users, items, ranks.ranks, strict=True)
     }
     assert mine.keys() == counted.keys()
+    again = counts(trainer, large)
+    beyond = [key for key, (rank, close) in counted.items() if abs(mine[key] - rank) > close]
     return {
         "library": "recbole",
         "version": recbole.__version__,
@@ -109,7 +112,11 @@ def row(folder: str, model: str, rounds: int) -> dict[str, Any]:
         "users": ranks.n_users,
         "items": int(dataset.item_num) - 1,
         "targets": ranks.total_targets,
-        "ranks_differing": sum(bool(mine[key] != rank) for key, rank in counted.items()),
+        "ranks_differing": sum(mine[key] != rank for key, (rank, _) in counted.items()),
+        "ranks_differing_beyond_rounding": len(beyond),
+        "ranks_differing_between_its_batch_sizes": sum(
+            again[key][0] != rank for key, (rank, _) in counted.items()
+        ),
         "metrics": {name: [round(found[name], 4), float(theirs[name])] for name in theirs},
         "seconds_ours": round(seconds["ours"], 4),
         "seconds_theirs": round(seconds["theirs"], 4),
@@ -141,8 +148,11 @@ def settings(folder: str, model: str, metrics: list[str]) -> Any:
     return Config(model=model, dataset="ml", config_dict=given)
 
 
-def counts(trainer: Any, loader: Any) -> dict[tuple[str, str], float]:
-    """The mean rank of each target among ties, by RecBole's own scores in its own batches."""
+def counts(trainer: Any, loader: Any) -> dict[tuple[str, str], tuple[float, int]]:
+    """The mean rank of each target among ties, by RecBole's own scores in its own batches.
+
+    And how many other items score so close to it that the rounding of float32 decides.
+    """
     dataset, found = loader._dataset, {}
     for batch in loader:
         seen, scores, _, items = trainer._full_sort_batch_eval(batch)
@@ -150,12 +160,13 @@ def counts(trainer: Any, loader: Any) -> dict[tuple[str, str], float]:
         assert scores.shape[0] == items.numel()  # one target for each user
         own = np.take_along_axis(scores, items.numpy()[:, None], axis=1)
         above, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+        size = np.abs(np.where(np.isfinite(scores), scores, 0.0)).max(axis=1, keepdims=True)
+        close = (np.abs(scores - own) <= ROUNDING * size).sum(axis=1) - 1
         users = dataset.id2token(dataset.uid_field, seen[dataset.uid_field].numpy())
         names = dataset.id2token(dataset.iid_field, items.numpy())
-        found |= {
-            (str(user), str(item)): 1 + more + same / 2
-            for user, item, more, same in zip(users, names, above, equal, strict=True)
-        }
+        ranks = 1 + above + equal / 2
+        for user, item, rank, near in zip(users, names, ranks, close, strict=True):
+            found[str(user), str(item)] = float(rank), int(near)
     return found
 
 

@@ -150,7 +150,7 @@ def sample(
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
         For `ties="random"`. The candidates are drawn by RecBole's sampler, from numpy's global
-        state, which RecBole's `init_seed` sets, and anew by each call.
+        state, which RecBole's `init_seed` sets; each call draws again.
 
     Returns
     -------

@@ -33,7 +33,7 @@ def block_scorer(trainer: Any, loader: Any, n_queries: int) -> BlockScorer:
 
 
 def factor_scorer(model: Any, loader: Any, users: Ints) -> FactorScorer | None:
-    """The model by its vectors, a row for each query; None where its scores are no products.
+    """The model by its vectors, a row for each query; None where its scores are not products.
 
     Who scores is told by the class that defines `full_sort_predict`, so that a subclass with one of
     its own is not taken for its parent.
