@@ -27,6 +27,7 @@ QUICK = {
     "engines": ["--small", "--pairs", "1", "--users", "40000"],
     "estimators": ["1"],
     "faults": ["--runs", "2"],
+    "frameworks": ["1"],
     "fuzz": ["--inputs", "500"],
     "frameworks_recbole": ["1", "BPR"],
     "ials": ["--simulated", "--rounds", "1"],
