@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,14 @@ def tally(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
     in_rows = block.stride(-1) == 1 or block.shape[-1] == 1
     if block.device.type == "cpu" and kind:
         return by_loops(block, columns, mark, mask)
-    if block.device.type == "cuda" and kind and in_rows and importlib.util.find_spec("triton"):
+    if block.device.type == "cuda" and kind and in_rows and _has_triton():
         return by_triton(block, columns, mark, mask)
     return by_torch(block, columns, mark, mask)
+
+
+@cache
+def _has_triton() -> bool:
+    return importlib.util.find_spec("triton") is not None
 
 
 def by_torch(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
