@@ -30,7 +30,7 @@ QUICK = {
     "faults": ["--runs", "2"],
     "frameworks": ["1"],
     "fuzz": ["--inputs", "500"],
-    "frameworks_recbole": ["1", "BPR"],
+    "frameworks_recbole": ["1", "--only", "BPR"],
     "ials": ["--simulated", "--rounds", "1"],
     "import_time": ["1"],
     "intervals": ["1"],

@@ -1,18 +1,19 @@
 """RecBole's evaluation beside ours: the same trained model, the same ranks, the time of both.
 
-    python benchmarks/frameworks_recbole.py                  # BPR, LightGCN and SASRec, 5 rounds
-    python benchmarks/frameworks_recbole.py 1 BPR LightGCN   # rounds, and some of the models
-
 ml-latest-small, of which RecBole holds out each user's last two interactions. For each model a row
-with the ranks that differ from a count over RecBole's own scores, metrics as [ours, RecBole's], and
-the seconds of both, in turn: RecBole at its default `eval_batch_size` and at a large one.
-It needs RecBole 1.2.1 (tests/integrations/recbole.txt).
+as those of `frameworks.py`: targets whose rank differs from a count over RecBole's own scores (and
+how many of RecBole's own differ between two of its batch sizes), each metric as fullrank and
+RecBole compute it, and the time of both on one thread, by medians of interleaved runs: RecBole at
+its default `eval_batch_size` and at a large one. It needs tests/integrations/recbole.txt.
+
+    .venv-recbole/bin/python benchmarks/frameworks_recbole.py [rounds] [--only BPR] [--into FILE]
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import json
 import logging
 import os
 import sys
@@ -23,7 +24,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet
-from _measure import in_turn, report
+from _framework_rows import merge, table, timed
+from _measure import headed, report
 
 from fullrank.integrations import recbole as ours
 
@@ -37,21 +39,29 @@ DATA = Path(__file__).resolve().parents[1] / "data" / "ml-latest-small.parquet"
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("rounds", nargs="?", type=int, default=5)
-    parser.add_argument("models", nargs="*", help=f"of {', '.join(EPOCHS)}; or all")
-    asked = parser.parse_args()
+    parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("--only", help=f"some of {', '.join(EPOCHS)}")
+    parser.add_argument("--into", type=Path, help="a JSON file that keeps the rows of others")
+    given = parser.parse_args()
     sys.argv = sys.argv[:1]  # RecBole reads it too
     if importlib.util.find_spec("recbole") is None:
         print("recbole is not installed: left out.", file=sys.stderr)
         return 0
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)
+    here, rows = Path.cwd(), []
     with tempfile.TemporaryDirectory() as folder, ours.compatible():
         write_atomic(Path(folder, "ml"))
         os.chdir(folder)  # where RecBole leaves its logs
-        rows = [row(folder, model, asked.rounds) for model in asked.models or EPOCHS]
-        os.chdir(DATA.parent)
-    report("frameworks_recbole", {"rows": rows})
+        for model in given.only.split(",") if given.only else EPOCHS:
+            rows.append(row(folder, model, given.rounds))
+            print(table(rows[-1:]), file=sys.stderr)
+        os.chdir(here)
+    if given.into is not None:
+        rows = merge(rows, given.into)
+        content = headed("models of other frameworks", {"models": rows})
+        given.into.write_text(json.dumps(content, indent=2) + "\n", "utf-8")
+    report("models of other frameworks", {"models": rows})
     return 0
 
 
@@ -66,10 +76,12 @@ def write_atomic(folder: Path) -> None:
 
 def row(folder: str, model: str, rounds: int) -> dict[str, Any]:
     import recbole
+    import torch
     from recbole.data import create_dataset, data_preparation
     from recbole.data.dataloader import FullSortEvalDataLoader
     from recbole.utils import get_model, get_trainer, init_seed
 
+    torch.set_num_threads(1)
     config = settings(folder, model, METRICS)
     init_seed(2026, reproducibility=True)
     dataset = create_dataset(config)
@@ -82,48 +94,51 @@ def row(folder: str, model: str, rounds: int) -> dict[str, Any]:
     large = FullSortEvalDataLoader(wide, test._dataset, test._sampler)
     other = get_trainer(config["MODEL_TYPE"], model)(settings(folder, model, ["GAUC"]), network)
 
-    theirs = trainer.evaluate(test, load_best_model=False)
-    theirs |= other.evaluate(large, load_best_model=False)
+    def evaluate(loader: Any = test, trainer: Any = trainer) -> dict[str, float]:
+        return {k: float(v) for k, v in trainer.evaluate(loader, load_best_model=False).items()}
+
+    theirs = evaluate()
+    names = [*theirs]
+    theirs["auc"] = evaluate(large, other)["gauc"]
     ranks = ours.rank(trainer, test)
-    found = ranks.metrics([*theirs][:-1]) | {"gauc": ranks.metrics("auc")["auc"]}
-    seconds = in_turn(
-        {
-            "ours": lambda: ours.rank(trainer, test).metrics([*theirs][:-1]),
-            "theirs": lambda: trainer.evaluate(test, load_best_model=False),
-            "large": lambda: trainer.evaluate(large, load_best_model=False),
-        },
-        rounds,
-    )
-    counted = counts(trainer, test)
+    found = ranks.metrics([*theirs])
+    counted, again = counts(trainer, test), counts(trainer, large)
     users, items = ranks.user, ranks.item
     assert users is not None
     assert items is not None
     mine = {
-        (str(user), str(item)): rank
+        (str(user), str(item)): float(rank)
         for user, item, rank in zip(users, items, ranks.ranks, strict=True)
     }
-    assert mine.keys() == counted.keys()
-    again = counts(trainer, large)
-    beyond = [key for key, (rank, close) in counted.items() if abs(mine[key] - rank) > close]
+    assert mine.keys() == counted.keys() == again.keys()
+    away = {key: abs(mine[key] - rank) for key, (rank, _) in counted.items()}
+    pairs = {name: {"ours": found[name], "theirs": theirs[name]} for name in theirs}
+    times = timed(
+        [lambda: ours.rank(trainer, test, n_jobs=1).metrics(names), evaluate,
+         lambda: evaluate(large)],
+        rounds,
+    )  # fmt: skip
     return {
-        "library": "recbole",
+        "library": "RecBole",
         "version": recbole.__version__,
         "model": model,
         "users": ranks.n_users,
         "items": int(dataset.item_num) - 1,
         "targets": ranks.total_targets,
-        "ranks_differing": sum(mine[key] != rank for key, (rank, _) in counted.items()),
-        "ranks_differing_beyond_rounding": len(beyond),
-        "ranks_differing_between_its_batch_sizes": sum(
+        "ranks that differ from its own scores": sum(far > 0 for far in away.values()),
+        "of them beyond rounding": sum(away[key] > near for key, (_, near) in counted.items()),
+        "largest difference of ranks": max(away.values()),
+        "its own ranks that differ between batch sizes": sum(
             again[key][0] != rank for key, (rank, _) in counted.items()
         ),
-        "metrics": {name: [round(found[name], 4), float(theirs[name])] for name in theirs},
-        "seconds_ours": round(seconds["ours"], 4),
-        "seconds_theirs": round(seconds["theirs"], 4),
-        "ratio": round(seconds["theirs"] / seconds["ours"], 1),
-        "seconds_theirs_large_batch": round(seconds["large"], 4),
-        "ratio_large_batch": round(seconds["large"] / seconds["ours"], 1),
-        "rounds": rounds,
+        "metrics": pairs,
+        "largest difference": max(abs(pair["ours"] - pair["theirs"]) for pair in pairs.values()),
+        "seconds": {
+            "rank and metrics": times[0],
+            "its own evaluation": times[1],
+            "its own evaluation, large batches": times[2],
+        },
+        "times as fast": round(times[1] / times[0], 1),
     }
 
 
@@ -136,6 +151,7 @@ def settings(folder: str, model: str, metrics: list[str]) -> Any:
         "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
         "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "mode": "full"},
         "metrics": metrics,
+        "metric_decimal_place": 12,  # 4 by default
         "topk": [10],
         "valid_metric": "GAUC" if metrics == ["GAUC"] else "MRR@10",
         "epochs": EPOCHS[model],

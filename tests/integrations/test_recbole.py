@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
-import importlib.util
 import os
 import sys
 import warnings
@@ -19,13 +17,6 @@ from fullrank.errors import InputError
 from fullrank.integrations import recbole as ours
 from fullrank.samples import ExactRanks
 
-_REQUIRED = os.environ.get("FULLRANK_REQUIRE_PACKAGES", "").replace(",", " ").split()
-if importlib.util.find_spec("recbole") is None and "recbole" not in _REQUIRED:
-    pytest.skip(
-        "recbole is not installed; tests/integrations/recbole.txt lists what it needs",
-        allow_module_level=True,
-    )
-
 # RecBole's own: names that torch deprecated, arrays that pandas 3 hands out for reading alone
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
 
@@ -37,13 +28,11 @@ SEQUENTIAL = ("SASRec", "GRU4Rec", "BERT4Rec")
 LOADERS = ("valid", "test")
 
 Case = Callable[..., Any]
+Package = Callable[[str, str], Any]
 
 
-def test_the_real_package_is_tried() -> None:
-    import recbole
-
-    assert importlib.metadata.version("recbole") == recbole.__version__ == "1.2.1"
-    assert "site-packages" in str(recbole.__file__)
+def test_the_real_package_is_tried(package: Package) -> None:
+    assert package("recbole", "recbole").__version__ == "1.2.1"
 
 
 def _write(folder: Path, name: str, user: str, item: str) -> None:
@@ -71,8 +60,9 @@ def _write(folder: Path, name: str, user: str, item: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def folder(package: Package, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Where RecBole works: it writes logs and checkpoints to the current folder."""
+    package("recbole", "recbole")
     here, arguments = Path.cwd(), sys.argv
     place = tmp_path_factory.mktemp("recbole")
     os.chdir(place)
