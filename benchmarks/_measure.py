@@ -72,9 +72,14 @@ def has_data(name: str) -> bool:
 
 def report(name: str, result: dict[str, Any]) -> None:
     """Print one JSON object, with the machine it was measured on."""
+    print(json.dumps(headed(name, result), indent=2))
+
+
+def headed(name: str, result: dict[str, Any]) -> dict[str, Any]:
+    """A result behind its name and the machine it was measured on."""
     head = {
         "benchmark": name,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
     }
-    print(json.dumps({**head, **result}, indent=2))
+    return {**head, **result}

@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("triton")
 
-from fullrank.torch import counting, counts, tally  # noqa: E402
+from fullrank.torch import counting, counts, cuda_counts, tally  # noqa: E402
 
 DEVICE = torch.device("cpu" if os.environ.get("TRITON_INTERPRET") == "1" else "cuda:0")
 KINDS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
@@ -19,11 +19,11 @@ KINDS = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 @pytest.fixture
 def by_kernel(monkeypatch):
     """Small tiles, and the kernel wherever scores are."""
-    monkeypatch.setattr(tally, "BLOCK", 16)
-    monkeypatch.setattr(tally, "UNROLL", 2)
-    monkeypatch.setattr(tally, "STEPS", 2)
+    monkeypatch.setattr(cuda_counts, "BLOCK", 16)
+    monkeypatch.setattr(cuda_counts, "UNROLL", 2)
+    monkeypatch.setattr(cuda_counts, "STEPS", 2)
     if DEVICE.type == "cpu":
-        monkeypatch.setattr(counting, "tally", tally.by_triton)
+        monkeypatch.setattr(counting, "usable", lambda block: True)
     with np.errstate(invalid="ignore", over="ignore"):
         yield
 
@@ -37,11 +37,18 @@ def made(random, shape, kind, *, special=True):
     return scores
 
 
+def there_too(exclude):
+    if isinstance(exclude, tuple):
+        return tuple(one.to(DEVICE) for one in exclude)
+    return None if exclude is None else exclude.to(DEVICE)
+
+
 def check(scores, target, exclude=None):
-    there = None if exclude is None else exclude.to(DEVICE)
+    there = there_too(exclude)
     found = counts(scores.to(DEVICE), target.to(DEVICE), exclude=there)
     assert found.device.type == DEVICE.type
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counting, "usable", lambda block: False)
         patch.setattr(counting, "tally", tally.by_torch)
         expected = counts(scores, target, exclude=exclude)
     assert torch.equal(found.cpu(), expected)
@@ -58,6 +65,19 @@ def test_the_counts_of_the_processor(by_kernel, kind, n_items):
     check(scores, target)
     check(scores, target, torch.from_numpy(random.integers(-1, n_items, (5, 7))))
     check(scores, target, torch.from_numpy(random.random((5, n_items)) < 0.3))
+    rows, cells = random.integers(5, size=40), random.integers(-1, n_items, 40)
+    check(scores, target, (torch.from_numpy(rows), torch.from_numpy(cells)))
+
+
+def test_columns_and_rows_that_lie_outside(by_kernel):
+    scores = made(np.random.default_rng(3), (4, 20), torch.float32, special=False)
+    target = torch.tensor([[0, 20], [25, 3], [-1, 4], [5, 5]])
+    check(scores, target)
+    expected = check(scores, target, torch.tensor([[1, 2], [2, 20], [2, 99], [-1, -7]]))
+    assert expected[..., 0].tolist()[1:3] == [[-2, -2], [0, -2]]
+    rows = torch.tensor([3, 4, -1, 1, 1, 9])
+    check(scores, target, (rows, torch.tensor([5, 1, 2, -1, 3, -4])))
+    check(scores, target[:, :0], torch.tensor([[1], [2], [3], [4]]))
 
 
 def test_not_a_number(by_kernel):

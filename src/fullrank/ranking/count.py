@@ -157,7 +157,8 @@ def count_any(job: Job) -> Counts:
             raise nan_error(int(user), int(item))
 
     busy = has_own_threads(job.scorer)
-    batches = job.batches(job.scorer.users_at_once if busy else max(1, _CELLS // job.size))  # type: ignore[attr-defined]
+    most = max(1, _CELLS // job.size)
+    batches = job.batches(getattr(job.scorer, "users_at_once", most) if busy else most)
     alone = busy or (job.n_jobs is None and not is_thread_safe(job.scorer))
     threads.run(
         work,

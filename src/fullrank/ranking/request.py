@@ -69,7 +69,10 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
             user_ids=getattr(scorer, "user_ids", None), item_ids=getattr(scorer, "item_ids", None),
         )  # fmt: skip
     user_ids, item_ids = (getattr(targets, side, None) for side in _SIDES)
-    named = getattr(scorer, "item_ids", None) is not None
+    # `aligned` compares the sizes where ids are matched, or where it has more to say of them
+    named = getattr(scorer, "item_ids", None) is not None or bool(
+        getattr(scorer, "rows_advice", None)
+    )
     has_users = getattr(scorer, "user_ids", None) is not None
     clean = clean_targets(
         targets,

@@ -12,11 +12,14 @@ from numpy.typing import ArrayLike
 
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
+from fullrank.scorers.carried_ids import CarriesIds
 from fullrank.scorers.offers import offers
 from fullrank.scorers.reordered import Reordered
 from fullrank.scorers.scorer import Scorer, scorer_ids
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
+
+_ADVICE = " fr.as_scorer(model, item_ids=…) with the ids of the data ranks those last."
 
 
 class MissingIdsError(InputError):
@@ -77,8 +80,8 @@ def aligned(
     (array([[10.,  6., 14.]]), ['cake', 'tea', 'jam'])
     """
     has_users, has_items = scorer_ids(scorer)
-    by_user = _user_order(has_users, user_ids, users, scorer.n_users, name)
-    by_item = _item_order(has_items, item_ids, scorer.n_items, name)
+    by_user = _user_order(has_users, user_ids, users, scorer, name)
+    by_item = _item_order(has_items, item_ids, scorer, name)
     if by_user is None and by_item is None:
         return scorer
     other = _reordered(scorer, by_user and by_user.rows, by_item and by_item.rows)
@@ -102,10 +105,10 @@ def _reordered(scorer: Any, user_rows: Ints | None, item_rows: Ints | None) -> A
 
 
 def _user_order(
-    has: Ids | None, wanted: Ids | None, users: ArrayLike | None, n_rows: int | None, name: str
+    has: Ids | None, wanted: Ids | None, users: ArrayLike | None, scorer: Scorer, name: str
 ) -> Order | None:
     if has is None or wanted is None:
-        _check_numbered("user", has, wanted, n_rows, name)
+        _check_numbered("user", has, wanted, scorer, name)
         return None
     if _ids.same(has, wanted):
         return None
@@ -116,14 +119,15 @@ def _user_order(
     return Order(np.maximum(rows, 0), wanted)
 
 
-def _item_order(has: Ids | None, wanted: Ids | None, n_rows: int, name: str) -> Order | None:
+def _item_order(has: Ids | None, wanted: Ids | None, scorer: Scorer, name: str) -> Order | None:
     if has is None or wanted is None:
-        _check_numbered("item", has, wanted, n_rows, name)
+        _check_numbered("item", has, wanted, scorer, name)
         return None
     if _ids.same(has, wanted):
         return None
     rows = _found("item", wanted, has, name)
-    _check_known("item", wanted, rows, name)
+    takes_items = getattr(scorer, "takes_items", False)
+    _check_known("item", wanted, rows, name, _ADVICE if takes_items else "")
     further = np.ones(has.size, bool)
     further[rows] = False
     others = np.flatnonzero(further)
@@ -144,35 +148,38 @@ def _found(side: str, wanted: Ids, has: Ids, name: str) -> Ints:
     return _ids.find(f"{side}_ids", wanted, has).astype(np.int64)
 
 
-def _check_known(side: str, wanted: Ids, rows: Ints, name: str) -> None:
+def _check_known(side: str, wanted: Ids, rows: Ints, name: str, advice: str = "") -> None:
     missing = rows < 0
     if missing.any():
         which = "with targets " if side == "user" else ""
         raise InputError(
             f"`{name}` must know all {wanted.size:,} {side}s {which}of the data; "
             f"{int(missing.sum()):,} {'is' if missing.sum() == 1 else 'are'} not among its "
-            f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}."
+            f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}.{advice}"
         )
 
 
 def _check_numbered(
-    side: str, has: Ids | None, wanted: Ids | None, n_rows: int | None, name: str
+    side: str, has: Ids | None, wanted: Ids | None, scorer: Scorer, name: str
 ) -> None:
     """Where one side has no ids, those of the other are the row numbers, or nothing is known."""
+    n_rows = scorer.n_users if side == "user" else scorer.n_items
     if wanted is not None:
+        ids_advice = getattr(scorer, "ids_advice", CarriesIds.ids_advice)
+        rows_advice = getattr(scorer, "rows_advice", None) or ""
         if not _ids.are_rows(wanted):
             raise MissingIdsError(
                 f"`{name}` must carry {side}_ids, for the {side}s of the data are not numbered "
-                f"0 … {wanted.size - 1}: FactorScorer(…, {side}_ids=…).",
+                f"0 … {wanted.size - 1}: {ids_advice.format(side=side)}.",
                 side,
                 name,
             )
         if n_rows is not None and (
-            n_rows < wanted.size or (side == "item" and n_rows > wanted.size)
+            n_rows < wanted.size or ((side == "item" or rows_advice) and n_rows > wanted.size)
         ):
             raise InputError(
                 f"`{name}` must have a row for each of the {wanted.size:,} {side}s of the data; it "
-                f"has {n_rows:,}."
+                f"has {n_rows:,}.{rows_advice}"
             )
     elif has is not None and not _ids.are_rows(has):
         raise InputError(

@@ -23,6 +23,11 @@ class CarriesIds:
 
     user_ids: Ids | None = None
     item_ids: Ids | None = None
+    ids_advice = "FactorScorer(…, {side}_ids=…)"  # how such a scorer is given ids
+    rows_advice: str | None = (
+        None  # why there may be other rows than users; there must be as many where it is
+    )
+    takes_items = False  # whether `as_scorer` adds items that it lacks, which rank last
 
     def with_ids(self, user_ids: Ids | None, item_ids: Ids | None) -> Self:
         """The same scorer with these ids, which are known to be clean and of the right sizes."""

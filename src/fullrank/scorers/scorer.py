@@ -21,6 +21,8 @@ from fullrank.scorers.arguments import item_argument, user_argument
 from fullrank.scorers.callables import CallableScorer, shaped
 from fullrank.scorers.carried_ids import CarriesIds, agreed, ids_argument
 from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.foreign.common import with_items
+from fullrank.scorers.foreign.recognise import recognised
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.modules.module_calls import is_module
 from fullrank.scorers.offers import scorer_of
@@ -151,11 +153,14 @@ def as_scorer(
     ----------
     model : a scorer (returned as it is), a model with a `.scorer()` method, an array or memory map
         of scores (n_users, n_items), the path of an ``.npy`` file of them (opened as a memory
-        map), a PyTorch module, or a function `f(user_rows, item_rows=None)`
+        map), a PyTorch module, a function `f(user_rows, item_rows=None)`, or a fitted model of
+        implicit, Cornac, LensKit, LightFM or Surprise
     n_users : int, optional
     n_items : int, needed for functions, and for modules that do not say it
     user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`; a scorer that has ids must have these.
+        The id of each row, as in `FactorScorer`; a scorer that has ids must have these. A model of
+        another library that knows its ids takes further `item_ids`, which it cannot score: they
+        are candidates and rank last.
 
     Examples
     --------
@@ -175,6 +180,12 @@ def as_scorer(
         scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:
         scorer = _wrapped(model, n_items, n_users)
+    if (
+        items is not None
+        and getattr(scorer, "takes_items", False)
+        and scorer_ids(scorer)[1] is not None
+    ):
+        scorer, items, n_items = with_items(scorer, items), None, None
     for name, wanted, has in (
         ("n_items", n_items, scorer.n_items),
         ("n_users", n_users, scorer.n_users),
@@ -184,6 +195,11 @@ def as_scorer(
     if users is None and items is None:
         return scorer
     return _named(scorer, users, items)
+
+
+def _takes(scorer: Scorer) -> bool:
+    """Whether items that it lacks may be added: another library's model that knows its items."""
+    return getattr(scorer, "takes_items", False) and scorer_ids(scorer)[1] is not None
 
 
 def _named(scorer: Scorer, user_ids: Any, item_ids: Any) -> Scorer:
@@ -240,6 +256,9 @@ def nan_error(user_row: int, item_row: int) -> InputError:
 def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
     if isinstance(obj, CarriesIds) and isinstance(obj, Scorer):
         return obj
+    known = recognised(obj, n_users)
+    if known is not None:
+        return known  # type: ignore[no-any-return]
     offered = scorer_of(obj)
     if offered is not None:
         return offered  # type: ignore[no-any-return]

@@ -12,6 +12,7 @@ from typing import Any
 
 from fullrank.errors import InputError
 from fullrank.torch import exclusions
+from fullrank.torch.cuda_counts import counts_by_kernels, usable
 from fullrank.torch.excluded_tally import excluded_tally
 from fullrank.torch.library import torch
 from fullrank.torch.tally import tally
@@ -82,6 +83,8 @@ def count_block(scores: Any, target: Any, exclude: Any) -> BlockCounts:
     block, columns = _checked(scores, target)
     excluded = exclusions.parse(exclude, scores)
     shape, n_items = columns.shape, block.shape[-1]
+    if columns.numel() and usable(block):
+        return _shaped(target, *counts_by_kernels(block, columns, excluded))
     mask = excluded.mask
     if mask is not None and mask.ndim == 2:
         mask = mask[:, None]

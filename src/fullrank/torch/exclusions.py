@@ -64,6 +64,12 @@ def as_tensor(name: str, value: Any, device: Any) -> Any:
         return value.detach().to(device, non_blocking=True)
     try:
         array = np.asarray(value)
+        if (
+            not array.flags.writeable
+            or array.dtype.byteorder == ">"
+            or min(array.strides, default=0) < 0
+        ):
+            array = array.astype(array.dtype.newbyteorder("="))  # which torch cannot share
         return torch.as_tensor(array, device=device)
     except (TypeError, ValueError, RuntimeError):
         must = _FORMS if name == "exclude" else "a tensor"
@@ -167,3 +173,31 @@ def excluded_cells(exclusion: Exclusion, n_rows: int, n_items: int) -> Iterator[
         for start in range(0, rows.numel(), step):
             part = slice(start, start + step)
             yield Cells(rows[part], columns[part], keep[part], outside[part])
+
+
+@dataclass(frozen=True)
+class SortedCells:
+    """Excluded cells in ascending order, as kernels read them.
+
+    With a `width` they are columns, so many for each row from `first` on; else keys, which are
+    row · (n_items + 2) + column + 1. A column of -1 is padding, one of n_items lies outside.
+    """
+
+    cells: Any
+    width: int = 0
+    first: int = 0
+
+
+def sorted_cells(exclusion: Exclusion, n_rows: int, n_items: int) -> Iterator[SortedCells]:
+    """The excluded cells, in parts; rows that lie outside are the nearest one, and marked so."""
+    if exclusion.columns is not None:
+        width = exclusion.columns.shape[1]
+        each = max(1, max(CELLS, n_rows * n_items // _SHARE) // max(1, width))
+        for start in range(0, n_rows if width else 0, each):
+            columns = exclusion.columns[start : start + each].long()
+            yield SortedCells(columns.sort(1).values, width, start)
+    elif exclusion.pairs is not None and exclusion.pairs[0].numel():
+        rows, columns = exclusion.pairs
+        inside = (rows >= 0) & (rows < n_rows)
+        columns = torch.where(inside | (columns < 0), columns.clamp(-1, n_items), n_items)
+        yield SortedCells((rows.clamp(0, n_rows - 1) * (n_items + 2) + columns + 1).sort().values)

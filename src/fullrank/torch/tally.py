@@ -1,24 +1,20 @@
 """How often a score is higher than a target's, equal to it, a candidate's, or NaN.
 
-On CUDA one kernel reads every score once; compiled loops do on the processor. Elsewhere, and for
-blocks whose rows are not stored one score after the other, torch compares parts of the block.
+On the processor compiled loops read every score once. Elsewhere torch compares parts of the block,
+unless kernels count it (`cuda_counts`).
 """
 
 from __future__ import annotations
 
-import importlib.util
-import math
 from typing import Any
 
 import numpy as np
 
 from fullrank._lib import threads
-from fullrank._lib.device import current
 from fullrank.torch.library import torch
 
 CELLS = 1 << 20  # scores that torch compares together, unless the block is very large
 _SHARE = 1 << 9  # or one of so many
-BLOCK, UNROLL, STEPS = 1024, 4, 16  # of the CUDA kernel: scores of a tile, tiles, rounds
 FLOATS = (torch.float32, torch.float64)
 HALVES = {torch.float16: 0x7C00, torch.bfloat16: 0x7F80}  # the bits of inf
 THREADED = 1 << 20  # scores from which on threads pay
@@ -29,12 +25,8 @@ def tally(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
 
     What is equal to -inf is counted or not. Targets below 0 are not counted for.
     """
-    kind = block.dtype in FLOATS or block.dtype in HALVES
-    in_rows = block.stride(-1) == 1 or block.shape[-1] == 1
-    if block.device.type == "cpu" and kind:
+    if block.device.type == "cpu" and (block.dtype in FLOATS or block.dtype in HALVES):
         return by_loops(block, columns, mark, mask)
-    if block.device.type == "cuda" and kind and in_rows and importlib.util.find_spec("triton"):
-        return by_triton(block, columns, mark, mask)
     return by_torch(block, columns, mark, mask)
 
 
@@ -53,31 +45,6 @@ def by_torch(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
         for t in range(n_targets):
             found[..., t, 0] += (part > mark[..., t, None]).sum(-1)
             found[..., t, 1] += (part == mark[..., t, None]).sum(-1)
-    return found
-
-
-def by_triton(block: Any, columns: Any, mark: Any, mask: Any) -> Any:
-    """The tally by one pass of a kernel."""
-    import triton.language as tl
-
-    from fullrank.torch import cuda_kernels as kernels
-
-    found = torch.zeros((*columns.shape, 4), dtype=torch.int64, device=block.device)
-    n_items, size = block.shape[-1], BLOCK * UNROLL * STEPS
-    n_chunks = -(-(n_items + 15) // size)
-    if mask is not None and mask.stride(-1) != 1:
-        mask = mask.contiguous()
-    given = block if mask is None else mask.view(torch.uint8)
-    if block.dtype in HALVES:
-        mark = mark.float()
-    with current(torch, block.device):
-        kernels.tally_rows[(columns.numel() * n_chunks,)](
-            block, given, columns.contiguous(), mark.contiguous(), found, n_items,
-            block.shape[1], columns.shape[-1], n_chunks, block.stride(0), block.stride(1),
-            given.stride(0), given.stride(1), -math.inf, SIZE=size, BLOCK=BLOCK, UNROLL=UNROLL,
-            MASK=mask is not None, ALIKE=mask is not None and mask.stride() == block.stride(),
-            COMPUTE=tl.float64 if block.dtype == torch.float64 else tl.float32,
-        )  # fmt: skip
     return found
 
 

@@ -1,0 +1,174 @@
+"""RecBole's evaluation beside ours: the same trained model, the same ranks, the time of both.
+
+    python benchmarks/frameworks_recbole.py                  # BPR, LightGCN and SASRec, 5 rounds
+    python benchmarks/frameworks_recbole.py 1 BPR LightGCN   # rounds, and some of the models
+
+ml-latest-small, of which RecBole holds out each user's last two interactions. For each model a row
+with the ranks that differ from a count over RecBole's own scores, metrics as [ours, RecBole's], and
+the seconds of both, in turn: RecBole at its default `eval_batch_size` and at a large one.
+It needs RecBole 1.2.1 (tests/integrations/recbole.txt).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import logging
+import os
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet
+from _measure import in_turn, report
+
+from fullrank.integrations import recbole as ours
+
+EPOCHS = {"BPR": 5, "LightGCN": 2, "SASRec": 1}
+SEQUENTIAL = {"SASRec"}
+METRICS = ["Recall", "MRR", "NDCG", "Hit", "Precision", "MAP"]
+ROUNDING = 64 * 2.0**-24  # of a sum of 64 products in float32, relative to the largest
+LARGE = 1 << 24  # scores that RecBole holds at once
+DATA = Path(__file__).resolve().parents[1] / "data" / "ml-latest-small.parquet"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rounds", nargs="?", type=int, default=5)
+    parser.add_argument("models", nargs="*", help=f"of {', '.join(EPOCHS)}; or all")
+    asked = parser.parse_args()
+    sys.argv = sys.argv[:1]  # RecBole reads it too
+    if importlib.util.find_spec("recbole") is None:
+        print("recbole is not installed: left out.", file=sys.stderr)
+        return 0
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as folder, ours.compatible():
+        write_atomic(Path(folder, "ml"))
+        os.chdir(folder)  # where RecBole leaves its logs
+        rows = [row(folder, model, asked.rounds) for model in asked.models or EPOCHS]
+        os.chdir(DATA.parent)
+    report("frameworks_recbole", {"rows": rows})
+    return 0
+
+
+def write_atomic(folder: Path) -> None:
+    """The interactions as RecBole's atomic file, whose header has the type of each column."""
+    folder.mkdir()
+    table = pyarrow.parquet.read_table(DATA, columns=["user", "item", "timestamp"])
+    columns = np.stack([column.to_numpy() for column in table.columns], axis=1)
+    head = "user_id:token\titem_id:token\ttimestamp:float"
+    np.savetxt(folder / "ml.inter", columns, fmt="%d", delimiter="\t", header=head, comments="")
+
+
+def row(folder: str, model: str, rounds: int) -> dict[str, Any]:
+    import recbole
+    from recbole.data import create_dataset, data_preparation
+    from recbole.data.dataloader import FullSortEvalDataLoader
+    from recbole.utils import get_model, get_trainer, init_seed
+
+    config = settings(folder, model, METRICS)
+    init_seed(2026, reproducibility=True)
+    dataset = create_dataset(config)
+    train, _, test = data_preparation(config, dataset)
+    network = get_model(model)(config, train.dataset)
+    trainer = get_trainer(config["MODEL_TYPE"], model)(config, network)
+    trainer.fit(train, None, saved=False, show_progress=False)
+    wide = settings(folder, model, METRICS)
+    wide["eval_batch_size"] = LARGE
+    large = FullSortEvalDataLoader(wide, test._dataset, test._sampler)
+    other = get_trainer(config["MODEL_TYPE"], model)(settings(folder, model, ["GAUC"]), network)
+
+    theirs = trainer.evaluate(test, load_best_model=False)
+    theirs |= other.evaluate(large, load_best_model=False)
+    ranks = ours.rank(trainer, test)
+    found = ranks.metrics([*theirs][:-1]) | {"gauc": ranks.metrics("auc")["auc"]}
+    seconds = in_turn(
+        {
+            "ours": lambda: ours.rank(trainer, test).metrics([*theirs][:-1]),
+            "theirs": lambda: trainer.evaluate(test, load_best_model=False),
+            "large": lambda: trainer.evaluate(large, load_best_model=False),
+        },
+        rounds,
+    )
+    counted = counts(trainer, test)
+    users, items = ranks.user, ranks.item
+    assert users is not None
+    assert items is not None
+    mine = {
+        (str(user), str(item)): rank
+        for user, item, rank in zip(users, items, ranks.ranks, strict=True)
+    }
+    assert mine.keys() == counted.keys()
+    again = counts(trainer, large)
+    beyond = [key for key, (rank, close) in counted.items() if abs(mine[key] - rank) > close]
+    return {
+        "library": "recbole",
+        "version": recbole.__version__,
+        "model": model,
+        "users": ranks.n_users,
+        "items": int(dataset.item_num) - 1,
+        "targets": ranks.total_targets,
+        "ranks_differing": sum(mine[key] != rank for key, (rank, _) in counted.items()),
+        "ranks_differing_beyond_rounding": len(beyond),
+        "ranks_differing_between_its_batch_sizes": sum(
+            again[key][0] != rank for key, (rank, _) in counted.items()
+        ),
+        "metrics": {name: [round(found[name], 4), float(theirs[name])] for name in theirs},
+        "seconds_ours": round(seconds["ours"], 4),
+        "seconds_theirs": round(seconds["theirs"], 4),
+        "ratio": round(seconds["theirs"] / seconds["ours"], 1),
+        "seconds_theirs_large_batch": round(seconds["large"], 4),
+        "ratio_large_batch": round(seconds["large"] / seconds["ours"], 1),
+        "rounds": rounds,
+    }
+
+
+def settings(folder: str, model: str, metrics: list[str]) -> Any:
+    from recbole.config import Config
+
+    given: dict[str, Any] = {
+        "data_path": folder,
+        "checkpoint_dir": folder,
+        "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
+        "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "mode": "full"},
+        "metrics": metrics,
+        "topk": [10],
+        "valid_metric": "GAUC" if metrics == ["GAUC"] else "MRR@10",
+        "epochs": EPOCHS[model],
+        "gpu_id": "",
+        "show_progress": False,
+    }
+    if model in SEQUENTIAL:
+        # trained by cross-entropy; a short history, for the training is not what is measured
+        given |= {"train_neg_sample_args": None, "MAX_ITEM_LIST_LENGTH": 20}
+    return Config(model=model, dataset="ml", config_dict=given)
+
+
+def counts(trainer: Any, loader: Any) -> dict[tuple[str, str], tuple[float, int]]:
+    """The mean rank of each target among ties, by RecBole's own scores in its own batches.
+
+    And how many other items score so close to it that the rounding of float32 decides.
+    """
+    dataset, found = loader._dataset, {}
+    for batch in loader:
+        seen, scores, _, items = trainer._full_sort_batch_eval(batch)
+        scores = scores.detach().numpy()
+        assert scores.shape[0] == items.numel()  # one target for each user
+        own = np.take_along_axis(scores, items.numpy()[:, None], axis=1)
+        above, equal = (scores > own).sum(axis=1), (scores == own).sum(axis=1) - 1
+        size = np.abs(np.where(np.isfinite(scores), scores, 0.0)).max(axis=1, keepdims=True)
+        close = (np.abs(scores - own) <= ROUNDING * size).sum(axis=1) - 1
+        users = dataset.id2token(dataset.uid_field, seen[dataset.uid_field].numpy())
+        names = dataset.id2token(dataset.iid_field, items.numpy())
+        ranks = 1 + above + equal / 2
+        for user, item, rank, near in zip(users, names, ranks, close, strict=True):
+            found[str(user), str(item)] = float(rank), int(near)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
