@@ -24,6 +24,7 @@ QUICK = {
     "bounds": ["1"],
     "cli": ["1", "1"],
     "data": ["1", "100000"],
+    "ddp": ["--processes", "2", "--users", "101", "--items", "500"],
     "engines": ["--small", "--pairs", "1", "--users", "40000"],
     "estimators": ["1"],
     "faults": ["--runs", "2"],
@@ -34,6 +35,7 @@ QUICK = {
     "intervals": ["1"],
     "kernels": ["1"],
     "models": ["1", "item-knn"],
+    "module_blocks": ["1", "--users", "600"],
     "one_value": ["1", "--design", "adaptive"],
     "pruned": ["1", "iALS, 64", "random"],
     "ranking_exact": ["1", "factors"],
@@ -41,6 +43,7 @@ QUICK = {
     "ranking_sparse": ["1", "--small"],
     "report": ["--users", "200", "--items", "3300", "--rounds", "1"],
     "smoothed": ["1"],
+    "torch_counts": ["--rounds", "1", "--scale", "0.1"],
     "training": ["--simulated", "--rounds", "1"],
     "up_to_k": ["1", "ml-1m", "--epochs", "1"],
 }

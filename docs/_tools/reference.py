@@ -23,6 +23,7 @@ PACKAGES = {
     "losses": "Losses",
     "models": "Models",
     "evaluation": "Whole evaluations",
+    "torch": "Inside a training loop",
     "reporting": "Reports",
     "engines": "Where the work is done",
     "testing": "Contracts for models and estimators of your own",

@@ -11,7 +11,7 @@ from fullrank.ranking import sample_ranks
 from fullrank.ranking.cuda.sampled import device_data
 from fullrank.ranking.cuda.sampled import factors as sampled_factors
 from fullrank.scorers import FactorScorer, ItemItemScorer, ScoreArray
-from fullrank.scorers.torch_module import TorchScorer
+from fullrank.scorers.modules.torch_module import TorchScorer
 
 KEY = 2**63 + 12345
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, as_completed, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -58,8 +58,11 @@ def run(
     n_jobs: int | None = None,
     progress: Progress | None = None,
     sizes: Sequence[int] | None = None,
+    limited: bool = True,
 ) -> None:
     """Call `work` on every block; `work` writes its results into arrays it was built with.
+
+    BLAS has one thread, unless `limited` is False: of work that computes in threads of its own.
 
     `progress` is called as progress(done, total) in the calling thread, after each block; with
     `sizes` it counts those, else blocks. An error stops what has not started; that of the first
@@ -72,7 +75,7 @@ def run(
     threads = min(n_threads(n_jobs), max(len(blocks), 1))
     counts = [1] * len(blocks) if sizes is None else list(sizes)
     done, total = 0, sum(counts)
-    with one_blas_thread():
+    with one_blas_thread() if limited else nullcontext():
         if threads == 1:
             for block, count in zip(blocks, counts, strict=True):
                 work(block)

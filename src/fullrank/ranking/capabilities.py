@@ -7,12 +7,13 @@ at a class. A scorer that offers none of these is called for its `scores`.
 from __future__ import annotations
 
 from collections.abc import Collection
+from importlib.util import find_spec
 from typing import Any
 
 from fullrank.scorers.offers import offers
 
 # in this order; what each method returns has the arrays that the kernels of that name take
-CAPABILITIES = ("item_scores", "factors", "item_item", "torch_pairs")
+CAPABILITIES = ("item_scores", "factors", "item_item", "torch_pairs", "torch_blocks")
 
 
 def offer(scorer: Any, counted: Collection[str] = CAPABILITIES) -> tuple[str, Any]:
@@ -32,3 +33,11 @@ def offer(scorer: Any, counted: Collection[str] = CAPABILITIES) -> tuple[str, An
         if name in counted and offers(scorer, name):
             return name, getattr(scorer, name)()
     return "scores", scorer
+
+
+def gpu_of(scorer: Any) -> str | None:
+    """The GPU on which a scorer's blocks come out, where they can be counted; None elsewhere."""
+    if not offers(scorer, "torch_blocks") or find_spec("triton") is None:
+        return None
+    device = scorer.torch_blocks().device
+    return str(device) if device.type == "cuda" else None

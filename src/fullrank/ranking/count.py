@@ -14,7 +14,7 @@ from fullrank.ranking.capabilities import offer
 from fullrank.ranking.job import Job, exclusion_arrays
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.callables import shaped
-from fullrank.scorers.scorer import is_thread_safe, nan_error
+from fullrank.scorers.scorer import has_own_threads, is_thread_safe, nan_error
 
 Found = tuple[Counts, int | None]
 
@@ -57,6 +57,12 @@ def _module_there(job: Job, module: Any, torch: Any, device: Any) -> Found:
     from fullrank.ranking.cuda.modules import count_module
 
     return count_module(job, module, torch, device), None
+
+
+def _blocks_there(job: Job, scorer: Any, torch: Any, device: Any) -> Found:
+    from fullrank.ranking.cuda.module_blocks import count_blocks
+
+    return count_blocks(job, scorer, torch, device), None
 
 
 def _factors_here(job: Job, factors: Any) -> Counts:
@@ -103,6 +109,7 @@ _THERE: dict[str, Callable[[Job, Any, Any, Any], Found]] = {
     "factors": _factors_there,
     "item_item": _item_item_there,
     "torch_pairs": _module_there,
+    "torch_blocks": _blocks_there,
 }
 _HERE: dict[str, Callable[[Job, Any], Counts]] = {
     "item_scores": _item_scores_here,
@@ -149,12 +156,16 @@ def count_any(job: Job) -> Counts:
         if user >= 0:
             raise nan_error(int(user), int(item))
 
-    batches = job.batches(max(1, _CELLS // job.size))
+    busy = has_own_threads(job.scorer)
+    most = max(1, _CELLS // job.size)
+    batches = job.batches(getattr(job.scorer, "users_at_once", most) if busy else most)
+    alone = busy or (job.n_jobs is None and not is_thread_safe(job.scorer))
     threads.run(
         work,
         batches,
-        n_jobs=1 if job.n_jobs is None and not is_thread_safe(job.scorer) else job.n_jobs,
+        n_jobs=1 if alone else job.n_jobs,
         progress=job.progress,
         sizes=[batch.stop - batch.start for batch in batches],
+        limited=not busy,
     )
     return counts

@@ -16,6 +16,7 @@ from fullrank._lib.types import Ints
 from fullrank.data.targets import Targets, n_candidates
 from fullrank.designs.draws import seed_key
 from fullrank.errors import InputError
+from fullrank.ranking.capabilities import gpu_of
 from fullrank.ranking.count import count
 from fullrank.ranking.job import Job
 from fullrank.ranking.order import Order, make_order
@@ -90,7 +91,8 @@ def rank(
         their error bound. Other scorers are ranked exactly either way.
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
         Where scores are computed and counted. A GPU ranks factor models, item-item models and
-        PyTorch modules that are there already (extra `cuda`). Exact ranks are the same.
+        PyTorch modules that are there already (extra `cuda`). Exact ranks are the same. The blocks
+        of a `BlockScorer` are counted where its module is, unless "cpu" copies them to the host.
     operands : None, "tf32" or "bf16"
         The precision to which a GPU's tensor cores round factors. Exact ranks do not depend on it,
         and None lets the library choose: "tf32", which took at most a fifth longer than "bf16" on
@@ -152,6 +154,7 @@ def rank(
     limit = None if max_rank is None else checks.integer("max_rank", max_rank, low=1)
     asked = make_request(scorer, targets, exclude=exclude, items=items)
     clean = asked.targets
+    place = gpu_of(asked.scorer) if device is None else device
     job = Job(
         scorer=asked.scorer,
         targets=clean,
@@ -163,7 +166,7 @@ def rank(
         n_jobs=n_jobs,
         batch_size=None if batch_size is None else checks.integer("batch_size", batch_size, low=1),
         progress=reporter(progress, "exact ranks"),
-        device=str(device) if on_gpu(device) else None,
+        device=str(place) if on_gpu(place) else None,
         operands=OPERANDS[0] if operands is None else checks.choice("operands", operands, OPERANDS),
         policy=policy,
         max_rank=limit,

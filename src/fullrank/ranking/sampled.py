@@ -19,6 +19,7 @@ from fullrank.designs.draws import make_pools, seed_key
 from fullrank.designs.exact import Exact
 from fullrank.designs.given import Negatives, as_negatives, without_targets
 from fullrank.errors import InputError
+from fullrank.ranking.capabilities import gpu_of
 from fullrank.ranking.cpu.sampled_counts import TIES, Run, Setting, count_above, run_rounds
 from fullrank.ranking.request import make_request
 from fullrank.samples.sample import RankSample
@@ -121,7 +122,8 @@ def sample_ranks(
     asked = make_request(scorer, targets, exclude=exclude, items=items)
     setting = Setting(**vars(asked), ties=_ties(ties, wanted), weight=weight)
     report = reporter(progress, "sampled ranks")
-    run = Run(n_jobs=n_jobs, batch_size=batch_size, device=device, progress=report)
+    place = gpu_of(asked.scorer) if device is None else device
+    run = Run(n_jobs=n_jobs, batch_size=batch_size, device=place, progress=report)
     if negatives is not None:
         ids = {"user_ids": setting.user_ids, "item_ids": setting.item_ids}
         given = as_negatives(negatives, setting.targets, **ids)

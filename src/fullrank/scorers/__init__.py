@@ -9,13 +9,15 @@ from fullrank.scorers.factor_files import FactorFiles
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.item_scores import ItemScorer
+from fullrank.scorers.modules.torch_block import BlockScorer
+from fullrank.scorers.modules.torch_module import TorchScorer
 from fullrank.scorers.registry import SCORERS, register, unregister
 from fullrank.scorers.scorer import ScoreArray, Scorer, as_scorer
-from fullrank.scorers.torch_module import TorchScorer
 from fullrank.scorers.user_files import UserFactors, UserFile, write_users
 
 __all__ = [
     "SCORERS",
+    "BlockScorer",
     "CallableScorer",
     "FactorFiles",
     "FactorScorer",

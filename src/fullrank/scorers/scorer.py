@@ -24,6 +24,7 @@ from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.foreign.common import with_items
 from fullrank.scorers.foreign.recognise import recognised
 from fullrank.scorers.item_item import ItemItemScorer
+from fullrank.scorers.modules.module_calls import is_module
 from fullrank.scorers.offers import scorer_of
 from fullrank.scorers.reordered import Reordered
 
@@ -63,7 +64,8 @@ class Scorer(Protocol):
     against each user's own items (2-D). Higher is better; NaN is an error. One that says
     `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. One that says
     `whole_rows = True` takes as long for some items as for all: ranks up to K (`max_rank`) ask it
-    for all at once. Attributes
+    for all at once. One that says `own_threads = True` computes in threads of its own, as PyTorch
+    does, and is called by one at a time, for `users_at_once` users. Attributes
     `user_ids` and `item_ids`, where there are any, name its rows.
     """
 
@@ -172,17 +174,13 @@ def as_scorer(
     items = ids_argument("item_ids", item_ids, n_items)
     n_users = n_users if users is None else users.size
     n_items = n_items if items is None else items.size
-    if _is_module(model) and not isinstance(model, Scorer):
-        from fullrank.scorers.torch_module import torch_scorer
+    if is_module(model) and not isinstance(model, Scorer):
+        from fullrank.scorers.modules.torch_module import torch_scorer
 
         scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:
         scorer = _wrapped(model, n_items, n_users)
-    if (
-        items is not None
-        and getattr(scorer, "takes_items", False)
-        and scorer_ids(scorer)[1] is not None
-    ):
+    if items is not None and _takes_items(scorer):
         scorer, items, n_items = with_items(scorer, items), None, None
     for name, wanted, has in (
         ("n_items", n_items, scorer.n_items),
@@ -195,7 +193,7 @@ def as_scorer(
     return _named(scorer, users, items)
 
 
-def _takes(scorer: Scorer) -> bool:
+def _takes_items(scorer: Scorer) -> bool:
     """Whether items that it lacks may be added: another library's model that knows its items."""
     return getattr(scorer, "takes_items", False) and scorer_ids(scorer)[1] is not None
 
@@ -218,6 +216,11 @@ def scorer_ids(scorer: Scorer) -> tuple[Any, Any]:
         ids_argument("user_ids", users, scorer.n_users),
         ids_argument("item_ids", items, scorer.n_items),
     )
+
+
+def has_own_threads(scorer: Scorer) -> bool:
+    """Whether it computes in threads of its own, which then must not be limited to one."""
+    return getattr(scorer, "own_threads", False) is True
 
 
 def is_thread_safe(scorer: Scorer) -> bool:
@@ -283,10 +286,3 @@ def _memory_map(path: Any) -> Any:
         raise InputError(
             f"`scorer` must be an .npy file of numbers; {checks.printable(path)} is not."
         ) from error
-
-
-def _is_module(obj: Any) -> bool:
-    """Whether obj is a PyTorch module, without importing torch."""
-    return any(
-        c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
-    )

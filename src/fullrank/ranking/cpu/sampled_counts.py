@@ -20,7 +20,7 @@ from fullrank.designs.draws import Pools
 from fullrank.designs.rounds import Rounds
 from fullrank.ranking.capabilities import offer
 from fullrank.ranking.request import Request
-from fullrank.scorers.scorer import Scorer, is_thread_safe, nan_error, score_block
+from fullrank.scorers.scorer import Scorer, has_own_threads, is_thread_safe, nan_error, score_block
 
 TIES = {"best": 0, "worst": 1, "random": 2}  # the codes of sampled_kernels
 _COUNTED = ("factors", "item_item")  # what has a kernel of its own
@@ -118,13 +118,15 @@ def count_above(
         if user >= 0:
             raise nan_error(int(user), int(item))
 
-    n_jobs = 1 if run.n_jobs is None and not is_thread_safe(setting.scorer) else run.n_jobs
+    busy = has_own_threads(setting.scorer)
+    alone = busy or (run.n_jobs is None and not is_thread_safe(setting.scorer))
+    n_jobs = 1 if alone else run.n_jobs
     # a block of users reads the whole item-item matrix once: the larger, the better
     cells = _CELLS * 8 if offer(setting.scorer, _COUNTED)[0] == "item_item" else _CELLS
     most = max(1, cells // (width + int(np.diff(starts).max())))
     blocks = _blocks(users.size, most, n_jobs, run.batch_size)
     sizes = [block.stop - block.start for block in blocks]
-    _threads.run(work, blocks, n_jobs=n_jobs, progress=run.progress, sizes=sizes)
+    _threads.run(work, blocks, n_jobs=n_jobs, progress=run.progress, sizes=sizes, limited=not busy)
     return above, marks
 
 

@@ -20,8 +20,9 @@ from fullrank.ranking.cuda import modules
 from fullrank.ranking.cuda.streaming import to_device
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
+from fullrank.scorers.modules.module_calls import scoring
+from fullrank.scorers.modules.torch_module import TorchScorer
 from fullrank.scorers.scorer import nan_error
-from fullrank.scorers.torch_module import TorchScorer, scoring
 
 USERS = 1 << 17  # in a wave: a quarter of them fills a batch
 CELLS = 1 << 24  # scores held at once: 64 MB, and as much again while they are counted
@@ -115,7 +116,7 @@ class _OnDevice(Wave):
         out = torch.empty(n, dtype=torch.float32, device=self.device)
         for start in range(0, n, self.pairs):
             part = slice(start, min(start + self.pairs, n))
-            modules.score_pairs(self.module, users[part], items[part], out[part])
+            modules.fill_pairs(torch, self.module, users[part], items[part], out[part])
         return out
 
     def _send(self, array: Array) -> Any:

@@ -1,10 +1,11 @@
 """Exact ranks of PyTorch modules on a GPU: scores in blocks of users, counted where they are.
 
-The scores are what the module gives, as float32 (torch_scorer.py); they never leave the device.
+The scores are what the module gives, as float32 (torch_module.py); they never leave the device.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from itertools import chain
 from typing import Any
 
@@ -13,7 +14,8 @@ from fullrank.errors import InputError
 from fullrank.ranking.cuda.block_counts import Tally
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
-from fullrank.scorers.torch_module import TorchScorer, scoring
+from fullrank.scorers.modules.module_calls import scoring
+from fullrank.scorers.modules.torch_module import TorchScorer, score_pairs
 
 CELLS = 1 << 26  # scores held at once: 256 MB
 PAIRS = 1 << 20  # pairs given to a module at once, each with room for its activations:
@@ -42,25 +44,24 @@ def _scores(tally: Tally, module: Any, batch: slice, pairs: int) -> Any:
     for start in range(0, out.shape[0], pairs):
         stop = min(start + pairs, out.shape[0])
         flat = torch.arange(start, stop, device=device)
-        score_pairs(module, users[flat // width], tally.names[flat % width], out[start:stop])
+        pairs_of = users[flat // width], tally.names[flat % width]
+        fill_pairs(torch, module, *pairs_of, out[start:stop])
     return out.view(-1, width)
 
 
-def score_pairs(module: Any, users: Any, items: Any, out: Any) -> None:
+def fill_pairs(torch: Any, module: Any, users: Any, items: Any, out: Any) -> None:
     """Fill in the score of each pair."""
-    answer = module(users, items)
-    if answer.numel() != out.shape[0]:
-        raise InputError(
-            f"`module` must return one score for each pair; for {out.shape[0]} pairs it gave "
-            f"shape {tuple(answer.shape)}."
-        )
-    out[:] = answer.detach().reshape(-1)
+    out[:] = score_pairs(torch, module, users, items)
 
 
 def check_place(module: Any, device: Any) -> None:
     """A module works where its parameters are."""
-    places = {tensor.device for tensor in chain(module.parameters(), module.buffers())}
-    for place in places - {device}:
+    refuse_elsewhere({t.device for t in chain(module.parameters(), module.buffers())}, device)
+
+
+def refuse_elsewhere(places: Collection[Any], device: Any) -> None:
+    """Refuse a device other than where a module is."""
+    for place in {*places} - {device}:
         raise InputError(
             f'`device` must be where the module is, "{place}", not "{device}"; move the module '
             f'there: module.to("{device}").'

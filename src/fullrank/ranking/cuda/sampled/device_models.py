@@ -31,9 +31,9 @@ class Model(Protocol):
 def model_for(gpu: Gpu, scorer: Scorer) -> Model:
     """The scorer's form on the device."""
     from fullrank.ranking.cuda.sampled.factors import Factors
-    from fullrank.ranking.cuda.sampled.scored import ItemItem, Module
+    from fullrank.ranking.cuda.sampled.scored import Blocks, ItemItem, Module
 
-    has, offered = offer(scorer, ("factors", "item_item", "torch_pairs"))
+    has, offered = offer(scorer, ("factors", "item_item", "torch_pairs", "torch_blocks"))
     if has == "factors":
         return Factors(gpu, offered)
     if has == "item_item":
@@ -45,4 +45,6 @@ def model_for(gpu: Gpu, scorer: Scorer) -> Model:
         return ItemItem(gpu, offered)
     if has == "torch_pairs":
         return Module(gpu, offered)
+    if has == "torch_blocks":
+        return Blocks(gpu, offered)
     raise no_device(scorer)

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib.types import Ints
-from fullrank.errors import InputError
-from fullrank.ranking.cuda.modules import check_place
+from fullrank.ranking.cuda.modules import check_place, refuse_elsewhere
 from fullrank.ranking.cuda.sampled import kernel_arguments as shared
 from fullrank.ranking.cuda.sampled.device_data import BYTES, Gpu, Group, Level, draw
 from fullrank.scorers.item_item import ItemItemScorer
-from fullrank.scorers.torch_module import TorchScorer, scoring
+from fullrank.scorers.modules.module_calls import scoring
+from fullrank.scorers.modules.torch_block import BlockScorer
+from fullrank.scorers.modules.torch_module import TorchScorer, score_pairs
 
 _BLOCK = 32  # items that a program takes at a time
 _UNROLL = 4  # rows of an item-item matrix on their way together
@@ -71,7 +72,7 @@ class Module:
     """A PyTorch module on the device: draws, scores and counts stay there."""
 
     def __init__(self, gpu: Gpu, scorer: TorchScorer) -> None:
-        self.gpu, self.scorer = gpu, scorer
+        self.gpu, self.module = gpu, scorer.module
         check_place(scorer.module, gpu.device)
         self.users: Any = None
 
@@ -92,10 +93,7 @@ class Module:
         items = level.given
         if items is None:
             items = draw(self.gpu, group, level.rows, level.first, level.count)
-        there = items >= 0
-        row = torch.nonzero(there)[:, 0]
-        scores = torch.zeros(items.shape, dtype=torch.float32, device=self.gpu.device)
-        scores[there] = self._scores(self.users[level.rows[row]], items[there].long())
+        scores = self._drawn(level, items, items >= 0)
         # excluded or not: what a module gives must be numbers
         nan = torch.nonzero(torch.isnan(scores))
         if nan.shape[0]:
@@ -108,9 +106,17 @@ class Module:
         )  # fmt: skip
         return above, bad
 
+    def _drawn(self, level: Level, items: Any, there: Any) -> Any:
+        """The scores of what was drawn; 0 where nothing was."""
+        torch = self.gpu.torch
+        row = torch.nonzero(there)[:, 0]
+        scores = torch.zeros(items.shape, dtype=torch.float32, device=self.gpu.device)
+        scores[there] = self._scores(self.users[level.rows[row]], items[there].long())
+        return scores
+
     def _scores(self, users: Any, items: Any) -> Any:
         """The module's scores of pairs, in evaluation mode and without gradients; float32."""
-        module, torch = self.scorer.module, self.gpu.torch
+        module, torch = self.module, self.gpu.torch
         with scoring(torch, module):
             parts = [
                 self._answer(users[start : start + _PAIRS], items[start : start + _PAIRS])
@@ -119,10 +125,27 @@ class Module:
         return torch.cat(parts) if parts else users.float()
 
     def _answer(self, users: Any, items: Any) -> Any:
-        answer = self.scorer.module(users, items)
-        if answer.numel() != users.shape[0]:
-            raise InputError(
-                "`module` must return one score for each pair; for "
-                f"{users.shape[0]} pairs it gave shape {tuple(answer.shape)}."
-            )
-        return answer.detach().reshape(-1).float()
+        return score_pairs(self.gpu.torch, self.module, users, items).float()
+
+
+class Blocks(Module):
+    """A module that scores all items of a user at once: every level gathers from the block."""
+
+    def __init__(self, gpu: Gpu, scorer: BlockScorer) -> None:
+        self.gpu, self.scorer = gpu, scorer
+        refuse_elsewhere([scorer.device], gpu.device)
+        self.block: Any = None
+
+    def users_at_once(self, width: int) -> int:
+        return max(1, _CELLS // (width + 1 + self.scorer.n_items))
+
+    def start(self, users: Ints) -> None:
+        self.block = None  # the memory of the last one is needed
+        self.block = self.scorer.tensor_scores(users)
+
+    def marks(self, starts: Any, group_of: Any, targets: Any) -> Any:
+        return self.block[group_of, targets.long()].double()
+
+    def _drawn(self, level: Level, items: Any, there: Any) -> Any:
+        scores = self.block[level.rows[:, None], items.clamp(min=0).long()]
+        return self.gpu.torch.where(there, scores, 0.0)

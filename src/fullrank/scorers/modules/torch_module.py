@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from fullrank._lib import checks, extras
+from fullrank._lib import checks
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
 from fullrank.scorers.arguments import item_argument, user_argument
 from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 from fullrank.scorers.factors import FactorScorer
+from fullrank.scorers.modules import module_calls as calls
+from fullrank.scorers.modules.module_calls import load_torch, scoring
+from fullrank.scorers.modules.outputs import PAIRS_OR_BLOCK, pair_scores
+from fullrank.scorers.modules.torch_block import BlockScorer
 from fullrank.scorers.reordered import Reordered
 
 _PAIRS = 1 << 18  # pairs given to a module at once
@@ -22,15 +24,20 @@ _PAIRS = 1 << 18  # pairs given to a module at once
 
 def torch_scorer(
     module: Any, *, n_items: int | None = None, n_users: int | None = None
-) -> FactorScorer | TorchScorer:
-    """The scorer of a module: by its factors if it offers them, else by calling it on pairs.
+) -> FactorScorer | BlockScorer | TorchScorer:
+    """The scorer of a module: by its factors if it offers them, else by what `forward` takes.
 
     A module offers factors by a method `factors()` that returns (user_factors, item_factors), or
     by attributes `user_factors` and `item_factors`; tensors, parameters and embeddings will do.
-    Attributes `item_bias` and `user_bias` are used with them.
+    Attributes `item_bias` and `user_bias` are used with them. `forward(users)` returns a block of
+    scores with all items, and `forward(users, items)` a score for each pair.
     """
+    module = calls.unwrapped(module)
     offered = _factors(module)
     if offered is None:
+        calls.check_forward(module)
+        if calls.takes_users_alone(module):
+            return BlockScorer(module, n_items=n_items, n_users=n_users)
         return TorchScorer(module, n_items=n_items, n_users=n_users)
     return FactorScorer(
         *offered,
@@ -43,11 +50,11 @@ class TorchScorer(CarriesIds):
     """A PyTorch module called on pairs.
 
     `module(users, items)` gets two equally long tensors of row numbers and returns one score for
-    each pair.
+    each pair: a tensor of as many numbers, of any type and shape, alone or in a tuple or mapping.
 
     Parameters
     ----------
-    module : torch.nn.Module
+    module : torch.nn.Module, also compiled, scripted, or within DataParallel
         Used in evaluation mode and without gradients, on the device of its parameters; it is
         left in the mode it was in.
     n_items, n_users : int
@@ -65,16 +72,18 @@ class TorchScorer(CarriesIds):
         user_ids: ArrayLike | None = None,
         item_ids: ArrayLike | None = None,
     ) -> None:
-        self._torch = extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
-        n_items = getattr(module, "n_items", None) if n_items is None else n_items
-        n_users = getattr(module, "n_users", None) if n_users is None else n_users
+        load_torch()
+        module = calls.unwrapped(module)
+        n_items = calls.size_of(module, "n_items") if n_items is None else n_items
+        n_users = calls.size_of(module, "n_users") if n_users is None else n_users
         self.user_ids = ids_argument("user_ids", user_ids, n_users)
         self.item_ids = ids_argument("item_ids", item_ids, n_items)
         n_users = n_users if self.user_ids is None else self.user_ids.size
         n_items = n_items if self.item_ids is None else self.item_ids.size
         if n_items is None:
             raise InputError(
-                "`n_items` must be given for a module that has no attribute of that name."
+                "`n_items` must be given for a module of pairs that has no attribute of that name. "
+                + PAIRS_OR_BLOCK
             )
         self.module = module
         self.n_items = checks.integer("n_items", n_items, low=1)
@@ -88,26 +97,25 @@ class TorchScorer(CarriesIds):
             items = np.arange(self.n_items)
         items = np.broadcast_to(items, (users.size, items.shape[-1]))
         out = np.empty(items.shape, np.float32)
-        with scoring(self._torch, self.module):
-            self._fill(np.repeat(users, items.shape[1]), items, out.reshape(-1))
+        torch = load_torch()
+        with scoring(torch, self.module):
+            self._fill(torch, np.repeat(users, items.shape[1]), items, out.reshape(-1))
         return out
 
-    def _fill(self, users: NDArray[Any], items: NDArray[Any], out: NDArray[Any]) -> None:
-        torch = self._torch
-        device = next((p.device for p in self.module.parameters()), torch.device("cpu"))
+    def _fill(
+        self, torch: Any, users: NDArray[Any], items: NDArray[Any], out: NDArray[Any]
+    ) -> None:
+        device = calls.place_of([self.module]) or torch.device("cpu")
         for start in range(0, out.size, _PAIRS):
             pairs = slice(start, min(start + _PAIRS, out.size))
             row, column = np.divmod(np.arange(pairs.start, pairs.stop), items.shape[1])
-            answer = self.module(
+            answer = score_pairs(
+                torch,
+                self.module,
                 torch.from_numpy(users[pairs]).to(device),
                 torch.from_numpy(items[row, column].astype(np.int64)).to(device),
             )
-            if answer.numel() != pairs.stop - pairs.start:
-                raise InputError(
-                    "`module` must return one score for each pair; for "
-                    f"{pairs.stop - pairs.start} pairs it gave shape {tuple(answer.shape)}."
-                )
-            out[pairs] = answer.detach().reshape(-1).float().cpu().numpy()
+            out[pairs] = answer.float().cpu().numpy()
 
     def torch_pairs(self) -> TorchScorer:
         """What ranking on a GPU needs: this very scorer."""
@@ -143,8 +151,8 @@ class ReorderedModule(TorchScorer):
 
 def _reordered_module(scorer: TorchScorer, user_rows: Ints | None, item_rows: Ints | None) -> Any:
     """A module of pairs of other rows, with the tables of rows beside the parameters."""
-    torch = extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
-    device = next((p.device for p in scorer.module.parameters()), torch.device("cpu"))
+    torch = load_torch()
+    device = calls.place_of([scorer.module]) or torch.device("cpu")
 
     class Renumbered(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -162,20 +170,14 @@ def _reordered_module(scorer: TorchScorer, user_rows: Ints | None, item_rows: In
     return Renumbered()
 
 
-@contextmanager
-def scoring(torch: Any, module: Any) -> Iterator[None]:
-    """The module in evaluation mode and without gradients; every part gets its mode back.
-
-    Some parts may be in evaluation mode within one that is not.
-    """
-    modes = [(part, part.training) for part in module.modules()]
-    module.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        for part, training in modes:
-            part.training = training
+def score_pairs(torch: Any, module: Any, users: Any, items: Any) -> Any:
+    """What a module gives for pairs: a vector without gradients, of the module's type."""
+    n_pairs = users.shape[0]
+    output = calls.called(
+        module, (users, items), {}, said=f"{calls.name_of(module)}(users, items)",
+        hint=PAIRS_OR_BLOCK,
+    )  # fmt: skip
+    return pair_scores(torch, output, n_pairs)
 
 
 def _factors(module: Any) -> tuple[Any, Any] | None:

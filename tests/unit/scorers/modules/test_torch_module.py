@@ -58,7 +58,7 @@ def test_called_on_pairs_in_evaluation_mode(torch, pairs):
 
 
 def test_many_pairs_come_in_pieces(monkeypatch, pairs):
-    from fullrank.scorers import torch_module
+    from fullrank.scorers.modules import torch_module
 
     whole = as_scorer(pairs).scores(np.arange(6))
     monkeypatch.setattr(torch_module, "_PAIRS", 7)
@@ -88,6 +88,8 @@ def test_factors_are_used_by_attribute_and_by_method(torch):
 
 def test_refused(torch):
     with pytest.raises(InputError, match=r"`n_items`.*module"):
+        as_scorer(torch.nn.Bilinear(1, 1, 3))
+    with pytest.raises(InputError, match=r"\(2, n_items\); Identity\(users\).*\(2,\).*BlockScorer"):
         as_scorer(torch.nn.Identity())
     module = torch.nn.Bilinear(1, 1, 3)
     module.forward = lambda users, items: torch.zeros(len(users), 3)

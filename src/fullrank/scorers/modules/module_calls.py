@@ -1,0 +1,176 @@
+"""Calling modules as people write them: wrapped, compiled, scripted, or within a function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import chain
+from typing import Any
+
+from fullrank._lib import checks, extras
+from fullrank.errors import FullrankError, InputError
+
+_WRAPPERS = ("DataParallel", "DistributedDataParallel")
+_NAMES = {
+    "n_items": ("n_items", "num_items", "item_num"),
+    "n_users": ("n_users", "num_users", "user_num"),
+}
+
+
+def load_torch() -> Any:
+    """PyTorch, or the sentence that says how to install it."""
+    return extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
+
+
+def is_module(obj: Any) -> bool:
+    """Whether obj is a PyTorch module, without importing torch."""
+    return any(
+        c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
+    )
+
+
+def unwrapped(module: Any) -> Any:
+    """The module within those that share it out to several devices or processes."""
+    while type(module).__name__ in _WRAPPERS and is_module(module):
+        module = module.module
+    return module
+
+
+def size_of(module: Any, name: str) -> Any:
+    """`n_items` or `n_users` by the attribute that says it, under one of the usual names."""
+    for one in _NAMES[name]:
+        found = getattr(module, one, None)
+        if found is not None and not callable(found):
+            return found
+    return None
+
+
+def takes_users_alone(module: Any) -> bool:
+    """Whether `forward` has one required argument: users, or what is known of them.
+
+    A second argument that is called after items makes it a module of pairs, required or not.
+    """
+    arguments = _arguments(getattr(module, "_orig_mod", module))
+    if arguments is None:
+        return False
+    required = [name for name, default in arguments if not default]
+    if len(arguments) == 1:
+        return True
+    return len(required) == 1 and "item" not in arguments[1][0].lower()
+
+
+def check_forward(module: Any) -> None:
+    """Refuse a module that has only been given steps of training, as Lightning's may."""
+    own = getattr(module, "_orig_mod", module)
+    name = getattr(getattr(own, "forward", None), "__qualname__", "")
+    if name in ("_forward_unimplemented", "LightningModule.forward"):
+        raise InputError(
+            f"`module` must have a forward, which {type(own).__name__} has not; give the function "
+            "that returns (batch, n_items) scores: BlockScorer(model.predict, inputs=…)."
+        )
+
+
+def _arguments(module: Any) -> list[tuple[str, bool]] | None:
+    """The positional arguments of `forward`, and whether each has a default; None if unknown."""
+    try:
+        parameters = list(inspect.signature(module.forward).parameters.values())
+    except (TypeError, ValueError):
+        schema = getattr(module.forward, "schema", None)  # of a traced module
+        if schema is None:
+            return None
+        return [(one.name, bool(one.has_default_value())) for one in schema.arguments[1:]]
+    if any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return None
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [(p.name, p.default is not p.empty) for p in parameters if p.kind in positional]
+
+
+def modules_in(function: Any) -> list[Any]:
+    """The module itself, or those that a function is bound to, closes over or names."""
+    if is_module(function):
+        return [function]
+    while isinstance(function, functools.partial):
+        function = function.func
+    owner = getattr(function, "__self__", None)
+    near = [owner]
+    for obj in (owner, function):
+        near += getattr(obj, "__dict__", {}).values()
+    own = getattr(function, "__func__", vars(type(function)).get("__call__"))
+    for one in (function, own):
+        if inspect.isfunction(one):
+            with suppress(ValueError):  # of a name that has no value yet
+                seen = inspect.getclosurevars(one)
+                near += [*seen.nonlocals.values(), *seen.globals.values()]
+    found = {id(one): one for one in near if is_module(one)}
+    return list(found.values())
+
+
+def place_of(modules: Sequence[Any]) -> Any:
+    """The device of the first parameter or buffer; None where there is none."""
+    tensors = chain.from_iterable(chain(one.parameters(), one.buffers()) for one in modules)
+    return next((tensor.device for tensor in tensors), None)
+
+
+@contextmanager
+def scoring(torch: Any, *modules: Any) -> Iterator[None]:
+    """The modules in evaluation mode and without gradients; every part gets its mode back.
+
+    Some parts may be in evaluation mode within one that is not.
+    """
+    with ExitStack() as stack:
+        for module in modules:
+            stack.callback(_restore, [(part, part.training) for part in module.modules()])
+            module.eval()
+        with torch.no_grad():
+            yield
+
+
+def _restore(modes: Sequence[tuple[Any, bool]]) -> None:
+    for part, training in modes:
+        part.training = training
+
+
+def called(
+    function: Callable[..., Any],
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+    *,
+    said: str,
+    hint: str,
+) -> Any:
+    """What a module returns; an error of its own becomes the cause of one in a sentence."""
+    try:
+        return function(*arguments, **named)
+    except FullrankError:
+        raise
+    except Exception as error:
+        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+            hint = "Give fewer users at once: `batch_size`."
+        raise InputError(
+            f"`module` must score what it is given; {said} raised {type(error).__name__}: "
+            f"{checks.because(error)}. {hint}"
+        ) from error
+
+
+def name_of(function: Any) -> str:
+    """What errors call a module or a function."""
+    own = getattr(function, "_orig_mod", function)
+    return str(getattr(own, "original_name", None) or getattr(own, "__name__", type(own).__name__))
+
+
+def kind_of(torch: Any, modules: Sequence[Any]) -> Any:
+    """The type of the first parameter or buffer of floats; float32 where there is none."""
+    tensors = chain.from_iterable(chain(one.parameters(), one.buffers()) for one in modules)
+    return next((one.dtype for one in tensors if one.is_floating_point()), torch.float32)
+
+
+def numbers_in(output: Any) -> int:
+    """How many numbers the tensors of an output hold."""
+    if checks.is_tensor(output):
+        return int(output.numel())
+    values = output.values() if isinstance(output, Mapping) else output
+    if isinstance(values, tuple | list) or isinstance(output, Mapping):
+        return sum(numbers_in(one) for one in values if checks.is_tensor(one))
+    return int(getattr(output, "size", 0)) if hasattr(output, "dtype") else 0

@@ -1,0 +1,153 @@
+"""Counts of a block of scores: what decides the ranks of its targets.
+
+The block is read once and not copied. How often a score is higher than the target's, equal to it,
+a candidate's or NaN is counted over all columns (`tally`), and what was excluded by column is taken
+off again, from the few scores concerned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from fullrank.errors import InputError
+from fullrank.torch import exclusions
+from fullrank.torch.cuda_counts import counts_by_kernels, usable
+from fullrank.torch.excluded_tally import excluded_tally
+from fullrank.torch.library import torch
+from fullrank.torch.tally import tally
+
+NAN, OUTSIDE = -1, -2  # the counts of a row that cannot be counted
+
+
+@dataclass(frozen=True)
+class BlockCounts:
+    """The counts of a block's targets; `mark` is a target's own score.
+
+    `hidden` tells which targets were excluded themselves.
+    """
+
+    counts: Any
+    mark: Any
+    hidden: Any
+
+
+def counts(scores: Any, target: Any, *, exclude: Any = None) -> Any:
+    """Count the candidates above each target, those of equal score, and all of them.
+
+    Ranks and every metric follow from these three numbers: with the tie policy "mean" the rank is
+    1 + above + equal/2. Nothing is sorted, the block is read once, and the result is on its device.
+
+    Parameters
+    ----------
+    scores : tensor (B, N) or (B, L, N) of any float type
+        The scores of N items, for B users or for L positions of B sequences. Gradients are
+        ignored. An item whose score is -inf is not a candidate. NaN is an error, see below.
+    target : tensor of whole numbers (B,), (B, T) or, for scores (B, L, N), (B, L)
+        The column of each target. Negative numbers are padding.
+    exclude : optional
+        Items that are not candidates, such as those of training: a mask of the scores' shape (True
+        excludes); columns, in a tensor (B, any) padded by negative numbers; a pair (rows, columns)
+        of vectors; or a list of B sequences of columns. Repeats are harmless. A target that is
+        excluded remains a candidate for itself.
+
+    Returns
+    -------
+    int64 tensor of the target's shape and one more axis of 3: above, equal, candidates
+        `above` candidates have a higher score; `equal` have the same score, the target itself not
+        counted; `candidates` includes the target. The other targets of a row count like any item.
+        All three are 0 for padding. A target of score -inf ranks last.
+
+    Notes
+    -----
+    Values are not checked, because a GPU would have to be waited for. All three numbers are -1 if a
+    candidate's score is NaN, and -2 if the target or an excluded column is N or more. What reads
+    counts in fullrank raises in these cases.
+
+    On CUDA one Triton kernel reads the block; without Triton, and on other devices, torch compares
+    parts of it. Memory beyond the block is less than a hundredth of it.
+
+    Examples
+    --------
+    >>> import torch
+    >>> scores = torch.tensor([[0.9, 0.1, 0.5, 0.3], [0.2, 0.2, 0.8, 0.0]])
+    >>> counts(scores, torch.tensor([2, 0]), exclude=torch.tensor([[0], [-1]]))
+    tensor([[0, 0, 3],
+            [1, 1, 4]])
+    """
+    return count_block(scores, target, exclude).counts
+
+
+def count_block(scores: Any, target: Any, exclude: Any) -> BlockCounts:
+    """The counts of a block, with the targets' scores and whether they were excluded."""
+    block, columns = _checked(scores, target)
+    excluded = exclusions.parse(exclude, scores)
+    shape, n_items = columns.shape, block.shape[-1]
+    if columns.numel() and usable(block):
+        return _shaped(target, *counts_by_kernels(block, columns, excluded))
+    mask = excluded.mask
+    if mask is not None and mask.ndim == 2:
+        mask = mask[:, None]
+    if not columns.numel():
+        empty = columns.new_zeros(columns.shape, dtype=torch.int64)
+        return _shaped(target, empty[..., None].expand(*shape, 3), block.new_zeros(shape), empty)
+    inside = columns.clamp(0, n_items - 1)
+    mark = block.gather(-1, inside)
+    lowest, missing = mark == -torch.inf, mark.isnan()
+    hidden = torch.zeros_like(lowest) if mask is None else mask.gather(-1, inside)
+    above, equal, total, nan = tally(block, columns, mark, mask).unbind(-1)
+    # without the target itself
+    equal = equal - (~hidden & ~missing).long()
+    total = total - (~hidden & ~missing & ~lowest).long()
+    nan = nan - (~hidden & missing).long()
+    outside = columns >= n_items
+    if mask is None and exclude is not None:
+        taken = excluded_tally(excluded, block, inside, mark)
+        above, equal, total, nan = (a - b for a, b in zip(
+            (above, equal, total, nan), taken.unbind(-1)[:4], strict=True))  # fmt: skip
+        hidden = taken[..., 4] > 0
+        outside = outside | (taken[..., 5] > 0)
+    found = torch.stack((above, torch.where(lowest, 0, equal), total + 1), -1)
+    found = torch.where(((nan > 0) | missing)[..., None], NAN, found)
+    found = torch.where(outside[..., None], OUTSIDE, found)
+    found = torch.where((columns < 0)[..., None], 0, found)
+    return _shaped(target, found, mark, hidden)
+
+
+def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
+    """Scores as (B, L, N) and targets as (B, L, T); neither is copied."""
+    if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
+        kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
+        raise InputError(f"`scores` must be a tensor of a float type, not {kind}.")
+    if scores.layout != torch.strided or scores.ndim not in (2, 3) or not scores.shape[-1]:
+        raise InputError(
+            "`scores` must be a dense tensor (rows, items) or (rows, positions, items) with at "
+            f"least one item, not {tuple(scores.shape)}."
+        )
+    columns = exclusions.as_tensor("target", target, scores.device)
+    if columns.is_floating_point() or columns.is_complex() or columns.dtype == torch.bool:
+        raise InputError(
+            f"`target` must hold whole numbers, columns of `scores`; not {columns.dtype}."
+        )
+    if scores.ndim == 3:
+        wanted, fits = "(rows, positions)", columns.shape == scores.shape[:2]
+    else:
+        wanted = "(rows,) or (rows, targets)"
+        fits = columns.ndim in (1, 2) and len(columns) == len(scores)
+    if not fits:
+        raise InputError(
+            f"`target` must have shape {wanted} for scores of shape {tuple(scores.shape)}, not "
+            f"{tuple(columns.shape)}."
+        )
+    block = scores.detach()
+    if block.element_size() == 1:  # floats of 8 bits are stored, not compared; float16 has them all
+        block = block.half()
+    columns = columns.long()
+    if scores.ndim == 3:
+        return block, columns[..., None]
+    return block[:, None], columns[:, None, None] if columns.ndim == 1 else columns[:, None]
+
+
+def _shaped(target: Any, found: Any, mark: Any, hidden: Any) -> BlockCounts:
+    shape = tuple(exclusions.as_tensor("target", target, found.device).shape)
+    return BlockCounts(found.reshape(*shape, 3), mark.reshape(shape), hidden.reshape(shape).bool())

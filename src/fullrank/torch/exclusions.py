@@ -1,0 +1,197 @@
+"""The argument `exclude`: which items of a block of scores are left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fullrank._lib import checks
+from fullrank.errors import InputError
+from fullrank.torch.library import torch
+
+CELLS = 1 << 18  # excluded columns that are looked at together, unless the block is very large
+_SHARE = 1 << 13  # or one of so many scores of the block
+_FORMS = (
+    "a mask of the scores' shape, a tensor of columns with one row for each row of scores, a pair "
+    "(rows, columns) or a list of one sequence for each row"
+)
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Items that are not candidates: a mask of all scores, columns by row, or rows and columns.
+
+    A row of `columns` is padded by negative numbers.
+    """
+
+    mask: Any = None
+    columns: Any = None
+    pairs: tuple[Any, Any] | None = None
+
+
+def parse(exclude: Any, scores: Any) -> Exclusion:
+    """The exclusion on the scores' device; its shape and type are checked, not its values."""
+    if exclude is None:
+        return Exclusion()
+    leading = tuple(scores.shape[:-1])
+    if isinstance(exclude, tuple):
+        return Exclusion(pairs=_pairs(exclude, scores))
+    if isinstance(exclude, list):
+        return Exclusion(pairs=_listed(exclude, scores))
+    given = as_tensor("exclude", exclude, scores.device)
+    if given.dtype == torch.bool:
+        if given.shape != scores.shape:
+            raise InputError(
+                f"`exclude` must be a mask of the scores' shape {tuple(scores.shape)}, not "
+                f"{tuple(given.shape)}."
+            )
+        return Exclusion(mask=given)
+    _check_whole(given)
+    if given.ndim != scores.ndim or tuple(given.shape[:-1]) != leading:
+        shape = ", ".join(map(str, (*leading, "any")))
+        raise InputError(
+            f"`exclude` must hold columns in shape ({shape}), not {tuple(given.shape)}."
+        )
+    return Exclusion(columns=given.flatten(0, -2))
+
+
+def as_tensor(name: str, value: Any, device: Any) -> Any:
+    """A tensor on a device, of a tensor or of whatever numpy makes an array of."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().to(device, non_blocking=True)
+    try:
+        array = np.asarray(value)
+        return torch.as_tensor(array, device=device)
+    except (TypeError, ValueError, RuntimeError):
+        must = _FORMS if name == "exclude" else "a tensor"
+        raise InputError(f"`{name}` must be {must}, not {checks.shown(value)}.") from None
+
+
+def _check_whole(given: Any) -> None:
+    if given.is_floating_point() or given.is_complex() or given.dtype == torch.bool:
+        raise InputError(f"`exclude` must be {_FORMS}; this one holds {given.dtype}.")
+
+
+def _pairs(exclude: Any, scores: Any) -> tuple[Any, Any]:
+    if len(exclude) != 2 or scores.ndim != 2:
+        raise InputError(
+            f"`exclude` must be {_FORMS}, not a tuple of {len(exclude)} for scores of "
+            f"{scores.ndim} dimensions."
+        )
+    rows, columns = (as_tensor("exclude", one, scores.device) for one in exclude)
+    for one in (rows, columns):
+        if one.numel():  # what is empty has no type of its own
+            _check_whole(one)
+    if rows.ndim != 1 or rows.shape != columns.shape:
+        raise InputError(
+            "`exclude` must be a pair of equally long vectors (rows, columns), not of shapes "
+            f"{tuple(rows.shape)} and {tuple(columns.shape)}."
+        )
+    return rows.long(), columns.long()
+
+
+def _listed(exclude: list[Any], scores: Any) -> tuple[Any, Any]:
+    if scores.ndim != 2 or len(exclude) != scores.shape[0]:
+        raise InputError(
+            f"`exclude` must have one sequence of columns for each of {scores.shape[0]} rows, not "
+            f"{len(exclude)}."
+        )
+    each = [checks.numpy_of("exclude", list(one) if isinstance(one, set) else one)
+            for one in exclude]  # fmt: skip
+    for one in each:
+        if one.ndim != 1 or (one.size and one.dtype.kind not in "iu"):
+            raise InputError(
+                "`exclude` must have a sequence of columns for each row; one is "
+                f"{one.dtype} of shape {one.shape}."
+            )
+    sizes = [one.size for one in each]
+    columns = np.concatenate([one.astype(np.int64) for one in each] or [np.empty(0, np.int64)])
+    rows = np.repeat(np.arange(len(each)), sizes)
+    return torch.from_numpy(rows).to(scores.device), torch.from_numpy(columns).to(scores.device)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Excluded cells, by rows (r, 1) and columns (r, any), or by vectors in the order of the rows.
+
+    `keep` tells which of them count, each cell once, and `outside` which lie outside of the block.
+    Columns that do not count are 0. `first` is the first of rows (r, 1).
+    """
+
+    rows: Any
+    columns: Any
+    keep: Any
+    outside: Any
+    first: int = 0
+
+    def add(self, true: Any, found: Any) -> None:
+        """Add to found[row, t] how many cells of the row are `true` for its target t."""
+        if self.rows.ndim == 2:
+            found[self.first : self.first + self.rows.shape[0]] += true.sum(1)
+            return
+        sums = torch.nn.functional.pad(true.cumsum(0), (0, 0, 1, 0))
+        each = torch.arange(found.shape[0] + 1, device=found.device)
+        ends = torch.searchsorted(self.rows, each)
+        found += sums[ends[1:]] - sums[ends[:-1]]
+
+
+def excluded_cells(exclusion: Exclusion, n_rows: int, n_items: int) -> Iterator[Cells]:
+    """The excluded cells, in parts; rows that lie outside are given as the nearest one."""
+    step = max(CELLS, n_rows * n_items // _SHARE)
+    if exclusion.columns is not None:
+        width = exclusion.columns.shape[1]
+        each = max(1, step // max(1, width))
+        for start in range(0, n_rows if width else 0, each):
+            columns = exclusion.columns[start : start + each].long().sort(1).values
+            rows = torch.arange(start, start + columns.shape[0], device=columns.device)
+            repeat = torch.zeros_like(columns, dtype=torch.bool)
+            repeat[:, 1:] = columns[:, 1:] == columns[:, :-1]
+            outside = columns >= n_items
+            keep = (columns >= 0) & ~outside & ~repeat
+            yield Cells(rows[:, None], torch.where(keep, columns, 0), keep, outside, start)
+    elif exclusion.pairs is not None and exclusion.pairs[0].numel():
+        rows, columns = exclusion.pairs
+        inside = (rows >= 0) & (rows < n_rows)
+        rows, columns = rows.clamp(0, n_rows - 1), columns.clamp(-1, n_items)
+        key, order = (rows * (n_items + 2) + columns + 1).sort()
+        rows = torch.div(key, n_items + 2, rounding_mode="floor")
+        columns, inside = key - rows * (n_items + 2) - 1, inside[order]
+        new = torch.ones_like(inside)
+        new[1:] = key[1:] != key[:-1]
+        outside = (columns >= n_items) | (~inside & (columns >= 0))
+        keep = (columns >= 0) & ~outside & new
+        columns = torch.where(keep, columns, 0)
+        for start in range(0, rows.numel(), step):
+            part = slice(start, start + step)
+            yield Cells(rows[part], columns[part], keep[part], outside[part])
+
+
+@dataclass(frozen=True)
+class SortedCells:
+    """Excluded cells in ascending order, as kernels read them.
+
+    With a `width` they are columns, so many for each row from `first` on; else keys, which are
+    row · (n_items + 2) + column + 1. A column of -1 is padding, one of n_items lies outside.
+    """
+
+    cells: Any
+    width: int = 0
+    first: int = 0
+
+
+def sorted_cells(exclusion: Exclusion, n_rows: int, n_items: int) -> Iterator[SortedCells]:
+    """The excluded cells, in parts; rows that lie outside are the nearest one, and marked so."""
+    if exclusion.columns is not None:
+        width = exclusion.columns.shape[1]
+        each = max(1, max(CELLS, n_rows * n_items // _SHARE) // max(1, width))
+        for start in range(0, n_rows if width else 0, each):
+            columns = exclusion.columns[start : start + each].long()
+            yield SortedCells(columns.sort(1).values, width, start)
+    elif exclusion.pairs is not None and exclusion.pairs[0].numel():
+        rows, columns = exclusion.pairs
+        inside = (rows >= 0) & (rows < n_rows)
+        columns = torch.where(inside | (columns < 0), columns.clamp(-1, n_items), n_items)
+        yield SortedCells((rows.clamp(0, n_rows - 1) * (n_items + 2) + columns + 1).sort().values)

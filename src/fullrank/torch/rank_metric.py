@@ -1,0 +1,221 @@
+"""Ranks inside a training loop, over batches and processes: `RankMetric`."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterable
+from contextlib import nullcontext
+from typing import Any, ClassVar
+
+from fullrank._lib import checks, extras
+from fullrank.designs import Design, Exact
+from fullrank.errors import InputError
+from fullrank.metrics import DEFAULT, Metric, parse_all
+from fullrank.samples import ExactRanks, RankSample
+from fullrank.torch import rows
+from fullrank.torch.library import torch
+from fullrank.torch.local_metric import LocalMetric, processes
+
+POLICIES = ("mean", "best", "worst")
+
+
+def _base() -> Any:
+    if importlib.util.find_spec("torchmetrics") is None:
+        return LocalMetric
+    return extras.load("torchmetrics", extra="torch", purpose="`RankMetric`").Metric
+
+
+class RankMetric(_base()):  # type: ignore[misc]
+    """Exact ranks, and metrics of them, of the scores that a training loop makes.
+
+    Each `update` counts a block of scores where it is (`counts`) and keeps seven whole numbers per
+    target. The result is that of `fullrank.rank` on the same scores, whatever the batches, and
+    whatever the number of processes: rows of all processes are gathered, and targets that a
+    sampler repeated to fill up its shards are dropped. It is a ``torchmetrics.Metric`` where
+    torchmetrics is installed, and has the same methods where it is not.
+
+    Parameters
+    ----------
+    metrics : str, Metric or several, default "recall@10, ndcg@10"
+        What `compute` returns, such as ``"recall@10, ndcg@10"``.
+    ties : {"mean", "best", "worst"}
+        How to rank a target among candidates of exactly its score.
+    n_items : int, optional
+        The number of items N. Needed for sampled candidates; otherwise checked, where it is given.
+    design : str or Design, default "exact"
+        "exact": blocks have a column for each item. ``"sampled:100"``: blocks have a column for
+        each of 100 candidates, of which the target is one; `compute` then estimates the metrics
+        of the full catalogue (`fullrank.estimate`).
+    **settings : of ``torchmetrics.Metric``, such as `process_group` and `sync_on_compute`
+
+    Examples
+    --------
+    >>> import torch
+    >>> from fullrank.torch import RankMetric
+    >>> metric = RankMetric("recall@1, ndcg@10")
+    >>> scores = torch.tensor([[0.9, 0.1, 0.5, 0.3], [0.2, 0.2, 0.8, 0.0]])
+    >>> metric.update(scores, torch.tensor([2, 2]), user=torch.tensor([17, 4]))
+    >>> metric.compute()
+    {'recall@1': 0.5, 'ndcg@10': 0.8154648767857288}
+    >>> metric.exact().user, metric.exact().ranks
+    (array([ 4, 17]), array([1., 2.]))
+    """
+
+    is_differentiable: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool | None] = None
+    full_state_update: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        metrics: str | Metric | Iterable[str | Metric] = DEFAULT,
+        *,
+        ties: str = "mean",
+        n_items: int | None = None,
+        design: str | Design = "exact",
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings)
+        self.metrics = parse_all(metrics)
+        self.ties = checks.choice("ties", ties, POLICIES)
+        self.n_items = None if n_items is None else checks.integer("n_items", n_items, low=1)
+        drawn = Design.of(design)
+        if drawn.adaptive or (isinstance(drawn, Exact) and drawn.max_rank is not None):
+            raise InputError(
+                '`design` must be "exact" or draw a fixed number of candidates, such as '
+                f'"sampled:100"; it is {str(design)!r}.'
+            )
+        self.design = None if isinstance(drawn, Exact) else drawn
+        if self.design is not None and self.n_items is None:
+            raise InputError(
+                "`n_items` must be given for sampled candidates: the catalogue's size."
+            )
+        self._n_lists = 0  # numbers for lists of scores without a user
+        self.rows: Any
+        self.add_state("rows", default=[], dist_reduce_fx="cat")
+
+    def update(
+        self, scores: Any, target: Any, user: Any = None, *, exclude: Any = None, item: Any = None
+    ) -> None:
+        """Count the targets of a block of scores.
+
+        Parameters
+        ----------
+        scores, target, exclude : see `counts`
+        user : whole numbers (B,), optional
+            The list of scores that each row is; (B, L) for scores (B, L, N). Rows of the same user
+            are targets of the same list of scores, in one update or several; different lists need
+            different numbers. By default each row is a user of its own, which several processes
+            cannot have: they would not know what a sampler repeated.
+        item : whole numbers of the target's shape, optional
+            Ids of the targets, where columns are not items, as in blocks of sampled candidates.
+        """
+        if user is None and self.sync_on_compute and processes(self.process_group):
+            raise InputError(
+                "`user` must be given where several processes evaluate: samplers repeat rows to "
+                "fill up their shards, and repeats are dropped by user and item."
+            )
+        found = rows.make_rows(scores, target, user, exclude, item, numbered_from=self._n_lists)
+        self._check_block(scores, target)
+        if user is None:
+            self._n_lists += scores.shape[:-1].numel()
+        if found.device.type == "cpu":  # elsewhere the device would have to be waited for
+            rows.check_counted(found.numpy())
+            found = found[found[:, rows.CANDIDATES] != 0]
+        self.rows.append(found)
+
+    def _check_block(self, scores: Any, target: Any) -> None:
+        width = scores.shape[-1]
+        if self.design is None:
+            if self.n_items not in (None, width):
+                raise InputError(
+                    f"`scores` must have a column for each of {self.n_items} items, not {width}. "
+                    'Sampled candidates need a design, such as design="sampled:100".'
+                )
+        elif scores.ndim == 2 and len(getattr(target, "shape", ())) > 1:
+            raise InputError(
+                "`target` must be one column for each row of sampled candidates; a user's further "
+                "targets are rows of their own."
+            )
+
+    def compute(self) -> dict[str, float]:
+        """The metrics by name, over all updates and processes since the last reset.
+
+        The same to the last bit as ``exact().metrics(...)`` or, for sampled candidates, as the
+        values of ``fullrank.estimate(sample(), ...)``.
+        """
+        with getattr(self, "computing", nullcontext)():
+            table = self._table()
+        if self.design is None:
+            return rows.exact_ranks(table, self.ties).metrics(self.metrics)
+        from fullrank.inference import estimate
+
+        sample = rows.rank_sample(table, self.ties, self.design, self._size())
+        return dict(estimate(sample, self.metrics, confidence_level=None).values)
+
+    def exact(self, user_ids: Any = None, item_ids: Any = None) -> ExactRanks:
+        """Exact ranks of all targets, by user and item; every process must call it.
+
+        Parameters
+        ----------
+        user_ids, item_ids : optional
+            The id of each user or item number, where these are rows of a table of ids.
+        """
+        if self.design is not None:
+            raise InputError(
+                "`design` must be exact for exact ranks; these candidates were sampled. "
+                "`sample()` has their ranks."
+            )
+        return rows.exact_ranks(self._all(), self.ties, user_ids=user_ids, item_ids=item_ids)
+
+    def sample(self, user_ids: Any = None, item_ids: Any = None) -> RankSample:
+        """The ranks as a sample, for `fullrank.estimate`; every process must call it.
+
+        With ``ties="mean"`` a half rank counts as the next worse one, because ranks of a sample are
+        whole numbers. Parameters as in `exact`.
+        """
+        if self.design is None:
+            return self.exact(user_ids, item_ids).whole_sample()
+        return rows.rank_sample(
+            self._all(), self.ties, self.design, self._size(), user_ids=user_ids, item_ids=item_ids
+        )
+
+    def _size(self) -> int:
+        assert self.n_items is not None
+        return self.n_items
+
+    def _all(self) -> Any:
+        """The rows of all processes."""
+        if getattr(self, "_is_synced", False):
+            return self._table()
+        with self.sync_context(should_sync=self.sync_on_compute):
+            return self._table()
+
+    def _table(self) -> Any:
+        """The rows that are here, as an array."""
+        if isinstance(self.rows, torch.Tensor):
+            return self.rows.cpu().numpy()
+        here = [part.cpu() for part in self.rows]
+        return torch.cat(here or [torch.empty((0, rows.WIDTH), dtype=torch.int64)]).numpy()
+
+    def sync(self, *args: Any, **kwargs: Any) -> None:
+        """Gather the rows of all processes; some may have none."""
+        if processes(kwargs.get("process_group") or self.process_group):
+            self.rows = [self._joined(kwargs.get("process_group") or self.process_group)]
+        super().sync(*args, **kwargs)
+
+    def _joined(self, group: Any) -> Any:
+        """The rows of this process in one tensor, where the processes can exchange it."""
+        parts = [self.rows] if isinstance(self.rows, torch.Tensor) else list(self.rows)
+        place = parts[-1].device if parts else self.device
+        if torch.distributed.get_backend(group) == "nccl" and place.type != "cuda":
+            place = torch.device("cuda", torch.cuda.current_device())
+        empty = torch.empty((0, rows.WIDTH), dtype=torch.int64, device=place)
+        return torch.cat([empty, *(part.to(place) for part in parts)])
+
+    def set_dtype(self, dst_type: Any) -> RankMetric:
+        """Return the metric as it is: its state is whole numbers."""
+        return self
+
+    def __repr__(self) -> str:
+        names = ", ".join(metric.name for metric in self.metrics)
+        return f"RankMetric({names!r}, design={str(self.design or 'exact')!r}, ties={self.ties!r})"

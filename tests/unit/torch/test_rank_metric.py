@@ -1,0 +1,396 @@
+"""`RankMetric` beside `fullrank.rank` on the same scores, on torchmetrics and without it."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+torch = pytest.importorskip("torch")
+
+from fullrank import RankSample, estimate, rank  # noqa: E402
+from fullrank.errors import InputError  # noqa: E402
+from fullrank.torch import counts  # noqa: E402
+
+COLUMNS = ("user", "item", "above", "equal", "candidates", "n_targets", "offset", "weight")
+METRICS = "recall@3, ndcg@10, ap, auc"
+
+
+def made(seed=0, n_users=12, n_items=40, most=4, whole=True):
+    """Scores with ties, targets of each user, and what is excluded for each."""
+    random = np.random.default_rng(seed)
+    scores = random.normal(size=(n_users, n_items)) * 3
+    scores = (scores.round() if whole else scores).astype(np.float32)
+    scores[scores == 0] *= np.where(random.random((scores == 0).sum()) < 0.5, 1, -1)
+    targets = [random.choice(n_items, random.integers(1, most + 1), replace=False)
+               for _ in range(n_users)]  # fmt: skip
+    seen = [np.setdiff1d(random.choice(n_items, 6), one) for one in targets]
+    return scores, targets, seen
+
+
+def padded(lists, fill=-1):
+    width = max(map(len, lists))
+    return torch.tensor([[*one, *[fill] * (width - len(one))] for one in lists])
+
+
+def by_rank(scores, targets, seen=None, ties="mean"):
+    """What `fullrank.rank` finds, by user and item."""
+    users = np.repeat(np.arange(len(targets)), [len(one) for one in targets])
+    items = np.concatenate(targets)
+    order = np.lexsort((items, users))
+    exclude = None
+    if seen is not None:
+        rows = np.repeat(np.arange(len(seen)), [len(one) for one in seen])
+        cells = (np.ones(rows.size), (rows, np.concatenate(seen)))
+        exclude = sparse.csr_array(cells, shape=scores.shape)
+    return rank(scores, (users[order], items[order]), exclude=exclude, ties=ties)
+
+
+def same(found, expected):
+    for name in COLUMNS:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    assert (found.ties, found.pool) == (expected.ties, expected.pool)
+    np.testing.assert_array_equal(found.ranks, expected.ranks)
+    assert found.metrics(METRICS) == expected.metrics(METRICS)
+
+
+@pytest.mark.parametrize("ties", ["mean", "best", "worst"])
+@pytest.mark.parametrize("excluding", [False, True])
+@pytest.mark.parametrize("together", [True, False])
+def test_the_ranks_of_rank(rank_metric, ties, excluding, together):
+    scores, targets, seen = made()
+    metric = rank_metric(METRICS, ties=ties)
+    block, excluded = torch.from_numpy(scores), padded(seen)
+    if together:  # in two updates, users in another order
+        for part in (np.arange(11, 4, -1), np.arange(5)):
+            exclude = excluded[part] if excluding else None
+            metric.update(
+                block[part], padded([targets[u] for u in part]), torch.from_numpy(part.copy()),
+                exclude=exclude,
+            )  # fmt: skip
+    else:  # one by one, so that a user's are split over updates
+        users = np.repeat(np.arange(12), [len(one) for one in targets])
+        items = np.concatenate(targets)
+        mixed = np.random.default_rng(1).permutation(users.size)
+        for part in np.array_split(mixed, 3):
+            exclude = excluded[users[part]] if excluding else None
+            metric.update(block[users[part]], items[part], users[part], exclude=exclude)
+    expected = by_rank(scores, targets, seen if excluding else None, ties)
+    same(metric.exact(), expected)
+    assert metric.compute() == expected.metrics(METRICS)
+    assert (expected.offset > 0).any()
+    assert (expected.equal > 0).any()
+    np.testing.assert_array_equal(metric.sample().rank, expected.whole_sample().rank)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16", "float32", "float64"])
+def test_every_float_type(rank_metric, kind):
+    scores, targets, _ = made(whole=False)
+    block = torch.from_numpy(scores).to(getattr(torch, kind)).requires_grad_()
+    metric = rank_metric(METRICS)
+    metric.update(block, padded(targets), torch.arange(12))
+    same(metric.exact(), by_rank(block.detach().double().numpy(), targets))
+
+
+def test_excluded_targets_stay_whether_together_or_one_by_one(rank_metric):
+    """Targets of a user that are excluded in each other's rows are targets all the same."""
+    scores, targets, seen = made(3)
+    seen = [np.union1d(a, b[: len(b) // 2 + 1]) for a, b in zip(seen, targets, strict=True)]
+    expected = by_rank(scores, targets, seen)
+    block, excluded = torch.from_numpy(scores), padded(seen)
+    together, apart = rank_metric(METRICS), rank_metric(METRICS)
+    together.update(block, padded(targets), torch.arange(12), exclude=excluded)
+    users = np.repeat(np.arange(12), [len(one) for one in targets])
+    apart.update(block[users], np.concatenate(targets), users, exclude=excluded[users])
+    same(together.exact(), expected)
+    same(apart.exact(), expected)
+
+
+def test_masked_targets_rank_last(rank_metric):
+    inf = float("inf")
+    scores = torch.tensor([[-inf, 3.0, 1.0, -inf, 2.0, -inf]])
+    metric = rank_metric("recall@3")
+    metric.update(scores, torch.tensor([[0, 2, 3]]), torch.tensor([5]))
+    found = metric.exact()
+    # two items and three targets: 1 by two items; the others behind it, then by number
+    assert found.item.tolist() == [0, 2, 3]
+    assert found.ranks.tolist() == [4.0, 3.0, 5.0]
+    assert found.candidates.tolist() == [5, 5, 5]
+    assert found.pool == "unseen"
+
+
+def test_without_users_each_row_is_one(rank_metric):
+    scores, targets, _ = made(most=1)
+    metric = rank_metric(METRICS)
+    items = torch.from_numpy(np.concatenate(targets))
+    metric.update(torch.from_numpy(scores[:5]), items[:5])
+    metric.update(torch.from_numpy(scores[5:]), items[5:])
+    same(metric.exact(), by_rank(scores, targets))
+    metric.reset()
+    metric.update(torch.from_numpy(scores), items)
+    assert metric.compute() == by_rank(scores, targets).metrics(METRICS)
+    several = made()
+    metric = rank_metric(METRICS)
+    metric.update(torch.from_numpy(several[0]), padded(several[1], -100))
+    same(metric.exact(), by_rank(*several[:2]))
+
+
+def test_positions_of_sequences(rank_metric):
+    random = np.random.default_rng(2)
+    scores = torch.from_numpy(random.normal(size=(3, 4, 20)))
+    target = torch.from_numpy(random.integers(0, 20, (3, 4)))
+    target[0, 2] = target[2, 3] = -100
+    metric = rank_metric(METRICS)
+    metric.update(scores, target)
+    keep = (target >= 0).flatten()
+    flat = scores.reshape(12, 20)[keep].numpy()
+    expected = by_rank(flat, target.flatten()[keep].numpy()[:, None])
+    np.testing.assert_array_equal(metric.exact().ranks, expected.ranks)
+    named = rank_metric(METRICS)
+    named.update(scores, target, torch.arange(12).reshape(3, 4))
+    np.testing.assert_array_equal(named.exact().user, np.flatnonzero(keep))
+
+
+def test_ids(rank_metric):
+    scores, targets, _ = made(most=1)
+    metric, items = rank_metric(METRICS), torch.from_numpy(np.concatenate(targets))
+    metric.update(torch.from_numpy(scores), items, torch.arange(12))
+    names = np.array([f"u{u}" for u in range(12)])
+    found = metric.exact(user_ids=names, item_ids=np.arange(40) + 100)
+    np.testing.assert_array_equal(found.user, names)
+    np.testing.assert_array_equal(found.item, np.concatenate(targets) + 100)
+    with pytest.raises(InputError, match=r"`user` must lie below 3, the size of `user_ids`"):
+        metric.exact(user_ids=["a", "b", "c"])
+    large = rank_metric(METRICS)
+    users = 2**62 - torch.arange(12)
+    large.update(torch.from_numpy(scores), items, users, item=items + 2**61)
+    np.testing.assert_array_equal(large.exact().user, np.sort(users.numpy()))
+    assert large.exact().item.min() >= 2**61
+    assert large.compute() == metric.compute()
+
+
+def test_repeats_are_dropped_and_must_agree(rank_metric):
+    scores, targets, _ = made(1)
+    block, users = torch.from_numpy(scores), torch.arange(12)
+    metric, once = rank_metric(METRICS), rank_metric(METRICS)
+    once.update(block, padded(targets), users)
+    metric.update(block, padded(targets), users)
+    metric.update(block[:3], padded(targets)[:3], users[:3])
+    same(metric.exact(), once.exact())
+    rounded = rank_metric(METRICS)  # as where a batch of another shape is summed in another order
+    rounded.update(block, padded(targets), users)
+    rounded.update(block[:3] * (1 + 2**-20), padded(targets)[:3], users[:3])
+    assert rounded.compute() == once.compute()
+    metric.update(-block[:1], padded(targets)[:1], users[:1])
+    with pytest.raises(InputError, match=r"user 0 and item .*come again"):
+        metric.compute()
+
+
+def test_lists_that_are_not_one(rank_metric):
+    metric = rank_metric(METRICS)
+    scores = torch.tensor([[5.0, 4.0, 3.0, 2.0], [9.0, -8.0, -7.0, -6.0]])
+    metric.update(scores, [1, 0], [7, 7])  # item 0 has rank 1, but is above nothing of user 7
+    metric.update(scores[:1], [0], [8])
+    assert metric.exact().ranks.tolist() == [1.0, 2.0, 1.0]  # nothing contradicts that list
+    metric.update(scores[1:], [1], [8])
+    metric.update(scores[1:], [2], [8], exclude=torch.tensor([[3]]))
+    with pytest.raises(InputError, match=r"`user`.*user 8 have 4 and 3 candidates"):
+        metric.compute()
+    metric = rank_metric(METRICS)
+    metric.update(torch.tensor([[0.0, 9.0, 1.0], [9.0, 8.0, 1.0]]), [2, 1], [3, 3])
+    metric.update(torch.tensor([[9.0, 8.0, 7.0]]), [0], [3])
+    with pytest.raises(InputError, match="user 3 have scores that do not belong together"):
+        metric.compute()
+
+
+@pytest.mark.parametrize(
+    ("update", "message"),
+    [
+        ({"user": [0.5, 1.0]}, "`user`.*float64"),
+        ({"user": [1]}, r"`user`.*\(2,\).*\(1,\)"),
+        ({"item": [1]}, r"`item`.*\(2,\).*\(1,\)"),
+        ({"scores": torch.tensor([[1.0, 2.0], [float("nan"), 0.0]])}, "`scores`.*user 9 has NaN"),
+        ({"target": [0, 2]}, "`target`.*user 9"),
+        ({"exclude": [[], [3]]}, "`exclude`.*user 9"),
+    ],
+)
+def test_wrong_updates(rank_metric, update, message):
+    metric = rank_metric()
+    given = {"scores": torch.ones(2, 2), "target": [0, 1], "user": [4, 9], **update}
+    with pytest.raises(InputError, match=message):
+        metric.update(**given)
+    with pytest.raises(InputError, match="at least one target"):
+        metric.compute()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"ties": "random"}, "`ties`.*'mean', 'best', 'worst'.*'random'"),
+        ({"n_items": 0}, "`n_items`.*at least 1"),
+        ({"design": "exact:10"}, "`design`.*exact:10"),
+        ({"design": "adaptive:2-8", "n_items": 9}, "`design`.*adaptive:2-8"),
+        ({"design": "sampled:10"}, "`n_items`"),
+        ({"metrics": "recal@10"}, "recal"),
+    ],
+)
+def test_wrong_settings(rank_metric, settings, message):
+    with pytest.raises(InputError, match=message):
+        rank_metric(**settings)
+
+
+def test_what_cannot_be_asked(rank_metric):
+    metric = rank_metric(n_items=5)
+    with pytest.raises(InputError, match=r"`scores`.*each of 5 items, not 4"):
+        metric.update(torch.ones(1, 4), [0])
+    metric.update(torch.ones(1, 5), [0])
+    metric.update(torch.ones(1, 5), [0], [3])
+    with pytest.raises(InputError, match=r"`user`.*every update or in none"):
+        metric.exact()
+
+
+def test_copies_pickles_moves_and_resets(rank_metric):
+    scores, targets, _ = made()
+    block = torch.from_numpy(scores)
+    metric = rank_metric(METRICS)
+    metric.update(block[:6], padded(targets[:6]), torch.arange(6))
+    others = [copy.deepcopy(metric), pickle.loads(pickle.dumps(metric)), metric.to("cpu")]
+    others += [metric.half(), metric.double()]
+    expected = by_rank(scores, targets)
+    for other in others[:2]:
+        other.update(block[6:], padded(targets[6:]), torch.arange(6, 12))
+        same(other.exact(), expected)
+    assert metric.compute() == by_rank(scores[:6], targets[:6]).metrics(METRICS)
+    metric.reset()
+    metric.update(block[6:], padded(targets[6:]), torch.arange(6, 12))
+    assert metric.exact().user.min() == 6
+    assert "recall@3" in repr(metric)
+
+
+def test_moves_with_its_module(rank_metric):
+    class Holder(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.metric = rank_metric()
+
+    holder = Holder()
+    holder.metric.update(torch.ones(2, 3), [0, 1], [4, 9])
+    moved = holder.to("meta")
+    assert {str(part.device) for part in moved.metric.rows} == {"meta"}
+    assert str(moved.metric.device) == "meta"
+    assert moved.state_dict() == {}
+
+
+def test_forward_returns_the_batch_and_keeps_it(rank_metric):
+    scores, targets, _ = made()
+    block, metric = torch.from_numpy(scores), rank_metric(METRICS)
+    for part in (slice(0, 5), slice(5, 12)):
+        users = torch.arange(12)[part]
+        value = metric(block[part], padded(targets[part]), users)
+        part_users = [targets[u] for u in users]
+        assert value == by_rank(scores[part], part_users).metrics(METRICS)
+    assert metric.compute() == by_rank(scores, targets).metrics(METRICS)
+
+
+def test_nothing_is_kept_of_the_block(rank_metric):
+    metric = rank_metric()
+    metric.update(torch.rand(64, 5_000), torch.arange(64), torch.arange(64))
+    (rows,) = metric.rows
+    assert rows.shape == (64, 7)
+    assert rows.untyped_storage().nbytes() == 64 * 7 * 8
+
+
+def test_a_collection(metric_on_torchmetrics):
+    from torchmetrics import MetricCollection
+
+    scores, targets, _ = made()
+    collection = MetricCollection(
+        {
+            "a": metric_on_torchmetrics("recall@3"),
+            "b": metric_on_torchmetrics("ndcg@10", ties="worst"),
+            "c": metric_on_torchmetrics("auc"),
+        }
+    )
+    for part in (slice(0, 5), slice(5, 12)):
+        users = torch.arange(12)[part]
+        collection.update(torch.from_numpy(scores[part]), padded(targets[part]), users)
+    expected = by_rank(scores, targets)
+    assert collection.compute() == {
+        **expected.metrics("recall@3, auc"),
+        **expected.with_ties("worst").metrics("ndcg@10"),
+    }
+    collection.reset()
+    copied = collection.clone(prefix="val_")
+    copied(torch.from_numpy(scores), padded(targets), torch.arange(12))
+    assert copied.compute()["val_auc"] == expected.metrics("auc")["auc"]
+
+
+def sampled_blocks(seed=0, n_users=200, n_items=1_000, n=50):
+    """Blocks of a target and n - 1 others, the target in any column; and all scores."""
+    random = np.random.default_rng(seed)
+    users, items = random.normal(size=(n_users, 6)), random.normal(size=(n_items, 6))
+    scores = (users @ items.T).astype(np.float32)
+    target = np.array([random.choice(np.argsort(-row)[:300]) for row in scores])
+    drawn = np.array([
+        np.append(t, random.choice(np.delete(np.arange(n_items), t), n - 1, replace=False))
+        for t in target
+    ])  # fmt: skip
+    order = random.permuted(np.tile(np.arange(n), (n_users, 1)), axis=1)
+    drawn = np.take_along_axis(drawn, order, 1)
+    columns = np.argmax(drawn == target[:, None], 1)
+    blocks = np.take_along_axis(scores, drawn, 1)
+    return scores, target, torch.from_numpy(blocks), torch.from_numpy(columns)
+
+
+@pytest.mark.parametrize("ties", ["mean", "best", "worst"])
+def test_sampled_candidates(rank_metric, ties):
+    _, target, blocks, columns = sampled_blocks()
+    blocks = (blocks * 2).round() / 2
+    metric = rank_metric("recall@10, ndcg@10", design="sampled:50", n_items=1_000, ties=ties)
+    metric.update(blocks[:80], columns[:80], torch.arange(80), item=target[:80])
+    metric.update(blocks[80:], columns[80:], torch.arange(80, 200), item=target[80:])
+    metric.update(blocks[:3], columns[:3], torch.arange(3), item=target[:3])  # repeats
+    above, equal, candidates = counts(blocks, columns).numpy().T
+    assert (equal % 2).any()
+    tied = {"mean": np.ceil(equal / 2).astype(int), "best": 0, "worst": equal}[ties]
+    expected = RankSample.from_ranks(
+        1 + above + tied, n_items=1_000, sample_size=candidates, user=np.arange(200), item=target,
+        design="sampled:50" if ties == "mean" else f"sampled:50,ties={ties}",
+    )  # fmt: skip
+    found = metric.sample()
+    assert found.to_dict() == expected.to_dict()
+    np.testing.assert_array_equal(found.rows.rank, expected.rows.rank)
+    np.testing.assert_array_equal(found.rows.item, target)
+    assert metric.compute() == dict(estimate(expected, "recall@10, ndcg@10").values)
+    with pytest.raises(InputError, match=r"`design`.*`sample\(\)`"):
+        metric.exact()
+
+
+def test_the_estimate_is_near_the_full_catalogue(rank_metric):
+    scores, target, blocks, columns = sampled_blocks(n_users=1_500)
+    metric = rank_metric("recall@100, ndcg", design="sampled:50", n_items=1_000)
+    metric.update(blocks, columns)
+    truth = rank(scores, (np.arange(1_500), target)).metrics("recall@100, ndcg")
+    found = metric.compute()
+    assert truth["recall@100"] == pytest.approx(found["recall@100"], rel=0.1)
+    assert truth["ndcg"] == pytest.approx(found["ndcg"], rel=0.05)
+
+
+def test_several_sampled_targets_of_a_user(rank_metric):
+    metric = rank_metric("recall@5", design="sampled:3", n_items=20)
+    blocks = torch.tensor([[1.0, 2.0, 0.0], [3.0, 4.0, 0.0], [5.0, 1.0, 2.0]])
+    metric.update(blocks, [0, 0, 0], [7, 7, 8], item=[11, 4, 4])
+    rows = metric.sample().rows
+    assert rows.n_targets.tolist() == [2, 2, 1]
+    assert rows.item.tolist() == [4, 11, 4]
+    assert rows.offset.tolist() == [0, 1, 0]
+    assert rows.rank.tolist() == [2, 2, 1]
+    metric.reset()
+    metric.update(blocks, [0, 0, 0], [7, 7, 8])
+    with pytest.raises(InputError, match=r"user 7 .*Give the ids of targets as `item`"):
+        metric.sample()
+    with pytest.raises(InputError, match=r"`target`.*rows of their own"):
+        metric.update(blocks, torch.zeros(3, 2, dtype=torch.int64), [1, 2, 3])
