@@ -159,3 +159,29 @@ def test_an_approximate_index_is_ranked_by_the_model_that_it_holds(package) -> N
     model = fitted("als", split)
     held = fr.rank(FaissModel(model, use_gpu=False), split.test, exclude=split.train)
     assert np.array_equal(held.above, fr.rank(model, split.test, exclude=split.train).above)
+
+
+def small(data):
+    """With 32-bit indices, which its evaluation needs."""
+    rows = data.indices.astype(np.int32), data.indptr.astype(np.int32)
+    return csr_matrix((np.ones(data.n_interactions, np.float32), *rows), data.matrix().shape)
+
+
+def test_its_metrics_are_ours_but_for_precision_over_all_users_and_auc() -> None:
+    from implicit.evaluation import ranking_metrics_at_k
+
+    data = made_split(rows=True)
+    split = data.train.union(data.test).split("ratio", test=0.3, by="random", rng=0)
+    model = fitted("als", split)
+    theirs = ranking_metrics_at_k(
+        model, small(split.train), small(split.test), K=10, show_progress=False, num_threads=1
+    )
+    ranks = fr.rank(model, split.test, exclude=split.train)
+    ours = ranks.metrics("ndcg@10, ap@10, auc")
+    assert ranks.n_targets.max() > 3
+    np.testing.assert_allclose([theirs["ndcg"], theirs["map"]], list(ours.values())[:2], atol=1e-6)
+
+    held_out = np.diff(split.test.indptr)
+    micro = (ranks.ranks <= 10).sum() / np.minimum(held_out, 10).sum()
+    np.testing.assert_allclose(theirs["precision"], micro, atol=1e-6)
+    assert abs(theirs["auc"] - ours["auc"]) > 1e-3  # all items behind the first 10 as if at random

@@ -180,11 +180,7 @@ def as_scorer(
         scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
     else:
         scorer = _wrapped(model, n_items, n_users)
-    if (
-        items is not None
-        and getattr(scorer, "takes_items", False)
-        and scorer_ids(scorer)[1] is not None
-    ):
+    if items is not None and _takes_items(scorer):
         scorer, items, n_items = with_items(scorer, items), None, None
     for name, wanted, has in (
         ("n_items", n_items, scorer.n_items),
@@ -197,7 +193,7 @@ def as_scorer(
     return _named(scorer, users, items)
 
 
-def _takes(scorer: Scorer) -> bool:
+def _takes_items(scorer: Scorer) -> bool:
     """Whether items that it lacks may be added: another library's model that knows its items."""
     return getattr(scorer, "takes_items", False) and scorer_ids(scorer)[1] is not None
 
