@@ -37,6 +37,7 @@ __all__ = [
     "evaluation",
     "explain",
     "inference",
+    "integrations",
     "jointly",
     "losses",
     "metrics",
@@ -65,6 +66,7 @@ if _TYPE_CHECKING:  # the tables below, for type checkers and editors; a test ke
     from fullrank import estimators as estimators
     from fullrank import evaluation as evaluation
     from fullrank import inference as inference
+    from fullrank import integrations as integrations
     from fullrank import losses as losses
     from fullrank import metrics as metrics
     from fullrank import models as models
@@ -73,6 +75,7 @@ if _TYPE_CHECKING:  # the tables below, for type checkers and editors; a test ke
     from fullrank import samples as samples
     from fullrank import scorers as scorers
     from fullrank import testing as testing
+    from fullrank import torch as torch
     from fullrank.data import Interactions as Interactions
     from fullrank.data import sample_users as sample_users
     from fullrank.data.sets import datasets as datasets
@@ -99,7 +102,8 @@ if _TYPE_CHECKING:  # the tables below, for type checkers and editors; a test ke
     from fullrank.scorers import ItemScorer as ItemScorer
     from fullrank.scorers import as_scorer as as_scorer
 
-# Where each name comes from; a module that has the name is what is meant.
+# Where each name comes from; a module that has the name is what is meant. `torch` is not in
+# `__all__`: a star import would hide PyTorch, and load it.
 _HOMES = {
     "Design": "fullrank.designs",
     "ExactRanks": "fullrank.samples",
@@ -123,6 +127,7 @@ _HOMES = {
     "evaluation": "fullrank.evaluation",
     "explain": "fullrank.inference",
     "inference": "fullrank.inference",
+    "integrations": "fullrank.integrations",
     "jointly": "fullrank.estimators",
     "losses": "fullrank.losses",
     "metrics": "fullrank.metrics",
@@ -140,6 +145,7 @@ _HOMES = {
     "scorers": "fullrank.scorers",
     "simulate": "fullrank.samples",
     "testing": "fullrank.testing",
+    "torch": "fullrank.torch",
     "users_needed": "fullrank.inference",
 }
 

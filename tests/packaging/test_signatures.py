@@ -25,6 +25,7 @@ EXCEPTIONS = {
     "report": {"results"},  # of results, which may be of ranks
     "metrics.named": {"first"}, "metrics.parse": {"first"}, "metrics.parse_all": {"first"},
     "metrics.deepest": {"first"}, "metrics.spelled": {"first"}, "designs.collapse": {"first"},
+    "torch.compute_metrics": {"first"},  # its data come from the Trainer
     "torch.counts": {"target"},  # the item, not whom an interval is for
     "testing.check_metric": {"first"},
     # what draws and what fits say what they do by their own words

@@ -18,7 +18,7 @@ from fullrank._lib import checks, extras
 from fullrank._lib.checks import RandomState
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.types import Array, Ints
-from fullrank.designs import Uniform
+from fullrank.designs import Design
 from fullrank.errors import InputError
 from fullrank.integrations.recbole_compatibility import Compatibility, compatible
 from fullrank.integrations.recbole_scores import block_scorer, factor_scorer
@@ -291,8 +291,9 @@ def _sampled(
     return RankSample.from_ranks(
         1 + above + (rng.integers(0, equal + 1) if added is None else added),
         n_items=n_items,
-        design=Uniform(
-            1 + n_drawn, replacement=True, pool="unseen" if own else "all", ties=ties, excluded=own
+        design=Design.of(
+            f"sampled:{1 + n_drawn},replacement=true,pool={'unseen' if own else 'all'},ties={ties},"
+            f"excluded={str(own).lower()}"
         ),
         user=names,
         item=item_ids[items],

@@ -187,7 +187,7 @@ class _Changing(Loader):
 
 def change(module: ModuleType) -> None:
     """Give one of RecBole's modules what it needs."""
-    for name, original, changed in _replacements(module):
+    for name, original, changed in _swapped(module):
         if vars(module).get(name) is original:
             _Changes.set(module, name, changed)
     for owner, name, function in _methods(module):
@@ -195,7 +195,7 @@ def change(module: ModuleType) -> None:
             _Changes.set(owner, name, function)
 
 
-def _replacements(module: ModuleType) -> Iterator[tuple[str, Any, Any]]:
+def _swapped(module: ModuleType) -> Iterator[tuple[str, Any, Any]]:
     """Names of a module: what they are, and what they become."""
     yield "np", np, _numpy()
     names = vars(module)

@@ -174,11 +174,12 @@ def as_scorer(
     items = ids_argument("item_ids", item_ids, n_items)
     n_users = n_users if users is None else users.size
     n_items = n_items if items is None else items.size
-    if is_module(model) and not isinstance(model, Scorer):
+    scorer: Scorer | None = None if isinstance(model, CarriesIds) else recognised(model, n_users)
+    if scorer is None and is_module(model) and not isinstance(model, Scorer):
         from fullrank.scorers.modules.torch_module import torch_scorer
 
-        scorer: Scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
-    else:
+        scorer = torch_scorer(model, n_items=n_items, n_users=n_users)
+    elif scorer is None:
         scorer = _wrapped(model, n_items, n_users)
     if items is not None and _takes_items(scorer):
         scorer, items, n_items = with_items(scorer, items), None, None
@@ -252,9 +253,6 @@ def nan_error(user_row: int, item_row: int) -> InputError:
 def _wrapped(obj: Any, n_items: int | None, n_users: int | None) -> Scorer:
     if isinstance(obj, CarriesIds) and isinstance(obj, Scorer):
         return obj
-    known = recognised(obj, n_users)
-    if known is not None:
-        return known  # type: ignore[no-any-return]
     offered = scorer_of(obj)
     if offered is not None:
         return offered  # type: ignore[no-any-return]

@@ -19,9 +19,17 @@ from typing import Any as _Any
 
 from fullrank.torch.counting import counts
 
-__all__ = ["RankCallback", "RankMetric", "compute_metrics", "counts", "preprocess_logits"]
+__all__ = [
+    "BlockScorer",
+    "RankCallback",
+    "RankMetric",
+    "compute_metrics",
+    "counts",
+    "preprocess_logits",
+]
 
 if _TYPE_CHECKING:
+    from fullrank.scorers import BlockScorer as BlockScorer
     from fullrank.torch.lightning_callback import RankCallback as RankCallback
     from fullrank.torch.rank_metric import RankMetric as RankMetric
     from fullrank.torch.trainer_hooks import compute_metrics as compute_metrics
@@ -29,6 +37,7 @@ if _TYPE_CHECKING:
 
 # What stands on a framework is made when it is first used: importing those takes seconds.
 _HOMES = {
+    "BlockScorer": "fullrank.scorers",
     "RankCallback": "fullrank.torch.lightning_callback",
     "RankMetric": "fullrank.torch.rank_metric",
     "compute_metrics": "fullrank.torch.trainer_hooks",

@@ -16,7 +16,7 @@ from fullrank.torch.exclusions import Exclusion, sorted_cells
 from fullrank.torch.library import torch
 from fullrank.torch.tally import FLOATS, HALVES
 
-BLOCK, UNROLL, STEPS = 1024, 4, 16  # scores of a tile, tiles of a round, rounds of a program
+BLOCK, UNROLL, STEPS = 1024, 8, 16  # scores of a tile, tiles of a round, rounds of a program
 CELLS = 128  # excluded cells, or targets, of a program
 TALLIES = 10  # numbers that the kernels count for each target
 

@@ -51,7 +51,7 @@ def tally_rows(
 
     Programs of the same scores run side by side. A row is read from the last multiple of 16
     scores in memory on, so that whole tiles are read by the widest loads wherever the row starts;
-    the `lead` scores before it are left out. ALIKE says that the mask lies in memory as the scores
+    the `lead` scores before it do not count. ALIKE says that the mask lies in memory as the scores
     do.
     """
     program = tl.program_id(0).to(tl.int64)
@@ -79,21 +79,25 @@ def tally_rows(
         equal = tl.zeros((BLOCK,), tl.float32)
         total = tl.zeros((BLOCK,), tl.float32)
         added = tl.zeros((BLOCK,), COMPUTE)
-        first = tl.where(lead > 0, BLOCK, 0)
-        whole = first + tl.maximum(size - first, 0) // (BLOCK * UNROLL) * (BLOCK * UNROLL)
-        for place in range(0, first, BLOCK):
-            s = load_part(row, hidden, place + lane, lead, size, MASK, COMPUTE)
-            above, equal, total, added = count_tile(s, mark, least, above, equal, total, added)
-        for place in range(first, whole, BLOCK * UNROLL):
+        # the loop starts at 0, which the compiler knows to be aligned, so it reads the lead too
+        whole = size // (BLOCK * UNROLL) * (BLOCK * UNROLL)
+        for place in range(0, whole, BLOCK * UNROLL):
             for k in tl.static_range(UNROLL):
                 at = place + k * BLOCK + lane
                 s = tl.load(row + at).to(COMPUTE)
                 if MASK:
-                    s = tl.where(tl.load(hidden + at) != 0, float("-inf"), s)
+                    gone = tl.load(hidden + at, mask=at >= lead, other=1) != 0
+                    s = tl.where(gone, float("-inf"), s)
                 above, equal, total, added = count_tile(s, mark, least, above, equal, total, added)
         for place in range(whole, size, BLOCK):
             s = load_part(row, hidden, place + lane, lead, size, MASK, COMPUTE)
             above, equal, total, added = count_tile(s, mark, least, above, equal, total, added)
+        if not MASK:  # noqa: SIM102  # this is known to the compiler, the rest is not
+            if (lead > 0) & (whole > 0):
+                s = tl.load(row + lane, mask=lane < lead, other=float("-inf")).to(COMPUTE)
+                above -= tl.where(s > mark, 1.0, 0.0)
+                equal -= tl.where(s == mark, 1.0, 0.0)
+                total -= tl.where(s > least, 1.0, 0.0)
         out = found + (a * n_targets + target) * 10
         tl.atomic_add(out, tl.sum(above).to(tl.int64), sem="relaxed")
         tl.atomic_add(out + 1, tl.sum(equal).to(tl.int64), sem="relaxed")

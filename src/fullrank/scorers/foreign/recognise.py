@@ -5,7 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from fullrank.errors import InputError
 from fullrank.scorers.foreign import cornac, implicit, lenskit, lightfm, surprise
+from fullrank.scorers.foreign.common import derives
+
+
+def _recbole(model: Any, n_users: int | None) -> Any:
+    """Refuse a model of RecBole: its rows are numbers that its own data set gave out."""
+    if not derives(model, "recbole", "AbstractRecommender"):
+        return None
+    raise InputError(
+        f"`scorer` must come with RecBole's own data, whose rows {type(model).__name__} has: "
+        "fullrank.integrations.recbole.rank(trainer, test_data)."
+    )
+
 
 # Each gives the scorer of a fitted model, or None for anything else.
 LIBRARIES: Mapping[str, Callable[[Any, int | None], Any]] = {
@@ -14,6 +27,7 @@ LIBRARIES: Mapping[str, Callable[[Any, int | None], Any]] = {
     "lenskit": lenskit.scorer_of,
     "lightfm": lightfm.scorer_of,
     "lightfm_next": lightfm.scorer_of,
+    "recbole": _recbole,
     "surprise": surprise.scorer_of,
 }
 # A class of the user's own that has one of these says by itself how it scores.

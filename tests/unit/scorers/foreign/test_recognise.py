@@ -121,3 +121,10 @@ def test_models_without_factors_get_a_sentence() -> None:
     unfitted = of("implicit.cpu.lmf", "LMF", (RECOMMENDER,), user_factors=None, item_factors=None)
     with pytest.raises(NotFittedError, match=r"this LMF of implicit is not: call its `fit`"):
         fr.as_scorer(unfitted())
+
+
+def test_a_model_of_recbole_is_ranked_by_its_integration() -> None:
+    base = of("recbole.model.abstract_recommender", "AbstractRecommender")
+    kind = of("recbole.model.general_recommender.neumf", "NeuMF", (base,))
+    with pytest.raises(InputError, match=r"NeuMF has: fullrank\.integrations\.recbole\.rank\("):
+        fr.as_scorer(kind())
