@@ -15,6 +15,7 @@ Counts are compared with comparisons in float64 on some rows, exclusions include
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import statistics
 import sys
@@ -78,6 +79,7 @@ def attempt(device: str, rows: int, items: int, kind: str, rounds: int) -> dict[
     except Exception as error:  # of any part: the others are wanted all the same
         traceback.print_exc()
         part["error"] = f"{type(error).__name__}: {error}"[:500]
+    gc.collect()
     if device == "cuda":
         torch.cuda.empty_cache()
     return {**part, "took_s": round(time.perf_counter() - began, 1)}
@@ -209,18 +211,27 @@ class Block:
         cuda.synchronize()
         return int(cuda.max_memory_allocated() - before)
 
+    def waits(self, counts: Callable[..., Any]) -> str | bool:
+        """Whether a call waits for the device, and where."""
+        cuda = self.torch.cuda
+        cuda.set_sync_debug_mode("error")
+        try:
+            counts(self.scores, self.target)
+            counts(self.scores, self.target, exclude=self.excluded)
+        except RuntimeError as error:
+            traceback.print_exc()
+            return str(error)[:200]
+        finally:
+            cuda.set_sync_debug_mode("default")
+        return False
+
     def check(self, part: dict[str, Any], counts: Callable[..., Any]) -> None:
         """Some rows by comparisons in float64, the first and the last among them."""
         torch, rows = self.torch, len(self.scores)
+        plain = counts(self.scores, self.target)
+        without = counts(self.scores, self.target, exclude=self.excluded)
         if self.device == "cuda":
-            torch.cuda.set_sync_debug_mode("error")
-        try:
-            plain = counts(self.scores, self.target)
-            without = counts(self.scores, self.target, exclude=self.excluded)
-        finally:
-            if self.device == "cuda":
-                torch.cuda.set_sync_debug_mode("default")
-        part["waits_for_the_device"] = False if self.device == "cuda" else None
+            part["waits_for_the_device"] = self.waits(counts)
         wrong = 0
         for row in sorted({0, 1, rows // 3, rows // 2, rows - 2, rows - 1}):
             scores, own = self.scores[row].double(), int(self.target[row])

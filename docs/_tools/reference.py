@@ -25,6 +25,7 @@ PACKAGES = {
     "evaluation": "Whole evaluations",
     "torch": "Inside a training loop",
     "reporting": "Reports",
+    "integrations.recbole": "RecBole: its trainers and data",
     "engines": "Where the work is done",
     "testing": "Contracts for models and estimators of your own",
     "errors": "Errors and warnings",

@@ -190,12 +190,32 @@ def test_the_gpu_is_that_of_the_module(monkeypatch):
     module = Table(torch.zeros(2, 3))
     scorer = BlockScorer(module)
     expected = str(DEVICE) if DEVICE.type == "cuda" else None
-    assert capabilities.gpu_of(scorer) == expected
-    assert capabilities.gpu_of(object()) is None
-    monkeypatch.setattr(BlockScorer, "device", torch.device("cuda", 1))
-    assert capabilities.gpu_of(scorer) == "cuda:1"
+    users = np.array([1])
+    assert capabilities.gpu_of(scorer, users) == expected
+    assert capabilities.gpu_of(object(), users) is None
+    monkeypatch.setattr(BlockScorer, "device_for", lambda self, users: torch.device("cuda", 1))
+    assert capabilities.gpu_of(scorer, users) == "cuda:1"
     monkeypatch.setattr(capabilities, "find_spec", lambda name: None)
-    assert capabilities.gpu_of(scorer) is None
+    assert capabilities.gpu_of(scorer, users) is None
+
+
+def test_only_users_with_targets_are_asked_about():
+    """A function may know no others, so that it cannot be tried with the first row."""
+    scores = {user: np.random.default_rng(user).random(20, np.float32) for user in (3, 5)}
+
+    def block(users):
+        return torch.stack([torch.tensor(scores[int(user)]) for user in users]).to(DEVICE)
+
+    known = BlockScorer(block, 20)
+    table = np.zeros((6, 20), np.float32)
+    for user, row in scores.items():
+        table[user] = row
+    targets = [3, 5], [7, 0]
+    expected = rank(table, targets).ranks
+    for device in (None, "cpu", "cuda"):
+        np.testing.assert_array_equal(rank(known, targets, device=device).ranks, expected)
+        sample = sample_ranks(known, targets, device=device, design="sampled:20", rng=0)
+        np.testing.assert_array_equal(sample.rows.rank, expected)
 
 
 @pytest.mark.gpu

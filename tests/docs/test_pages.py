@@ -22,7 +22,9 @@ DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
 TEXTS = {path.relative_to(DOCS).as_posix(): path.read_text(encoding="utf-8") for path in PAGES}
 FENCE = re.compile(r"^ *```(\w+)([^\n]*)\n(.*?)^ *```$", flags=re.DOTALL | re.MULTILINE)
-SPARK = "sizing.md"  # whose Python needs a cluster: test_spark.py runs what it is from
+# Python that other tests run: on sizing.md it needs a cluster (test_spark.py), in guide/loop/ the
+# reader's own model and data (test_loop_pages.py)
+RUN_BY_TESTS = re.compile(r"sizing\.md|guide/loop/(?!index)")
 # (page, first line) of the Python that is not run: what it stands for is the reader's own
 NOT_RUN = {
     ("guide/scorers.md", "model = MyModule()  # has n_items, and forward(users, items)"),
@@ -49,21 +51,30 @@ def test_a_page_begins_with_its_title_and_what_the_reader_gets(page: str) -> Non
     assert re.match(r"\*[^*]+\*( .*)?\n", after), "what the reader gets, in italics"
 
 
+def _python(page: str) -> list[tuple[str, str]]:
+    """The options and the code of a page's Python, unless another test runs it."""
+    if RUN_BY_TESTS.match(page):
+        return []
+    return [
+        (options, code) for language, options, code in FENCE.findall(TEXTS[page])
+        if language == "python"
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("page", TEXTS)
 def test_python_on_a_page_is_run_when_the_site_is_built(page: str) -> None:
-    for language, options, code in FENCE.findall(TEXTS[page]):
-        if language == "python" and page != SPARK:
-            ast.parse(code)
-            first = code.partition("\n")[0]
-            assert options.startswith(" run") or (page, first) in NOT_RUN, code
+    for options, code in _python(page):
+        ast.parse(code)
+        first = code.partition("\n")[0]
+        assert options.startswith(" run") or (page, first) in NOT_RUN, code
 
 
 def test_what_is_not_run_is_still_there() -> None:
     blocks = {
         (page, code.partition("\n")[0])
-        for page, text in TEXTS.items()
-        for language, options, code in FENCE.findall(text)
-        if language == "python" and not options.startswith(" run") and page != SPARK
+        for page in TEXTS
+        for options, code in _python(page)
+        if not options.startswith(" run")
     }
     assert blocks == NOT_RUN
 

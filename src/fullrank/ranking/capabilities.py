@@ -10,6 +10,7 @@ from collections.abc import Collection
 from importlib.util import find_spec
 from typing import Any
 
+from fullrank._lib.types import Ints
 from fullrank.scorers.offers import offers
 
 # in this order; what each method returns has the arrays that the kernels of that name take
@@ -35,9 +36,9 @@ def offer(scorer: Any, counted: Collection[str] = CAPABILITIES) -> tuple[str, An
     return "scores", scorer
 
 
-def gpu_of(scorer: Any) -> str | None:
-    """The GPU on which a scorer's blocks come out, where they can be counted; None elsewhere."""
+def gpu_of(scorer: Any, users: Ints) -> str | None:
+    """The GPU on which the blocks of users come out, where they can be counted; None elsewhere."""
     if not offers(scorer, "torch_blocks") or find_spec("triton") is None:
         return None
-    device = scorer.torch_blocks().device
-    return str(device) if device.type == "cuda" else None
+    device = scorer.torch_blocks().device_for(users)
+    return str(device) if getattr(device, "type", None) == "cuda" else None

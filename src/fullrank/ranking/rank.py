@@ -154,7 +154,7 @@ def rank(
     limit = None if max_rank is None else checks.integer("max_rank", max_rank, low=1)
     asked = make_request(scorer, targets, exclude=exclude, items=items)
     clean = asked.targets
-    place = gpu_of(asked.scorer) if device is None else device
+    place = gpu_of(asked.scorer, clean.users) if device is None else device
     job = Job(
         scorer=asked.scorer,
         targets=clean,

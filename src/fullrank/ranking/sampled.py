@@ -122,7 +122,7 @@ def sample_ranks(
     asked = make_request(scorer, targets, exclude=exclude, items=items)
     setting = Setting(**vars(asked), ties=_ties(ties, wanted), weight=weight)
     report = reporter(progress, "sampled ranks")
-    place = gpu_of(asked.scorer) if device is None else device
+    place = gpu_of(asked.scorer, asked.targets.users) if device is None else device
     run = Run(n_jobs=n_jobs, batch_size=batch_size, device=place, progress=report)
     if negatives is not None:
         ids = {"user_ids": setting.user_ids, "item_ids": setting.item_ids}

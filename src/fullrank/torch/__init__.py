@@ -19,13 +19,21 @@ from typing import Any as _Any
 
 from fullrank.torch.counting import counts
 
-__all__ = ["RankMetric", "counts"]
+__all__ = ["RankCallback", "RankMetric", "compute_metrics", "counts", "preprocess_logits"]
 
 if _TYPE_CHECKING:
+    from fullrank.torch.lightning_callback import RankCallback as RankCallback
     from fullrank.torch.rank_metric import RankMetric as RankMetric
+    from fullrank.torch.trainer_hooks import compute_metrics as compute_metrics
+    from fullrank.torch.trainer_hooks import preprocess_logits as preprocess_logits
 
 # What stands on a framework is made when it is first used: importing those takes seconds.
-_HOMES = {"RankMetric": "fullrank.torch.rank_metric"}
+_HOMES = {
+    "RankCallback": "fullrank.torch.lightning_callback",
+    "RankMetric": "fullrank.torch.rank_metric",
+    "compute_metrics": "fullrank.torch.trainer_hooks",
+    "preprocess_logits": "fullrank.torch.trainer_hooks",
+}
 
 
 def __getattr__(name: str) -> _Any:

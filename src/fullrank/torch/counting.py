@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from fullrank.errors import InputError
 from fullrank.torch import exclusions
 from fullrank.torch.cuda_counts import counts_by_kernels, usable
@@ -22,12 +24,13 @@ NAN, OUTSIDE = -1, -2  # the counts of a row that cannot be counted
 
 @dataclass(frozen=True)
 class BlockCounts:
-    """The counts of a block's targets; `mark` is a target's own score.
+    """The counts of a block's targets; `mark` is a target's own score, `columns` where it is.
 
     `hidden` tells which targets were excluded themselves.
     """
 
     counts: Any
+    columns: Any
     mark: Any
     hidden: Any
 
@@ -84,13 +87,14 @@ def count_block(scores: Any, target: Any, exclude: Any) -> BlockCounts:
     excluded = exclusions.parse(exclude, scores)
     shape, n_items = columns.shape, block.shape[-1]
     if columns.numel() and usable(block):
-        return _shaped(target, *counts_by_kernels(block, columns, excluded))
+        found, mark, hidden = counts_by_kernels(block, columns, excluded)
+        return _shaped(scores, target, found, columns, mark, hidden)
     mask = excluded.mask
     if mask is not None and mask.ndim == 2:
         mask = mask[:, None]
     if not columns.numel():
         empty = columns.new_zeros(columns.shape, dtype=torch.int64)
-        return _shaped(target, empty[..., None].expand(*shape, 3), block.new_zeros(shape), empty)
+        return _shaped(scores, target, empty[..., None].expand(*shape, 3), columns, empty, empty)
     inside = columns.clamp(0, n_items - 1)
     mark = block.gather(-1, inside)
     lowest, missing = mark == -torch.inf, mark.isnan()
@@ -111,7 +115,7 @@ def count_block(scores: Any, target: Any, exclude: Any) -> BlockCounts:
     found = torch.where(((nan > 0) | missing)[..., None], NAN, found)
     found = torch.where(outside[..., None], OUTSIDE, found)
     found = torch.where((columns < 0)[..., None], 0, found)
-    return _shaped(target, found, mark, hidden)
+    return _shaped(scores, target, found, columns, mark, hidden)
 
 
 def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
@@ -148,6 +152,12 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
     return block[:, None], columns[:, None, None] if columns.ndim == 1 else columns[:, None]
 
 
-def _shaped(target: Any, found: Any, mark: Any, hidden: Any) -> BlockCounts:
-    shape = tuple(exclusions.as_tensor("target", target, found.device).shape)
-    return BlockCounts(found.reshape(*shape, 3), mark.reshape(shape), hidden.reshape(shape).bool())
+def _shaped(
+    scores: Any, target: Any, found: Any, columns: Any, mark: Any, hidden: Any
+) -> BlockCounts:
+    """The counts in the target's shape: (B, T) as it is, else without the axis of targets."""
+    parts = (found, columns, mark, hidden.bool())
+    if scores.ndim == 3:
+        return BlockCounts(*(one.squeeze(2) for one in parts))
+    several = len(np.shape(target)) == 2
+    return BlockCounts(*(one[:, 0] if several else one[:, 0, 0] for one in parts))

@@ -123,6 +123,19 @@ def _tally_each(row: Array, mask: Array, low: Any, high: Any, infinity: int, out
 
 
 @jit
+def scores_of(block: Array, starts: Ints, cells: Ints, first: int, out: Array) -> None:
+    """The scores of some cells of a block (B, L, N), those of row `first` + a from starts[a] on.
+
+    Those that lie outside of the block are 0.
+    """
+    positions, n_items = block.shape[1:]
+    for a in range(starts.size - 1):
+        b, place = (first + a) // positions, (first + a) % positions
+        for p in range(starts[a], starts[a + 1]):
+            out[p] = block[b, place, cells[p]] if 0 <= cells[p] < n_items else 0
+
+
+@jit
 def tally_cells(
     starts: Ints, cells: Ints, scores: Array, n_items: int, columns: Ints, low: Array, high: Array,
     least: Any, infinity: Any, found: Ints,
@@ -132,20 +145,19 @@ def tally_cells(
     Scores are numbers in their order: the floats themselves, or those of `tally_halves`. After the
     counts comes whether a target is excluded itself, and how many columns lie outside of the row.
     """
+    met = np.zeros(n_items, np.bool_)
     for a in range(starts.size - 1):
-        here = cells[starts[a] : starts[a + 1]]
-        last = -1
-        for p in np.argsort(here):
-            cell = here[p]
-            if cell < 0 or cell == last:
+        for p in range(starts[a], starts[a + 1]):
+            cell = cells[p]
+            if cell >= n_items:
+                found[a, :, 5] += 1
+            if cell < 0 or cell >= n_items or met[cell]:
                 continue
-            last = cell
-            s = scores[starts[a] + p]
+            met[cell] = True
+            s = scores[p]
             bad = (s != s) | (s > infinity) | (s < -infinity - 1)
             for t in range(columns.shape[1]):
-                if cell >= n_items:
-                    found[a, t, 5] += 1
-                elif cell == columns[a, t]:
+                if cell == columns[a, t]:
                     found[a, t, 4] += 1
                 elif bad:
                     found[a, t, 3] += 1
@@ -153,3 +165,6 @@ def tally_cells(
                     found[a, t, 0] += s > high[a, t]
                     found[a, t, 1] += (s >= low[a, t]) & (s <= high[a, t])
                     found[a, t, 2] += s > least
+        for p in range(starts[a], starts[a + 1]):
+            if 0 <= cells[p] < n_items:
+                met[cells[p]] = False

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from functools import cache
 from typing import Any
 
 from fullrank._lib.device import current
@@ -25,7 +26,12 @@ def usable(block: Any) -> bool:
     if block.device.type != "cuda" or not (block.dtype in FLOATS or block.dtype in HALVES):
         return False
     in_rows = block.stride(-1) == 1 or block.shape[-1] == 1
-    return in_rows and importlib.util.find_spec("triton") is not None
+    return in_rows and _has_triton()
+
+
+@cache
+def _has_triton() -> bool:
+    return importlib.util.find_spec("triton") is not None
 
 
 def counts_by_kernels(block: Any, columns: Any, excluded: Exclusion) -> tuple[Any, Any, Any]:

@@ -51,7 +51,7 @@ def by_loops(excluded: Exclusion, block: Any, columns: Any, mark: Any) -> Any:
     """By compiled loops on the processor."""
     from fullrank.torch import cpu_kernels as kernels
 
-    positions, n_items = block.shape[1:]
+    n_items = block.shape[-1]
     found = np.zeros((*columns.shape, 6), np.int64)
     wanted = columns.numpy()
     if block.dtype in FLOATS:
@@ -62,8 +62,8 @@ def by_loops(excluded: Exclusion, block: Any, columns: Any, mark: Any) -> Any:
         low, high = equal_bits(mark)
         least = -infinity - 1
     for first, starts, cells in _lists(excluded, found):
-        rows = np.repeat(np.arange(first, first + starts.size - 1), np.diff(starts))
-        some = scores[rows // positions, rows % positions, cells.clip(0, n_items - 1)]
+        some = np.empty(cells.size, scores.dtype)
+        kernels.scores_of(scores, starts, cells, first, some)
         if block.dtype in HALVES:
             some = bits_in_order(some)
         here = slice(first, first + starts.size - 1)

@@ -64,6 +64,12 @@ def as_tensor(name: str, value: Any, device: Any) -> Any:
         return value.detach().to(device, non_blocking=True)
     try:
         array = np.asarray(value)
+        if (
+            not array.flags.writeable
+            or array.dtype.byteorder == ">"
+            or min(array.strides, default=0) < 0
+        ):
+            array = array.astype(array.dtype.newbyteorder("="))  # which torch cannot share
         return torch.as_tensor(array, device=device)
     except (TypeError, ValueError, RuntimeError):
         must = _FORMS if name == "exclude" else "a tensor"

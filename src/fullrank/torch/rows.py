@@ -37,7 +37,7 @@ def make_rows(
     """The rows of a block, on its device; those of padding have no candidates."""
     found = count_block(scores, target, exclude)
     shape = found.mark.shape
-    columns = as_tensor("target", target, found.mark.device).long()
+    columns = found.columns
     flags = found.hidden.long() * HIDDEN
     unseen = exclude is not None or found.counts[..., 2] < scores.shape[-1]
     flags = flags + (UNSEEN if unseen is True else unseen.long() * UNSEEN)

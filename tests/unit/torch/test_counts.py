@@ -184,6 +184,22 @@ def test_targets_of_any_whole_type_and_scores_with_gradients():
     assert scores.tolist() == [[3.0, 1.0, 2.0]]
 
 
+def test_arrays_that_torch_cannot_share():
+    scores = torch.tensor([[3.0, 1.0, 2.0], [1.0, 2.0, 2.0]])
+    frozen = np.array([2, 1])
+    frozen.setflags(write=False)
+    expected = [[1, 0, 3], [0, 1, 3]]
+    assert counts(scores, frozen).tolist() == expected
+    assert counts(scores, np.array([1, 2])[::-1]).tolist() == expected
+    assert counts(scores, np.array([2, 1], ">i4")).tolist() == expected
+    lists = [frozen[:0], frozen[:1]]
+    assert counts(scores, frozen, exclude=lists).tolist() == [[1, 0, 3], [0, 0, 2]]
+    assert counts(scores, frozen, exclude=(frozen[1:], frozen[:1])).tolist() == [
+        [1, 0, 3],
+        [0, 0, 2],
+    ]
+
+
 def test_floats_of_eight_bits():
     scores = torch.tensor([[1.0, 2.0, 2.0, 0.5]]).to(torch.float8_e4m3fn)
     assert counts(scores, torch.tensor([1])).tolist() == [[0, 1, 4]]

@@ -14,7 +14,7 @@ from fullrank.scorers.modules.torch_block import BlockScorer
 
 def count_blocks(job: Job, scorer: BlockScorer, torch: Any, device: Any) -> Counts:
     """Counts of the scores that a module on `device` gives, whole rows at a time."""
-    refuse_elsewhere([scorer.device], device)
+    refuse_elsewhere([scorer.device_for(job.targets.users)], device)
     tally = Tally(torch, device, job)
     cells = min(CELLS, free_memory(torch, device) // 32)
     for batch in tally.batches(cells):

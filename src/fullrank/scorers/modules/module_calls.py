@@ -146,7 +146,7 @@ def called(
     except FullrankError:
         raise
     except Exception as error:
-        if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        if type(error).__name__ in ("OutOfMemoryError", "MemoryError"):
             hint = "Give fewer users at once: `batch_size`."
         raise InputError(
             f"`module` must score what it is given; {said} raised {type(error).__name__}: "

@@ -129,8 +129,13 @@ class BlockScorer(CarriesIds):
 
     @property
     def device(self) -> Any:
-        """Where the scores come out: the device of the parameters, or of what was returned."""
-        return self._network.device
+        """Where the scores come out: the device of the parameters, or of what is returned."""
+        return self.device_for(np.zeros(1, np.int64))
+
+    def device_for(self, users: Ints) -> Any:
+        """The device, seen by the scores of the first of these users if nothing else tells."""
+        rows = users if self._user_rows is None else self._user_rows[users]
+        return self._network.device(rows[:1])
 
     @property
     def users_at_once(self) -> int:
@@ -227,14 +232,13 @@ class _Network:
         if self._n_items is not None:
             return self._n_items
         if self._seen.width is None:
-            self._try()
+            self._try(np.zeros(1, np.int64))
         return int(self._seen.width or 0) - len(self.padding)
 
-    @property
-    def device(self) -> Any:
+    def device(self, rows: Ints) -> Any:
         place = calls.place_of(calls.modules_in(self.module))
-        if place is None and self._seen.device is None:
-            self._try()
+        if place is None and self._seen.device is None and rows.size:
+            self._try(rows)
         return self._seen.device if place is None else place
 
     @property
@@ -269,11 +273,11 @@ class _Network:
         parts = [self._ask(torch, rows[a : a + step]) for a in range(0, rows.size, step)]
         return parts[0] if len(parts) == 1 else torch.cat(parts)
 
-    def _try(self) -> None:
-        """Ask about the first user, twice, to see what comes."""
+    def _try(self, row: Ints) -> None:
+        """Ask about a user, twice, to see what comes."""
         torch = calls.load_torch()
         with self.ready(torch):
-            self._ask(torch, np.zeros(2, np.int64))
+            self._ask(torch, np.repeat(row, 2))
 
     def _ask(self, torch: Any, rows: Ints) -> Any:
         rows = np.array(rows)  # that of the data must not be written to, of which torch warns

@@ -174,6 +174,34 @@ def test_histories_and_a_column_that_pads(torch, sequence):
     check_scorer(BlockScorer(own, inputs=HISTORIES, padding_item=0))
 
 
+def test_a_method_that_scores_given_items(torch, sequence):
+    """As the usual SASRec in PyTorch: predict(users, histories, items), of arrays."""
+
+    class WithPredict(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.net, self.drop = sequence, torch.nn.Dropout(0.5)
+
+        def forward(self, users, histories, positive, negative):
+            raise AssertionError("this is for training")
+
+        def predict(self, users, histories, items):
+            states, _ = self.net.steps(self.net.items(torch.LongTensor(histories)))
+            vectors = self.net.items(torch.LongTensor(items))
+            return (vectors @ self.drop(states[:, -1])[:, :, None]).squeeze(-1)
+
+    model, items = WithPredict(), np.arange(1, N_ITEMS + 1)
+    scorer = BlockScorer(
+        lambda seqs: model.predict(None, seqs.cpu().numpy(), items), inputs=HISTORIES
+    )
+    np.testing.assert_allclose(
+        scorer.scores(np.arange(N_USERS)), last(torch, sequence), rtol=1e-5, atol=1e-6
+    )
+    assert model.drop.training
+    with pytest.raises(InputError, match=r"WithPredict\(users, items\).*TypeError.*BlockScorer"):
+        as_scorer(model, n_items=N_ITEMS).scores([0])
+
+
 def test_ids_and_rows_in_another_order(torch, sequence):
     """`fr.rank(BlockScorer(...), test, exclude=train)` with ids of text."""
     users = np.array([f"u{at:02}" for at in range(N_USERS)])

@@ -133,13 +133,13 @@ class Blocks(Module):
 
     def __init__(self, gpu: Gpu, scorer: BlockScorer) -> None:
         self.gpu, self.scorer = gpu, scorer
-        refuse_elsewhere([scorer.device], gpu.device)
         self.block: Any = None
 
     def users_at_once(self, width: int) -> int:
         return max(1, _CELLS // (width + 1 + self.scorer.n_items))
 
     def start(self, users: Ints) -> None:
+        refuse_elsewhere([self.scorer.device_for(users)], self.gpu.device)
         self.block = None  # the memory of the last one is needed
         self.block = self.scorer.tensor_scores(users)
 
