@@ -242,7 +242,7 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     assert done.out.endswith(f"Report: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
-    assert "for all users like these" in text
+    assert "for the population of users" in text
     words = ("--interval-for", "users", "--uncertainty", "bootstrap", "--resamples", 20)
     done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err
@@ -316,7 +316,7 @@ def test_a_contradicted_design_is_told_first(fullrank: Any, tmp_path: Path) -> N
     done = fullrank("estimate", path, *SIZES, "--bounds", "-m", "recall@10")
     table, lines = done.out.split("\n\n")[1:3]
     assert table.splitlines()[1].endswith("– ▲")
-    assert lines.startswith("▲ The design is contradicted by the data: ")
+    assert lines.startswith("▲ The data contradict the design: ")
 
 
 def test_a_report_does_not_replace_the_ranks(fullrank: Any, ranks: Path) -> None:

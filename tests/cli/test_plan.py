@@ -49,7 +49,7 @@ def test_an_assumed_shape_is_told(fullrank: Any) -> None:
     words = (*words, "--margin", "0.02")
     done = fullrank(*words)
     assert done.out.startswith("No pilot: Recall@K = (K/N)^0.35 is assumed ")
-    assert "recall@20 is about 0.2; wanted within ± 0.02, half a 95 % interval" in done.out
+    assert "recall@20 is about 0.2; goal: a 95 % interval of ± 0.02" in done.out
     assert "(K/N)^0.5 is assumed" in fullrank(*words, "--shape", "0.5").out
 
 
@@ -63,7 +63,7 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
     words = ("--sample-size", "300", "--n-items", "2_000", "-m", "recall@100", *TRY)
     done = fullrank("plan", "--pilot", path, *words)
     assert done.code == 0, done.err
-    assert "to be found with power 0.8" in done.out
+    assert "with power 0.8" in done.out
     third = tmp_path / "third.csv"
     third.write_text(path.read_text() + "c,0,1\nc,1,1\n")
     many = fullrank("plan", "--pilot", third, *words)

@@ -22,8 +22,11 @@ TRUE = {
 }
 METRICS = ("recall@10", "ndcg@10")
 ASKED = ("-m", "recall@10", "-m", "ndcg@10")
-NOTE = "Whether training items were excluded is not known; say --training-items excluded or kept."
-KEPT = "helps only where training items are excluded"
+NOTE = (
+    "It is not known whether training items were excluded. State it with --training-items excluded "
+    "or kept."
+)
+KEPT = "helps only if they are excluded"
 SAID = {"excluded": True, "kept": False}
 Values = dict[str, dict[str, float]]
 
@@ -117,7 +120,9 @@ def test_a_run_folder_is_an_anchor(fullrank: Any, ranks: Path, tmp_path: Path) -
         json.loads(done.out)["models"][0]["metrics"]
         != (json.loads(plain.out)["models"][0]["metrics"])
     )
-    assert "with the shape of other models" in json.loads(done.out)["models"][0]["reason"]
+    assert (
+        "with the shape borrowed from other models" in json.loads(done.out)["models"][0]["reason"]
+    )
 
 
 def test_exact_models_beside_samples_stay_exact(
@@ -218,8 +223,8 @@ def test_the_note_is_not_there_where_it_does_not_matter(
 def test_python_has_the_note_with_its_argument(ranks: Path) -> None:
     samples = samples_of(ranks, None)
     note = (
-        "Whether training items were excluded is not known; say `excluded` in the design, true or "
-        "false."
+        "It is not known whether training items were excluded. State it with `excluded=true` or "
+        "`excluded=false` in the design."
     )
     one, both = estimate(samples["a"]), estimate(samples)
     contrast = compare(samples, rng=0)

@@ -103,7 +103,8 @@ def test_runs_are_paired_as_by_hand(
         assert one[name] == pytest.approx(expected[name], abs=1e-12, rel=1e-12), name
     assert [model["n_users"] for model in found["models"]] == [expected["n"]] * 2 == [270, 270]
     assert found["notes"][0] == (
-        "270 pairs of user and item are in every result (last has 30 more, left out)."
+        "270 pairs of user and item are in every result; the others are left out (last has 30 "
+        "more)."
     )
 
 

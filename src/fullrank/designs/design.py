@@ -355,7 +355,9 @@ class Design:
     @classmethod
     def _from_plain(cls, content: Any) -> Design:
         if not isinstance(content, Mapping):
-            raise InputError(f"`design` must be what `to_dict` wrote, not {checks.shown(content)}.")
+            raise InputError(
+                f"`design` must be a mapping written by `to_dict`, not {checks.shown(content)}."
+            )
         return cls.from_dict(content)
 
     def with_(self, **settings: Any) -> Self:

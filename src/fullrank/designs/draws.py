@@ -127,7 +127,9 @@ def make_pools(
     rows = targets.item_rows[targets.order]
     if pool == "unseen":
         if exclusion is None:
-            raise InputError('`exclude` must be given with pool="unseen": it says what was seen.')
+            raise InputError(
+                '`exclude` must be given with pool="unseen", because it holds the seen items.'
+            )
         starts, stops = exclusion.indptr[targets.users], exclusion.indptr[targets.users + 1]
         sizes = stops - starts
         offset = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)

@@ -213,7 +213,9 @@ class Negatives:
             pool = "all" if exclusion is None or seen.any() else "unseen"
             inferred.append(_about_pool(pool, exclusion is not None, int(seen.sum()), expected))
         elif pool == "unseen" and exclusion is None:
-            raise InputError('`exclude` must be given with pool="unseen": it says what was seen.')
+            raise InputError(
+                '`exclude` must be given with pool="unseen", because it holds the seen items.'
+            )
         elif pool == "unseen" and seen.any():
             first = int(np.argmax(seen.any(axis=1)))
             raise InputError(
@@ -414,7 +416,7 @@ def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
     expected = float((n * (n - 1) / 2).sum() / max(size, 1))
     return (
         "no row repeats an item, so they count as without replacement (with replacement about "
-        f"{expected:.3g} repeats were to be expected)"
+        f"{expected:.3g} repeats would be expected)"
     )
 
 
@@ -425,5 +427,5 @@ def _about_pool(pool: str, told: bool, n_seen: int, expected: float) -> str:
         return f"{n_seen} of them are excluded items, so the pool counts as 'all'"
     return (
         "none of them is an excluded item, so the pool counts as 'unseen' (from all items about "
-        f"{expected:.3g} were to be expected)"
+        f"{expected:.3g} would be expected)"
     )

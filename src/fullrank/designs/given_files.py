@@ -175,7 +175,7 @@ def _parquet(path: PathLike) -> Any:
         names = list(file.source.names)
         if len(set(names)) < len(names):
             name = next(one for at, one in enumerate(names) if one in names[:at])
-            raise InputError(f"`path` must name each column once; {name!r} is there again.")
+            raise InputError(f"`path` must name each column once; {name!r} appears twice.")
         table = file.whole({name: name for name in file.names})
         table = table.replace_schema_metadata(file.metadata)
     if table.num_rows == 0:

@@ -112,8 +112,8 @@ class Strata:
     def __add__(self, other: Strata) -> Strata:
         if self.n_strata != other.n_strata:
             raise InputError(
-                f"Samples add only if their strata agree; one has {self.n_strata}, the other "
-                f"{other.n_strata}."
+                f"Samples can be added only if their strata agree; one has {self.n_strata}, the "
+                f"other {other.n_strata}."
             )
         theirs = other.columns()
         return Strata(**{n: np.concatenate([v, theirs[n]]) for n, v in self.columns().items()})

@@ -21,7 +21,7 @@ from fullrank.estimators.uniform.smoothed import Fit, best_fit, bias_square, til
 from fullrank.metrics import Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
-_HELPS = "it helps only where training items are excluded"
+_HELPS = "it helps only if they are excluded"
 _OTHER = 2.0  # times as many items are another catalogue
 _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
@@ -49,7 +49,9 @@ def anchored(samples: Any, anchor: Any) -> Any:
     if not isinstance(samples, RankSample):
         raise InputError(f"`samples` must be a RankSample, not {type(samples).__name__}.")
     if samples.design.excluded is False:
-        raise InputError(f"`anchor` must be left out where training items are kept: {_HELPS}.")
+        raise InputError(
+            f"`anchor` must not be given if training items are kept, because {_HELPS}."
+        )
     if samples.several:
         raise InputError("`samples` must have one target for each user to borrow a shape.")
     n_items = samples.n_items if samples.n_items is not None else int(samples.pool.max())
@@ -86,7 +88,7 @@ def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
     samples : name to RankSample, two or more, of one design and catalogue, one target for each user
     """
     if not isinstance(samples, Mapping) or len(samples) < 2:
-        raise InputError("`samples` must map the names of two models or more to their samples.")
+        raise InputError("`samples` must map the names of at least two models to their samples.")
     for name, one in samples.items():
         _check_joint(name, one)
     alone = [one.anchored(None).without_rows() for one in samples.values()]
@@ -115,10 +117,12 @@ def _check_joint(name: str, sample: Any) -> None:
         kind = type(sample).__name__
         raise InputError(f"`samples` must hold RankSamples; that of {name} is {kind}.")
     if sample.several:
-        raise InputError(f"`samples` must have one target for each user; {name} has several.")
+        raise InputError(
+            f"`samples` must have one target for each user; {name} has multi-target users."
+        )
     if sample.design.excluded is False:
         raise InputError(
-            f"`samples` must not share a shape where training items are kept: {_HELPS}."
+            f"`samples` must not share a shape if training items are kept, because {_HELPS}."
         )
 
 
@@ -130,7 +134,7 @@ def smooth(anchor: Any) -> RankDistribution:
         raise InputError(f"`anchor` must be {_WHAT}, not {type(anchor).__name__}.")
     if anchor.several:
         raise InputError("`anchor` must have one target for each user.")
-    anchor.check_all_known("anchor", "to lend its shape")
+    anchor.check_all_known("anchor", "for its shape")
     sample = anchor.whole_sample().anchored(None)
     system = exhausted_system(sample)
     # of H targets at the top, the slope of a power has a standard error of about half of 1/√H

@@ -23,7 +23,7 @@ Named = str | Callable[..., Any]  # what `method` may be
 _TRAINING = {
     True: "training items excluded",
     False: "training items kept",
-    None: "training items excluded or not",
+    None: "treatment of training items unknown",
 }
 
 
@@ -116,7 +116,11 @@ def _choose(method: Named, sample: RankSample) -> tuple[Named, str]:
     if sample.exhausted:
         return "exact", "every target was ranked among all its items"
     kind = "adaptive" if sample.design.adaptive else "fixed"
-    shape = "" if sample.anchor is None else ", with the shape of other models on the same data"
+    shape = (
+        ""
+        if sample.anchor is None
+        else ", with the shape borrowed from other models of the same data"
+    )
     return "smoothed", (
         f"{kind} sample, {_TRAINING[sample.design.excluded]}; smoothing chosen by marginal "
         f"likelihood{shape}"

@@ -59,7 +59,7 @@ def several_targets(
     """What each target adds to each metric; the metric is their sum."""
     rows = sample.rows
     if rows is None or (sample.several and rows.user is None):
-        raise InputError("`sample` must have its rows where users have several targets.")
+        raise InputError("`sample` must have rows for multi-target users.")
     n_users = float((rows.weight / rows.n_targets).sum())
     fits = _Fits(sample, mean, grid)
     found = {metric.name: _contributions(metric, fits) for metric in metrics}

@@ -97,7 +97,7 @@ METHODS: Registry[Method] = Registry(
             exact=True,
         ),
         "smoothed": Method(
-            says="penalised likelihood, the penalty chosen from the data",
+            says="penalised likelihood with the penalty chosen from the data",
             fit=smoothed,
             sensitivity=smoothed_sensitivity,
             recovers=False,
@@ -106,10 +106,10 @@ METHODS: Registry[Method] = Registry(
             borrows=True,
         ),
         "MLE": Method(
-            says="EM from the uniform start, 100 or 50 steps", fit=mle, sensitivity=mle_sensitivity
+            says="EM from a uniform start, 100 or 50 steps", fit=mle, sensitivity=mle_sensitivity
         ),
         "WMLE": Method(
-            says="weighted likelihood, tilted back",
+            says="weighted likelihood, corrected for the weights",
             fit=weighted_mle,
             sensitivity=weighted_sensitivity,
             recovers=False,
@@ -121,7 +121,10 @@ METHODS: Registry[Method] = Registry(
             recovers=False,
         ),
         "BV": Method(
-            says="bias and variance traded by γ", fit=bv, sensitivity=bv_sensitivity, signed=True
+            says="trade-off of bias and variance by γ",
+            fit=bv,
+            sensitivity=bv_sensitivity,
+            signed=True,
         ),
         "BV_MLE": _with_prior("mle", "BV with the MLE as its prior", bv, bv_sensitivity),
         "BV_MES": _with_prior("mes", "BV with MES as its prior", bv, bv_sensitivity),
@@ -135,7 +138,7 @@ METHODS: Registry[Method] = Registry(
         "MN_MLE": _with_prior("mle", "MN with the MLE as its prior", mn, mn_sensitivity, True),
         "MN_MES": _with_prior("mes", "MN with MES as its prior", mn, mn_sensitivity, True),
         "CLS": Method(
-            says="least squares, falling with r",
+            says="least squares, decreasing in r",
             fit=cls_distribution,
             sensitivity=cls_sensitivity,
             value=cls_value,
@@ -242,8 +245,8 @@ class Fitted:
             return self._packed(found, grid)
         if not np.array_equal(found.grid.edges, grid.edges):
             raise InputError(
-                f"`method` must give P(R) on the grid that it is given, {grid!r}; {self.name} gave "
-                f"it on {found.grid!r}."
+                f"`method` must return P(R) on the given grid, {grid!r}; {self.name} returned it "
+                f"on {found.grid!r}."
             )
         return found
 
@@ -251,8 +254,8 @@ class Fitted:
         array = np.asarray(mass)
         if array.shape != (grid.n_bins,) or array.dtype.kind not in "iuf":
             raise InputError(
-                f"`method` must give a probability for each of the {grid.n_bins} bins of the grid; "
-                f"{self.name} gave {array.dtype} of shape {array.shape}."
+                f"`method` must return a probability for each of the {grid.n_bins} bins of the "
+                f"grid; {self.name} returned {array.dtype} of shape {array.shape}."
             )
         return RankDistribution(grid=grid, mass=array, method=self.name)
 

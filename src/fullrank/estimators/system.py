@@ -121,12 +121,12 @@ def check_sample(sample: RankSample) -> None:
     if sample.stratified:
         raise InputError(
             "`sample` must have candidates drawn uniformly; these come from several strata, which "
-            "no estimator here reads."
+            "no estimator supports."
         )
     if sample.several:
         raise InputError(
-            "`sample` must have one target for each user here; `estimate` fits several, "
-            "one fit for each number of other targets above."
+            "`sample` must have one target for each user here. Use `estimate` for multi-target "
+            "users."
         )
 
 

@@ -121,8 +121,8 @@ def _check_rows(has: tuple[int, ...], shape: tuple[int, ...], names: Names) -> N
         )
     if not _are_rows(names.user_ids):
         raise InputError(
-            "`order` must name its users, as a mapping from ids to items or a table with the "
-            "columns user and item do, for those of the data are not numbered 0 … "
+            "`order` must have user ids, as a mapping from ids to items or a table with the "
+            "columns user and item has, because the users of the data are not numbered 0 … "
             f"{names.n_users - 1}."
         )
 
@@ -142,8 +142,8 @@ def _user_rows(users: Any, names: Names) -> Ints:
     found = _ids.find("order", ids, known).astype(np.int64)
     if found.size and (found < 0).all():
         raise InputError(
-            f"`order` must have lists of users of the data; it knows none of them, and the first "
-            f"of its {found.size:,} is {checks.printable(ids[codes[0]])}."
+            f"`order` must have lists for users of the data; none of its {found.size:,} users is "
+            f"in the data, the first being {checks.printable(ids[codes[0]])}."
         )
     return found[codes]
 
@@ -178,8 +178,8 @@ def _item_rows(items: Any, names: Names) -> Ints:
     found = _found(items, names)
     if found.size and (found < 0).all() and not (items.dtype.kind in "iu" and (items < 0).all()):
         raise InputError(
-            f"`order` must hold items that can be scored; none of its {found.size:,} is one, and "
-            f"the first is {checks.printable(items[0])}."
+            f"`order` must hold items that can be scored; none of its {found.size:,} can, "
+            f"the first being {checks.printable(items[0])}."
         )
     return found
 

@@ -64,7 +64,7 @@ def _rows(
         found = _ids.find("order", wanted, has).astype(np.int64)
         if (found < 0).all():
             raise InputError(
-                f"`order` must know {side}s of the data; it knows none of them, and its first "
+                f"`order` must know {side}s of the data; none of them is known, and its first "
                 f"{side} is {checks.printable(has[0])}."
             )
         return found

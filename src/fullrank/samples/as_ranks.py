@@ -43,19 +43,19 @@ def as_ranks(
         for key, value in told.items():
             if value is not None:
                 kind = type(ranks).__name__
-                raise InputError(f"`{key}` must not be given: the {kind} carries it.")
+                raise InputError(f"`{key}` must not be given, because the {kind} has its own.")
         return ranks
     if isinstance(ranks, list | tuple) and any(
         isinstance(one, RankSample | ExactRanks) for one in ranks
     ):
         raise InputError(
-            f"`{name}` must map names of models to their ranks where there are several, as "
-            '{"a": …, "b": …}, not be a list.'
+            f"`{name}` must be a mapping from names of models to their ranks, such as "
+            '{"a": …, "b": …}, not a list.'
         )
     if hasattr(ranks, "columns"):
         raise InputError(
-            f"`{name}` must be ranks in one dimension, not a table. Read one by "
-            "RankSample.from_frame."
+            f"`{name}` must be one-dimensional ranks, not a table. Use RankSample.from_frame to "
+            "read a table."
         )
     if isinstance(ranks, str | bytes) or ranks is None:
         raise InputError(

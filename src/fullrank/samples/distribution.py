@@ -161,7 +161,9 @@ class RankDistribution(tabular.Tabular):
             )
         missing = {"edges", "mass", "method"} - set(content)
         if missing:
-            raise InputError(f"`content` must have {', '.join(sorted(missing))}; it has not.")
+            raise InputError(
+                f"`content` must have {', '.join(sorted(missing))}; these are missing."
+            )
         grid = RankGrid(content["edges"])
         error = checks.real("slope_error", content.get("slope_error", 0.0), low=0.0)
         return cls(

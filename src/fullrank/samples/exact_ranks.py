@@ -140,13 +140,13 @@ class ExactRanks(tabular.Tabular):
             return self
         if policy == "random":
             raise InputError(
-                '`ties` must be "mean", "best" or "worst": a random order of ties is drawn where '
-                'scores are compared, by rank(..., ties="random").'
+                '`ties` must be "mean", "best" or "worst". A random order of ties needs the '
+                'scores: use rank(..., ties="random").'
             )
         if self.ties == "random" and self.several:
             raise InputError(
-                '`ties` must stay "random" where users have more than one target: tied targets '
-                "of a user were put in a random order as well."
+                '`ties` must stay "random" for multi-target users, because their tied targets were '
+                "put in a random order as well."
             )
         other = replace(self, ties=policy, before=None, seed=None)
         if self.max_rank is None:
@@ -154,8 +154,8 @@ class ExactRanks(tabular.Tabular):
         if policy not in _NO_BETTER[self.ties]:
             raise InputError(
                 f"`ties` must be {self.ties!r} for these ranks up to {self.max_rank}, or a policy "
-                f"that ranks no target higher: targets beyond {self.max_rank} could be within it "
-                f"by {policy!r}. Rank them again with that policy."
+                f"that ranks no target higher: with {policy!r} a target beyond {self.max_rank} "
+                "could rank within it. Rank the targets again with that policy."
             )
         return other.up_to(self.max_rank)
 
@@ -169,8 +169,8 @@ class ExactRanks(tabular.Tabular):
         k = checks.integer("max_rank", max_rank, low=1)
         if self.max_rank is not None and k > self.max_rank:
             raise InputError(
-                f"`max_rank` must be at most {self.max_rank}, up to which these ranks are known; "
-                f"it is {k}."
+                f"`max_rank` must be at most {self.max_rank}, up to which these ranks are known, "
+                f"not {k}."
             )
         return censored(self, k)
 
@@ -278,18 +278,21 @@ class ExactRanks(tabular.Tabular):
         for name in ("ties", "precision", "seed", "max_rank"):
             if getattr(self, name) != getattr(other, name):
                 raise InputError(
-                    f"Exact ranks add only if their `{name}` agree; one has "
+                    f"Exact ranks can be added only if their `{name}` agree; one has "
                     f"{getattr(self, name)!r}, the other {getattr(other, name)!r}."
                 )
         mine, theirs = self._columns(), other._columns()
         if mine.keys() - _MAYBE != theirs.keys() - _MAYBE:
             raise InputError(
-                "Exact ranks add only if both have rows, with names of users and items or without."
+                "Exact ranks can be added only if both have rows, with user and item ids or "
+                "without."
             )
         for name in ("user", "item"):
             kinds = {one[name].dtype.kind == "U" for one in (mine, theirs) if name in one}
             if len(kinds) > 1:  # numpy would make text of the numbers, and 1 would meet "1"
-                raise InputError("Exact ranks add only if ids are numbers in both, or text.")
+                raise InputError(
+                    "Exact ranks can be added only if their ids are all numbers or all text."
+                )
         joined: dict[str, Any] = {
             name: checks.frozen(np.concatenate((column, theirs[name])))
             for name, column in mine.items()
@@ -349,7 +352,7 @@ class ExactRanks(tabular.Tabular):
         }
         if self.count is not None:
             if self.several:
-                raise InputError("`ranks` must have rows where users have more than one target.")
+                raise InputError("`ranks` must have rows for multi-target users.")
             return RankSample.from_counts(whole, self.count, **common)
         return RankSample.from_ranks(
             whole,
@@ -431,15 +434,13 @@ class ExactRanks(tabular.Tabular):
     def of_sample(cls, sample: RankSample) -> ExactRanks:
         """The ranks of a sample that holds every item of every target."""
         if not sample.exhausted:
-            raise InputError("`sample` must hold every item; this one was drawn from more.")
+            raise InputError("`sample` must be complete; this one does not hold every item.")
         rows = sample.rows
         common: dict[str, Any] = {"ties": "best", "pool": sample.design.pool}
         if rows is None:
             ones, zeros = np.ones_like(sample.rank), np.zeros_like(sample.rank)
             if sample.several:
-                raise InputError(
-                    "`sample` must have its rows where users have more than one target."
-                )
+                raise InputError("`sample` must have rows for multi-target users.")
             return cls(
                 above=sample.rank - 1, equal=zeros, candidates=sample.pool, n_targets=ones,
                 offset=zeros, weight=sample.weight, count=sample.count, **common,

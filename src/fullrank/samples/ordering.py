@@ -52,11 +52,11 @@ class Consistency(tabular.Tabular):
     def __str__(self) -> str:
         first, second = self.exact
         sign = "=" if abs(first - second) <= _TIE else "<" if first < second else ">"
-        says = "ordered alike at every sample size"
+        says = "same order at every sample size"
         if self.from_size is None:
-            says = f"not ordered alike even at n = {self.sample_sizes[-1]:,}"
+            says = f"another order even at n = {self.sample_sizes[-1]:,}"
         elif not self.consistent:
-            says = f"ordered alike from n = {self.from_size:,} on, not at every n before"
+            says = f"same order from n = {self.from_size:,}, but not at every smaller n"
         return f"{self.metric}: exact {first:.4g} {sign} {second:.4g}; sampled: {says}"
 
     def _title(self) -> str:
@@ -115,7 +115,7 @@ def consistency(
     --------
     >>> a, c = [100] * 5, [212, 2, 743, 5342, 1548]
     >>> print(consistency(a, c, "ndcg", n_items=10_000))
-    ndcg: exact 0.1502 < 0.208; sampled: ordered alike from n = 686 on, not at every n before
+    ndcg: exact 0.1502 < 0.208; sampled: same order from n = 686, but not at every smaller n
     """
     metric = parse(metric)
     n_items = checks.integer("n_items", n_items, low=2)

@@ -229,8 +229,8 @@ def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
         said = str(value) if name == "design" else value
         if value is not None and (name not in carried or said != carried[name]):
             raise InputError(
-                f"`{name}` must not be given, or agree: {table.path} was written by fullrank and "
-                f"carries its own design, {about}."
+                f"`{name}` must agree with the file or be omitted: {table.path} was written by "
+                f"fullrank and contains its own design, {about}."
             )
     if isinstance(own, RankSample) and excluded is not None:
         return replace(own, design=own.design.with_(excluded=excluded))
@@ -322,12 +322,12 @@ def _layout(
         notes = (f"One column of ranks per model: {', '.join(wide)}.",)
     if wide and "more_than" in wanted:
         raise InputError(
-            f"`more_than` must not be a column where each model has a column of ranks, for which "
-            f"{checks.printable(table.path)} would have to say it one by one."
+            f"`more_than` must not be a column of {checks.printable(table.path)} if each model has "
+            "its own column of ranks, because the limit may differ between models."
         )
     if wide and "model" in wanted:
         raise InputError(
-            f"`model` must not be a column where each model has a column of ranks; "
+            f"`model` must not be a column if each model has its own column of ranks; "
             f"{table.path} has {wanted['model']!r}: leave it out by "
             f"`leave_out={wanted['model']!r}`."
         )
@@ -341,7 +341,7 @@ def _check_sizes(sample_size: int | None, design: str | Design) -> None:
     """A size that is given must be that of the design, if this has one."""
     own = None if _open(design) else getattr(Design.of(design), "sample_size", None)
     if sample_size is not None and own is not None and sample_size != own:
-        raise InputError(f"`sample_size` must be {own:,}, as `design` says, not {sample_size:,}.")
+        raise InputError(f"`sample_size` must be {own:,}, as in `design`, not {sample_size:,}.")
 
 
 def _named(**values: Any) -> dict[str, Any]:
@@ -412,7 +412,7 @@ def _given(
     if missing:
         raise InputError(
             f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
-            f"{checks.printable(table.path)} has no such column, but {listed(table.names)}."
+            f"{checks.printable(table.path)} has no such column; it has {listed(table.names)}."
         )
     for name, value in sizes.items():
         if value is not None and name in wanted:
@@ -442,7 +442,7 @@ def _explained(
             raise
         number = "K" if text is None else text.lstrip(">= ")
         raise InputError(
-            f"{error} A rank that is only known to be beyond {number} is left empty, with "
+            f"{error} If a rank is only known to be beyond {number}, leave it empty and write "
             f"{number} in a column more_than."
         ) from error
 
@@ -505,8 +505,8 @@ def _up_to(
         drawn = Design.of(design)
         if not isinstance(drawn, Exact):
             raise InputError(
-                f"`design` must be exact where a column says more_than, not {drawn}: only the "
-                "rank among all items is known to be beyond one."
+                f"`design` must be exact if there is a column more_than, not {drawn}: only ranks "
+                "among all items are known up to a limit."
             )
         limit = drawn.max_rank
     columns = _loaded(layout, censored=True)
@@ -529,7 +529,7 @@ def _up_to(
             if limit is not None:
                 said = Exact(min(known - {limit}))
                 raise InputError(
-                    f"`design` must be {said}, as the column more_than says, or be left out; it is "
+                    f"`design` must be {said}, as in the column more_than, or be omitted; it is "
                     f"{Exact(limit)}."
                 )
             raise InputError(f"`more_than` must hold one number for each model, not {several}.")
@@ -570,7 +570,7 @@ def _tallied(table: Table, pieces: Iterable[Any], given: Mapping[str, int]) -> T
 
 def _counts_will_do(tally: Tally) -> None:
     if tally.needs_rows == SEVERAL:
-        raise InputError("`rows` must be kept where users have several targets.")
+        raise InputError("`rows` must be kept for multi-target users.")
 
 
 def _counted(tally: Tally, settings: Mapping[str, Any]) -> dict[str, RankSample]:
@@ -639,7 +639,7 @@ def _with_nan(table: Table, role: str, column: Any) -> Array:
 
 
 def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
-    """A user with several rows needs to be explained: several targets, or several seeds."""
+    """A user may have more than one row with more than one target or seed, which must be stated."""
     if "user" not in columns:
         return
     keys = [columns[name] for name in ("model", "seed", "user") if name in columns]
@@ -675,7 +675,7 @@ def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> 
         return
     at = int(np.argmax(wrong))
     raise InputError(
-        f"`n_targets` must say how many rows the user has; user "
+        f"`n_targets` must be the number of rows of the user; user "
         f"{checks.printable(columns['user'][at])}, first in {table.where(at)} of {table.path}, has "
         f"{number[at]:,}, not {columns['n_targets'][at]:,}. To count every row as a user of its "
         "own, add `leave_out='user'`."

@@ -51,16 +51,16 @@ class Rows:
 
     def __add__(self, other: Rows) -> Rows:
         if (self.user is None) != (other.user is None):
-            raise InputError("Samples add only if both name their users or neither does.")
+            raise InputError("Samples can be added only if both have user ids or neither does.")
         for name in ("user", "item"):
             ids = [getattr(one, name) for one in (self, other)]
             kinds = {one.dtype.kind in "iu" for one in ids if one is not None}
             if len(kinds) > 1:  # numpy would make text of the numbers, and 1 would meet "1"
                 raise InputError(
-                    f"Samples add only if both name their {name}s by numbers or by text."
+                    f"Samples can be added only if their {name} ids are all numbers or all text."
                 )
         if (self.strata is None) != (other.strata is None):
-            raise InputError("Samples add only if both have strata or neither has.")
+            raise InputError("Samples can be added only if both have strata or neither does.")
         joined = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (field.name for field in fields(Rows))
@@ -253,17 +253,18 @@ class RankSample(tabular.Tabular):
         design = self.design.joined(other.design)
         if design is None:
             raise InputError(
-                f"Samples add only if their designs agree; one is {self.design}, "
+                f"Samples can be added only if their designs agree; one is {self.design}, "
                 f"the other {other.design}."
             )
         if self.n_items != other.n_items:
             raise InputError(
-                f"Samples add only if their catalogues agree; one has {self.n_items} items, "
-                f"the other {other.n_items}."
+                f"Samples can be added only if their catalogues agree; one has {self.n_items} "
+                f"items, the other {other.n_items}."
             )
         if not _alike(self.anchor, other.anchor):
             raise InputError(
-                "Samples add only if their anchors agree; `anchored(None)` takes an anchor away."
+                "Samples can be added only if their anchors agree; `anchored(None)` removes an "
+                "anchor."
             )
         if self.rows is not None and other.rows is not None:
             rows = self.rows + other.rows
@@ -319,8 +320,8 @@ class RankSample(tabular.Tabular):
             raise InputError("`rows` must be kept where candidates come from several strata.")
         if self.several and self.n_items is None:
             raise InputError(
-                "`rows` must be kept where users have several targets and catalogues of their own: "
-                "nothing else tells the two apart."
+                "`rows` must be kept for multi-target users with catalogues of their own, which "
+                "counts alone do not distinguish."
             )
         return replace(self, rows=None)
 
@@ -370,9 +371,11 @@ class RankSample(tabular.Tabular):
         """
         metric = parse(metric)
         if self.design.adaptive:
-            raise InputError("`naive` must be asked of a fixed design; this one is adaptive.")
+            raise InputError("`naive` must have a fixed design; this one is adaptive.")
         if self.several:
-            raise InputError("`naive` must be asked of samples with one target for each user.")
+            raise InputError(
+                "`naive` must have one target for each user; this sample has multi-target users."
+            )
         values = metric.weights(self.rank, self.sample_size)
         return float(np.average(values, weights=self.weight))
 
@@ -535,8 +538,8 @@ def check_targets(rows: Any) -> None:
             "n_targets",
             rows.n_targets,
             rows.n_targets > 1,
-            "be 1 where `user` is left out",
-            "Several targets need to know whose they are.",
+            "be 1 if `user` is not given",
+            "Multi-target users need user ids.",
         )
         return
     _, group, number = np.unique(rows.user, return_inverse=True, return_counts=True)
@@ -544,7 +547,7 @@ def check_targets(rows: Any) -> None:
     if wrong.any():
         first = int(np.argmax(wrong))
         raise InputError(
-            f"`user` must have as many rows as `n_targets` says; user "
+            f"`user` must have as many rows as `n_targets` states; user "
             f"{checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
             f"{rows.n_targets[first]}. Leave `user` out to count every target as a user of its own."
         )

@@ -46,7 +46,7 @@ def from_arrow(table: Any) -> RankSample | ExactRanks:
     """The sample, or the exact ranks, that `to_arrow` packed."""
     metadata = table.schema.metadata or {}
     if KEY not in metadata:
-        raise InputError("`table` must be one that fullrank wrote; it carries no design.")
+        raise InputError("`table` must be one that fullrank wrote; it has no design.")
     names = table.column_names
     if len(set(names)) < len(names):
         raise InputError("`table` must name each column once.")
@@ -223,7 +223,9 @@ def _numpy(table: Any, name: str, nulls: bool = False) -> Any:
     if nulls:
         return _masked(column, name)
     if column.null_count:
-        raise InputError(f"`{name}` must have no missing values; {column.null_count:,} are.")
+        raise InputError(
+            f"`{name}` must have no missing values; {column.null_count:,} are missing."
+        )
     return _numpy_of(column, name)
 
 

@@ -77,7 +77,9 @@ def _common(
         seed: np.array([pair[0] not in out for pair in one.tolist()]) for seed, one in pairs.items()
     }
     if not all(one.any() for one in keep.values()):
-        raise InputError("`user` must name the same users for every seed; none is in all of them.")
+        raise InputError(
+            "`user` must name the same users for every seed; no user is in all of them."
+        )
     users = len({pair[0] for pair in every})
     note = f"{len(out):,} of {users:,} users are not in every seed, or with other items: left out."
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)

@@ -16,7 +16,7 @@ from fullrank.errors import InputError
 from fullrank.tables.arrow import not_text
 from fullrank.tables.table import Table
 
-SEVERAL = "users with several targets"
+SEVERAL = "multi-target users"
 _KEYS = ("model", "n_items", "sample_size", "rank")
 _NAMES = [*_KEYS, "count", "weight", "least", "most"]
 MODELS = 10_000  # a column of more names is one of users or items
@@ -82,10 +82,10 @@ class Tally:
             self._users.clear()
             keys.sort()
             if (keys[1:] == keys[:-1]).any():
-                self.needs_rows = self.needs_rows or "users that occur again"
+                self.needs_rows = self.needs_rows or "repeated users"
         lightest, heaviest = (self.outcomes[name].to_numpy() for name in ("least", "most"))
         if heaviest.max() > lightest.min():
-            self.needs_rows = self.needs_rows or "weights that differ"
+            self.needs_rows = self.needs_rows or "unequal weights"
         return self
 
     def _merged(self) -> Any:

@@ -83,7 +83,7 @@ def test_an_anchor_is_an_argument_of_estimate_too(sample: RankSample, cheap: Exa
     found = estimate(sample, anchor=cheap)
     assert dict(found.values) == dict(estimate(anchored(sample, cheap)).values)
     assert dict(found.values) != dict(estimate(sample).values)
-    assert "with the shape of other models on the same data" in found.reason
+    assert "with the shape borrowed from other models of the same data" in found.reason
     one, same = (estimate(anchored(sample, many)) for many in (cheap, [cheap, cheap]))
     assert dict(one.values) == pytest.approx(dict(same.values), rel=1e-6)
 
@@ -132,7 +132,7 @@ def test_samples_with_training_items_kept_are_refused(borrow: str, cheap: ExactR
         "jointly": lambda: jointly({"a": kept, "b": kept}),
         "estimate": lambda: estimate(kept, anchor=cheap),
     }
-    with pytest.raises(InputError, match="helps only where training items are excluded"):
+    with pytest.raises(InputError, match="helps only if they are excluded"):
         calls[borrow]()
     assert kept.anchored(TRUTH).anchor is TRUTH  # a study may
 
@@ -155,8 +155,8 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
         offset=[0, 1],
     )
     wrong: list[tuple[Any, str]] = [
-        ({"a": sample}, "two models or more"),
-        ([sample, sample], "two models or more"),
+        ({"a": sample}, "at least two models"),
+        ([sample, sample], "at least two models"),
         ({"a": sample, "b": cheap}, "that of b is ExactRanks"),
         ({"a": sample, "b": several}, "one target for each user; b has several"),
         (

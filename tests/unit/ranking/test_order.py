@@ -73,7 +73,7 @@ def test_items_by_id_where_items_have_ids(table, named):
         ["u2"], [int(ITEMS[112])], user_ids=USERS, item_ids=ITEMS
     )  # fmt: skip
     assert n_scored(table, target, ITEMS[best(table, 40)[2]]) == 32
-    with pytest.raises(InputError, match=r"`order`.*none of its 3.*first is 4"):
+    with pytest.raises(InputError, match=r"`order`.*none of its 3.*first being 4"):
         n_scored(table, target, [4, 5, 6])
     with pytest.raises(InputError, match=r"`order`.*numbers.*not text"):
         n_scored(table, target, ["3", "13"])
@@ -124,9 +124,9 @@ def test_an_array_has_rows_of_users_who_have_no_other_names(table, last, named, 
     scorer = scorer_of(table, user_ids=range(N_USERS), item_ids=ITEMS)
     found = rank(scorer, numbered, max_rank=10, order=by_id)
     assert (found.n_scored == 20).all()
-    with pytest.raises(InputError, match=r"`order` must name its users.*0 … 5"):
+    with pytest.raises(InputError, match=r"`order` must have user ids.*0 … 5"):
         n_scored(table, named, by_id)
-    with pytest.raises(InputError, match="`order` must name its users"):
+    with pytest.raises(InputError, match="`order` must have user ids"):
         n_scored(table, named, by_id.tolist())
 
 

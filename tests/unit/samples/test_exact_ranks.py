@@ -71,7 +71,7 @@ def test_ids_of_two_kinds_do_not_meet() -> None:
     with pytest.raises(InputError, match=r"`user`.*2\^63"):
         ExactRanks.from_ranks([1], n_items=9, user=np.array([2**63 + 1], np.uint64))
     text = ExactRanks.from_ranks([1], n_items=9, user=["1"])
-    with pytest.raises(InputError, match="numbers in both, or text"):
+    with pytest.raises(InputError, match="all numbers or all text"):
         text + ExactRanks.from_ranks([1], n_items=9, user=[2])
 
 

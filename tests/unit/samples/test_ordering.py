@@ -43,11 +43,11 @@ def test_equal_lists_stay_equal_and_equal_means_may_part() -> None:
 
 def test_text_and_plot() -> None:
     result = consistency([1, 2], [3, 4], "auc", n_items=50, design="sampled:replacement=true")
-    assert str(result) == "auc: exact 0.9898 > 0.949; sampled: ordered alike at every sample size"
+    assert str(result) == "auc: exact 0.9898 > 0.949; sampled: same order at every sample size"
     never = consistency(
         [1], [4], "recall@2", n_items=50, sample_sizes=[2], design="sampled:replacement=true"
     )
-    assert str(never) == "recall@2: exact 1 > 0; sampled: not ordered alike even at n = 2"
+    assert str(never) == "recall@2: exact 1 > 0; sampled: another order even at n = 2"
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     assert len(result.plot().get_lines()) == 2

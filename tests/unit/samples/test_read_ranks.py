@@ -110,7 +110,7 @@ def test_where_counts_would_not_do_the_rows_are_kept(tmp_path: Path) -> None:
         offset=[0, 1, 0],
     )
     assert only(read_ranks(several, **COUNTS)).several
-    with pytest.raises(InputError, match=r"`rows`.*several"):
+    with pytest.raises(InputError, match=r"`rows`.*multi-target"):
         read_ranks(several, rows=False, **SIZES)
     weights = write(tmp_path / "w.parquet", rank=[1, 1], weight=[1.0, 2.0])
     assert only(read_ranks(weights, **COUNTS)).rows is not None

@@ -188,7 +188,7 @@ def test_samples_of_different_kinds_do_not_add() -> None:
         sample(design="sampled:ties=best") + sample(design="sampled:ties=worst")
     with pytest.raises(InputError, match=r"designs.*sampled:10,.*adaptive:10,limit=20"):
         sample([2, 3]) + sample([2, 3], design=LEVELS)
-    with pytest.raises(InputError, match=r"both name their users"):
+    with pytest.raises(InputError, match=r"both have user ids"):
         sample() + sample(user=[1, 2, 3])
     with pytest.raises(InputError, match=r"`user`.*`n_targets`.*user 3\b.*\b2\b.*\b1\b"):
         sample(user=[1, 2, 3]) + sample(user=[3, 4, 5])
@@ -246,7 +246,7 @@ def test_what_is_no_mask_of_the_targets(mask, says):
 
 
 def test_numbers_and_text_do_not_name_the_same_users():
-    with pytest.raises(InputError, match="numbers or by text"):
+    with pytest.raises(InputError, match="all numbers or all text"):
         sample([1], user=[1]) + sample([1], user=["1"])
 
 
@@ -260,5 +260,5 @@ def test_counts_of_several_targets_are_not_taken_for_one():
     own = RankSample.from_ranks(
         [1, 2], sample_size=3, n_items=9, design="sampled:pool=unseen", **settings
     )
-    with pytest.raises(InputError, match=r"`rows`.*several"):
+    with pytest.raises(InputError, match=r"`rows`.*multi-target"):
         own.without_rows()

@@ -102,7 +102,9 @@ def _solved(system: System, eta: float, weighting: str) -> Dual:
     weighting = checks.choice("weighting", weighting, WEIGHTINGS)
     solved = solve(system, eta, system.observed if weighting == "weighted" else None)
     if not solved.residual < _ACCEPTED:
-        raise InputError(f"`eta` must be larger for this sample: {eta:g} is beyond rounding.")
+        raise InputError(
+            f"`eta` must be larger for this sample: {eta:g} is too small for double precision."
+        )
     return solved
 
 

@@ -151,7 +151,7 @@ def _check(sample: RankSample, size: int | None) -> int:
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
         raise InputError(
-            "`sample` must have a fixed design of one size for a mapping function, not "
+            "`sample` must have a fixed design with one sample size for a mapping function, not "
             f"{sample.design}."
         )
     if not sample.design.uniform:

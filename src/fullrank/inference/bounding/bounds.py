@@ -162,12 +162,12 @@ def unbounded(metrics: tuple[Metric, ...], sample: RankSample) -> str | None:
         promises = metric.promises
         if not promises.decreasing:
             return (
-                f"never rise with the rank to have bounds; {metric.name} was registered with "
+                f"not rise with the rank to have bounds; {metric.name} was registered with "
                 "decreasing=False."
             )
         if np.ptp(sample.pool) and promises.uses_catalogue and not promises.share_below:
             return (
-                "not look at the catalogue where its size differs between users; "
+                "not depend on the size of the catalogue if it differs between users; "
                 f"{metric.name} does (uses_catalogue)."
             )
     return None
@@ -183,8 +183,8 @@ def _check_shape(
     checks.choice("shape", shape, SHAPES)
     if interval_for == "users":
         raise InputError(
-            '`shape` must not be given with interval_for="users": it is a statement about the '
-            "population, which the ranks of some users never follow exactly."
+            '`shape` must not be given with interval_for="users", because it describes the '
+            "population and the ranks of given users never follow it exactly."
         )
     return None if until is None else checks.integer("until", until, low=1, high=n_items)
 
@@ -212,15 +212,15 @@ def unmet(sample: RankSample) -> Need | None:
     if max(np.ptp(mean), np.ptp(each)) > 1e-9 * each.max():
         return Need(
             "users of equal weights",
-            "; with others the share of the weight at an outcome is not the share of the users.",
+            "; otherwise the weighted share of an outcome is not its share of the users.",
         )
     size = int(sample.sample_size.max())
     most = sample.design.reachable(size, sample.pool)
     if not sample.design.adaptive and (sample.sample_size != most).any():
         return Need(
             "one sample size, or levels",
-            "; sizes that differ between users may go with their ranks. Take the bounds of each "
-            "size by itself.",
+            "; sizes that differ between users may be related to their ranks. Compute the bounds "
+            "of each size separately.",
         )
     return None
 
@@ -229,8 +229,8 @@ def _check_sample(sample: RankSample | ExactRanks) -> RankSample:
     """The sample, where there is an argument for bounds."""
     if isinstance(sample, ExactRanks):
         raise InputError(
-            "`ranks` must be ranks among sampled candidates; exact ranks leave nothing open. "
-            "`estimate` gives their values and intervals."
+            "`ranks` must be ranks among sampled candidates; exact ranks need no bounds. Use "
+            "`estimate` for their values and intervals."
         )
     need = unmet(sample)
     if need is not None:

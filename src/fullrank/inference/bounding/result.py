@@ -13,12 +13,12 @@ from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, named
 
 _NO_SHAPE = (
-    "The shape is contradicted by the data: no P(R) that does not increase with R gives outcomes "
-    "like these. `until` asks for it among the first ranks alone."
+    "The data contradict the shape: no distribution P(R) that is non-increasing in R explains the "
+    "observed outcomes. Use `until` to assume the shape for the first ranks only."
 )
 _NO_DESIGN = (
-    "The design is contradicted by the data: no P(R) at all gives outcomes like these from "
-    "candidates drawn as the sample says."
+    "The data contradict the design: no distribution P(R) explains the observed outcomes if the "
+    "candidates were drawn as stated."
 )
 
 

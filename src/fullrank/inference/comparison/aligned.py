@@ -43,8 +43,8 @@ def unseeded(
         parts = ", ".join(f"{m.name} {sd:.4f}" for m, sd in zip(metrics, spread, strict=True))
         notes += [f"{name}: {note}" for note in result.notes]
         notes.append(
-            f"{name}: averaged over {len(each)} seeds within users; standard deviation over seeds: "
-            f"{parts}."
+            f"{name}: values are averaged over {len(each)} seeds within users. The standard "
+            f"deviation over seeds is {parts}."
         )
     return found, tuple(notes)
 
@@ -110,7 +110,9 @@ def weighted(name: str, result: Any) -> Any:
     """The result without users of weight 0, who count for nothing but would be counted."""
     weight = weight_of(result)
     if weight.size and not weight.any():
-        raise InputError(f"`ranks` must weigh users above 0; all weights of {name} are 0.")
+        raise InputError(
+            f"`ranks` must have users of positive weight; all weights of {name} are 0."
+        )
     if (weight > 0.0).all():
         return result
     user = named(result).user
@@ -218,7 +220,7 @@ def bias_square(found: PseudoValues) -> Floats:
 def _naive(name: str, sample: RankSample, metrics: tuple[Metric, ...]) -> PseudoValues:
     """The sampled metric of each user as it is."""
     if sample.design.adaptive or sample.several:
-        kind = "adaptive" if sample.design.adaptive else "of several targets for a user"
+        kind = "adaptive" if sample.design.adaptive else "multi-target"
         raise InputError(
             f'`method` must not be "naive" for {name}, whose sample is {kind}: it has no sampled '
             "metric."
@@ -348,7 +350,7 @@ def align(
 def _named(results: Any) -> dict[str, Any]:
     """Results by names that can stand in a table: what cannot be printed is written out."""
     if not isinstance(results, Mapping) or len(results) < 2:
-        raise InputError("`ranks` must map the names of two models or more to their ranks.")
+        raise InputError("`ranks` must map the names of at least two models to their ranks.")
     for name in results:
         if not isinstance(name, str):
             raise InputError(f"`ranks` must name its models by text, not {name!r}.")
@@ -362,7 +364,7 @@ def _named(results: Any) -> dict[str, Any]:
 
 def _unlike(first: str, second: str) -> InputError:
     return InputError(
-        f"`ranks` must weigh a user alike in every model; {first} and {second} do not."
+        f"`ranks` must give a user the same weight in every model; {first} and {second} differ."
     )
 
 
@@ -383,7 +385,9 @@ def _once(given: Mapping[str, Any]) -> None:
     for name, one in given.items():
         user = one.user if isinstance(one, PseudoValues) else None
         if user is not None and np.unique(user).size != len(user):
-            raise InputError(f"`ranks` must have each user once; {name} has some twice.")
+            raise InputError(
+                f"`ranks` must have each user once; {name} has some users more than once."
+            )
 
 
 def _catalogues(given: Mapping[str, Any], paired: bool) -> tuple[str, ...]:

@@ -291,8 +291,8 @@ def _two_samples(
         first, second, v1, v2 = float(values[0][0]), float(values[1][0]), 0.0, 0.0
         if first != second and not any(bias):
             raise InputError(
-                "`ranks` must vary over users in one model of two at least: without spread no "
-                "difference between different users is tested."
+                "`ranks` must vary between users in at least one of two models: without variance "
+                "an unpaired difference cannot be tested."
             )
     dfs = tuple(np.inf if test == "z" else x.size - 1.0 for x in values)
     return welch(first - second, (v1 + bias[0], v2 + bias[1]), dfs, confidence)
@@ -313,18 +313,20 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
     kinds = dict(zip(aligned.models, aligned.methods, strict=True))
     if len(set(kinds.values())) > 1:
         notes.append(
-            "Estimated differently: " + ", ".join(f"{m} ({k})" for m, k in kinds.items()) + "."
+            "The methods of estimation differ: "
+            + ", ".join(f"{m} ({k})" for m, k in kinds.items())
+            + "."
         )
     if not TESTS[test].of_means:
         notes.append(
-            f"The {test} test does not ask about the mean but whether "
+            f"The {test} test does not test the mean. It tests whether "
             + ("more users gain than lose" if test == "sign" else "differences are symmetric")
-            + ": with thousands of users it rejects where means are equal."
+            + ", and with thousands of users it can reject although the means are equal."
         )
     if TESTS[test].resamples and n_tests / (n_resamples + 1) > 0.01:
         notes.append(
-            f"{n_resamples:,} resamples cannot show a p below {1 / (n_resamples + 1):.1g}, for "
-            f"{n_tests} tests: raise `n_resamples`."
+            f"With {n_resamples:,} resamples no p value can be below {1 / (n_resamples + 1):.1g}, "
+            f"which is too coarse for {n_tests} tests. Increase `n_resamples`."
         )
     if aligned.exact:
         few = [
@@ -335,8 +337,8 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
         ]
         if few:
             notes.append(
-                f"Fewer than {FEW_HITS} users are above 0 ({', '.join(few)}): intervals may be too "
-                "short."
+                f"Fewer than {FEW_HITS} users have a value above 0 ({', '.join(few)}); the "
+                "intervals may be too short."
             )
     return notes
 

@@ -129,7 +129,7 @@ def dominance(
     a, b = (_ranks(name, r, depth) for name, r in (("first", first), ("second", second)))
     if a.size != b.size or a.size < 2:
         raise InputError(
-            f"`first` and `second` must hold the ranks of the same users, two or more; they have "
+            f"`first` and `second` must hold the ranks of the same users, at least two; they have "
             f"{a.size} and {b.size}."
         )
     w = np.ones(a.size) if weight is None else checks.reals("weight", weight, size=a.size, low=0.0)

@@ -58,16 +58,18 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
     shown = ", ".join(f"{name} {size:,}" for name, size in sizes.items())
     for name, size in sizes.items():
         if size < 2:
-            raise InputError(f"`ranks` must have two users or more each; {name} has {size}.")
+            raise InputError(
+                f"`ranks` must have at least two users in each model; {name} has {size}."
+            )
     if paired is False:
-        return _different(f"Compared as if measured on different users: {shown}.")
+        return _different(f"The users are not paired, as requested ({shown}).")
     unnamed = [name for name, one in names.items() if one.user is None]
     if len(unnamed) == len(names):
         return _unnamed(paired, plain, sizes, shown)
     if unnamed:
         raise InputError(
-            f"`ranks` must name the users of every model or of none; {unnamed[0]} does not. "
-            "Name them by `user=`."
+            f"`ranks` must have user ids in every model or in none; {unnamed[0]} has none. Give "
+            "them as `user=`."
         )
     users = _coded("users", {name: one.user for name, one in names.items()})
     items = None
@@ -76,8 +78,8 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         items = _coded("items", {name: one.item for name, one in names.items()})
     elif len(bare) < len(names) and not plain:
         raise InputError(
-            f"`ranks` must name the items of every model or of none; {bare[0]} does not. "
-            "Name them by `item=`."
+            f"`ranks` must have item ids in every model or in none; {bare[0]} has none. Give them "
+            "as `item=`."
         )
     keep, common = _common(users, items)
     n_common = int(np.unique(users[next(iter(users))][keep[next(iter(keep))]]).size)
@@ -88,30 +90,30 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         if shared:
             same = "users" if items is None else "users with the same targets"
             raise InputError(
-                f"`ranks` must share two {same} or more, or no user; {a} and {b} share "
-                f"{shared:,} users, all models {n_common} {same}. Compare them pair by pair, or as "
-                "different users by paired=False."
+                f"`ranks` must share at least two {same}, or no user; {a} and {b} share {shared:,} "
+                f"users, and all models share {n_common} {same}. Compare the models pair by pair, "
+                "or set paired=False."
             )
     if paired:
-        raise InputError(f"`paired` must not be True: no user is in two results ({shown}).")
+        raise InputError(f"`paired` must not be True, because no user is in two results ({shown}).")
     return _different(
-        f"Compared as measured on different users: no user is in two results ({shown})."
+        f"The users are not paired, because no user is in more than one result ({shown})."
     )
 
 
 def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str) -> Pairing:
     """Rows without names are paired where the caller says so of arrays of his own, else never."""
     if paired and plain and len(set(sizes.values())) == 1:
-        note = "The users are not named: row i of every model is the same user, as you said."
+        note = "The users have no ids, so row i of every model is taken to be the same user."
         return Pairing(paired=True, keep={}, notes=(note,))
     if paired:
-        why = "ranks must name their users to be paired" if not plain else f"{shown} users"
+        why = "ranks are paired by user id" if not plain else f"{shown} users"
         raise InputError(
-            f"`paired` must not be True where users are not named: {why}. Name them by `user=`."
+            f"`paired` must not be True for users without ids: {why}. Give their ids as `user=`."
         )
     note = (
-        f"The users are not named, so the models are compared as measured on different users "
-        f"({shown}). Name the users to pair them, which detects smaller differences."
+        f"The users are not paired, because they have no ids ({shown}). Give their ids as `user=` "
+        "to detect smaller differences."
     )
     return _different(note)
 
@@ -124,7 +126,7 @@ def _coded(what: str, ids: Mapping[str, Array | None]) -> dict[str, Ints]:
     """The same id the same number in every result; 7 and "7" are different ids, and refused."""
     known = {name: one for name, one in ids.items() if one is not None}
     if len({one.dtype.kind in "iu" for one in known.values()}) > 1:
-        raise InputError(f"`ranks` must name {what} by numbers throughout, or by text throughout.")
+        raise InputError(f"`ranks` must have ids of {what} that are all numbers or all text.")
     _, codes = np.unique(np.concatenate(list(known.values())), return_inverse=True)
     ends = np.cumsum([one.size for one in known.values()])[:-1]
     return dict(zip(known, np.split(codes, ends), strict=True))
@@ -161,12 +163,12 @@ def _by_name(
     left = {name: int((~rows).sum()) for name, rows in keep.items() if not rows.all()}
     if left and paired is None and n_common < _FEW and min(sizes.values()) > 2 * n_common:
         raise InputError(
-            f"`paired` must be given where results share few of their users, {n_common} here "
-            f"({shown}): paired=False takes all as different users, paired=True these alone."
+            f"`paired` must be given, because the results share only {n_common} of their users "
+            f"({shown}): paired=True compares these alone, paired=False all users without pairing."
         )
     notes: tuple[str, ...] = ()
     if left:
         what = "users" if items is None else "pairs of user and item"
         more = ", ".join(f"{name} has {n:,} more" for name, n in left.items())
-        notes = (f"{common:,} {what} are in every result ({more}, left out).",)
+        notes = (f"{common:,} {what} are in every result; the others are left out ({more}).",)
     return Pairing(paired=True, by_name=True, keep=keep, notes=notes)

@@ -310,7 +310,7 @@ class Comparison(tabular.Tabular):
         if self.paired:
             return f"{self.n_users[0]:,} users in common, paired {self.test} test"
         sizes = ", ".join(f"{n:,}" for n in self.n_users)
-        return f"{sizes} users, compared as different users, two-sample {self.test} test"
+        return f"{sizes} users, unpaired two-sample {self.test} test"
 
     def _order(self) -> list[int]:
         return [int(i) for i in np.argsort(-self.estimate[:, 0], kind="stable")]

@@ -26,7 +26,7 @@ def check_seeds(ranks: Any) -> None:
         ranks, Mapping) else []  # fmt: skip
     if several:
         raise InputError(
-            f'`method` must not be "naive" for several seeds of a model, as {several[0]} has.'
+            f'`method` must not be "naive" for a model with several seeds; {several[0]} has them.'
         )
 
 
@@ -34,8 +34,8 @@ def check_designs(aligned: Aligned) -> None:
     """Refuse sampled metrics of models that were sampled in different ways."""
     if not fixed(aligned):
         raise InputError(
-            '`method` must not be "naive" here: sampled metrics compare only if every model was '
-            "ranked among as many items of the same catalogue, drawn in the same way."
+            '`method` must not be "naive" for models that were sampled differently. Sampled '
+            "metrics need the same catalogue, sample size and design in every model."
         )
 
 
@@ -72,23 +72,23 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     """What a comparison of sampled metrics is worth (Rendle 2019; Li et al. 2020, Theorem 2.1)."""
     sample = aligned.results[0]
     if sample.exhausted:
-        return ("Every item was drawn: the sampled metrics are the exact ones.",)
+        return ("Every item was drawn, so the sampled metrics are exact.",)
     n, pool = int(sample.sample_size.max()), int(sample.pool.max())
     kept = [m for m in aligned.metrics if parse(m).promises.share_below and parse(m).k is None]
     cut = [m for m in aligned.metrics if m not in kept]
     if not cut:
-        return ("Sampled AUC orders models as exact AUC does, on average (Rendle 2019).",)
+        return ("On average, sampled AUC orders models as exact AUC does (Rendle 2019).",)
     notes = [
         (
-            f"Not a valid comparison: sampled {', '.join(cut)}, from ranks among {n:,} of "
-            f"{pool:,} items, need not order models as the exact metrics do (Rendle 2019). Leave "
-            '`method` at "auto" for the catalogue\'s.'
+            f"This is not a valid comparison: {', '.join(cut)} of ranks among {n:,} of {pool:,} "
+            "items need not order the models as the exact metrics do (Rendle 2019). Use "
+            'method="auto" to compare full-catalogue metrics.'
         )
     ]
     notes += [
         f"{a} and {b}: their sampled recall curves cross ({a} above at k = {curve.above[0]:,}, {b} "
-        f"at k = {curve.below[0]:,}), so neither dominates on the catalogue and their order "
-        "depends on K (Li et al. 2020, Theorem 2.1)."
+        f"at k = {curve.below[0]:,}), so neither dominates in the full catalogue and "
+        "their order depends on K (Li et al. 2020, Theorem 2.1)."
         for (a, b), curve in curves.items()
         if curve.verdict == "crossing"
     ]
@@ -99,11 +99,12 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
     ]
     if higher:
         notes.append(
-            f"Sampled recall is higher at every k for {', '.join(higher)}: where the catalogue's "
-            "is so at every K, sampled metrics name the better one (Li et al. 2020, Theorem 2.1). "
-            f"A crossing below about K = {pool / n:,.0f} cannot be seen."
+            f"Sampled recall is higher at every k for {', '.join(higher)}. If full-catalogue "
+            "recall is higher at every K as well, sampled metrics name the better model (Li et al. "
+            "2020, Theorem 2.1). The sample cannot show a crossing below about K = "
+            f"{pool / n:,.0f}."
         )
     open_ = [f"{a} and {b}" for (a, b), curve in curves.items() if curve.verdict == "undecided"]
     if open_:
-        notes.append(f"Neither sampled recall curve is shown to dominate: {', '.join(open_)}.")
+        notes.append(f"No sampled recall curve is shown to dominate the other: {', '.join(open_)}.")
     return tuple(notes)

@@ -163,7 +163,7 @@ def reasons(
     """
     why = []
     if hits < FEW:
-        why.append(f"fewer than {FEW:.0f} targets in the top K; the interval is unreliable.")
+        why.append(f"fewer than {FEW:.0f} targets are in the top K; the interval is unreliable.")
     leans = rough or _looks_at_the_top(metric, 2.0 * ranks)
     if not honest and ranks > BLIND and leans:
         why.append(
@@ -186,7 +186,7 @@ def _flat(
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):
-        return [f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable."]
+        return [f"fewer than {FEW:.0f} targets are outside the top K; the interval is unreliable."]
     return []
 
 
@@ -195,7 +195,7 @@ def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[st
     if ranks > FAR and _looks_at_the_top(metric, ranks):
         return [f"rank 1 of the sample covers {ranks:,.0f} ranks; the estimate is extrapolated."]
     if value > 0.0 and spread / value > WIDE:
-        return [f"the standard error is more than {WIDE:.0%} of the value."]
+        return [f"the standard error is more than {100 * WIDE:.0f} % of the value."]
     return []
 
 
@@ -212,8 +212,8 @@ def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[s
     for size, larger in pairwise(levels):  # a target at rank 1 goes on
         price += (larger - size) * float(distribution.mass @ (1.0 - above) ** (size - 1))
     says = (
-        f"An adaptive sample from {START} to {last:,} candidates tells ranks apart to within 8; it "
-        f"takes about {price:,.0f} candidates per target."
+        f"An adaptive sample of {START} to {last:,} candidates would resolve ranks to within 8; it "
+        f"would score about {price:,.0f} candidates per target."
     )
     return [says]
 
@@ -224,8 +224,8 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
     if not far:
         return []
     says = (
-        f"Smoothing may have moved {', '.join(far)} by more than {LEANING:.0f} standard errors; "
-        "the interval allows for that."
+        f"Smoothing may bias {', '.join(far)} by more than {LEANING:.0f} standard errors; the "
+        "interval accounts for it."
     )
     return [says]
 
@@ -249,8 +249,8 @@ def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str
         return []
     ranks = round(resolution(sample))
     says = (
-        f"{share:.0%} of the targets are at rank 1 of their sample, which could be any of "
-        f"ranks 1–{ranks:,}: below K = {ranks:,} the estimate depends on the smoothness assumption "
+        f"{100 * share:.0f} % of the targets are at rank 1 of their sample, which could be any of "
+        f"ranks 1–{ranks:,}. Below K = {ranks:,} the estimate depends on the smoothness assumption "
         f"({', '.join(below)})."
     )
     return [says]

@@ -90,8 +90,8 @@ def size_doubts(results: Mapping[str, Any] | Iterable[Any]) -> tuple[str, ...]:
     )
 
 
-_UNKNOWN = "Whether training items were excluded is not known; say {}."
-ARGUMENT = "`excluded` in the design, true or false"
+_UNKNOWN = "It is not known whether training items were excluded. State it with {}."
+ARGUMENT = "`excluded=true` or `excluded=false` in the design"
 
 
 def unknown(sample: Any, method: Any = "auto") -> bool:
@@ -123,7 +123,7 @@ def training_notes(
     --------
     >>> from fullrank.samples import simulate
     >>> (note,) = training_notes([simulate([3, 8], n_items=100, design="sampled:10", rng=0)])
-    >>> print(note)
-    Whether training items were excluded is not known; say `excluded` in the design, true or false.
+    >>> note.partition(". ")[0]
+    'It is not known whether training items were excluded'
     """
     return (_UNKNOWN.format(say),) if any(unknown(one, method) for one in samples) else ()

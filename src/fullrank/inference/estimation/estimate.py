@@ -36,7 +36,7 @@ from fullrank.samples.as_ranks import Ranks, as_ranks
 
 UNCERTAINTIES = ("influence", "bootstrap")
 _NO_REFITS = (
-    "No intervals: {} has no derivative, and what could be drawn again of this sample is not known."
+    "There are no intervals, because {} has no derivative and this sample cannot be resampled."
 )
 _NONE = Interval(float("nan"), float("nan"))
 
@@ -139,7 +139,7 @@ def estimate(
     _checked_grid(grid)
     asked = parse_all(metrics)
     beside = tuple(one for one in _some(also) if one not in asked)
-    # with several targets for a user every interval costs seconds: a curve does without
+    # for multi-target users each interval takes seconds, so a curve has none
     wanted = asked if taken.several else (*asked, *beside)
     interval_for = checks.choice("interval_for", interval_for, TARGETS)
     uncertainty = checks.choice("uncertainty", uncertainty, UNCERTAINTIES)
@@ -147,7 +147,9 @@ def estimate(
     chosen = choose(method, taken, settings)
     if anchor is not None:
         if not chosen.method.borrows:
-            raise InputError(f"`anchor` must not be given to {chosen.name}; smoothed takes it.")
+            raise InputError(
+                f"`anchor` must not be given to {chosen.name}; only smoothed takes one."
+            )
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)
     if not chosen.analytic:  # without a derivative, refits tell how it moves

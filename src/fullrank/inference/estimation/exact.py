@@ -114,7 +114,10 @@ def _errors(
 ) -> tuple[Floats, float | None, tuple[str, ...]]:
     """Standard errors, how many users these are worth, and why there are none."""
     if ranks.several and ranks.user is None:
-        why = "No intervals: counts alone do not tell which targets belong to one user."
+        why = (
+            "There are no intervals, because counts alone do not show which targets belong to the "
+            "same user."
+        )
         return np.full(len(metrics), np.nan), None, (why,)
     each, weight = None, ranks.weight
     # targets with the same outcome weigh alike: a row of c targets is c users of weight w/c
@@ -141,8 +144,8 @@ def _resampled(
     """Standard errors of users drawn again."""
     if ranks.count is not None:
         raise InputError(
-            '`uncertainty` must not be "bootstrap" where only counts are kept: users are not there '
-            "to be drawn again."
+            '`uncertainty` must not be "bootstrap" for counts without rows, because users cannot '
+            "be resampled from counts."
         )
     each = pseudo_values(ranks, metrics)
     means = bootstrap_means(each.values, each.weight, n_resamples, rng)
@@ -161,7 +164,9 @@ def _warnings(ranks: ExactRanks, metric: Metric, hits: float, interval_for: str)
         return ()
     why = reasons(metric, ranks=1.0, hits=hits, honest=True)
     if hits >= FEW and metric.k is not None and ranks.total_targets - hits < FEW:
-        why.append(f"fewer than {FEW:.0f} targets outside the top K; the interval is unreliable.")
+        why.append(
+            f"fewer than {FEW:.0f} targets are outside the top K; the interval is unreliable."
+        )
     return tuple(why)
 
 

@@ -93,7 +93,7 @@ def pseudo_values(
     if not isinstance(ranks, RankSample):
         raise InputError(f"`ranks` must be a RankSample or ExactRanks, not {type(ranks).__name__}.")
     if ranks.rows is None:
-        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
+        raise InputError("`ranks` must have rows; counts alone do not distinguish users.")
     chosen = choose(method, ranks, settings)
     on = grid if grid is not None else RankGrid.default(int(ranks.pool.max()))
     rows = ranks.rows
@@ -204,7 +204,7 @@ def _by_offset(
 
 def _of_ranks(ranks: ExactRanks, metrics: tuple[Metric, ...]) -> PseudoValues:
     if ranks.count is not None:
-        raise InputError("`ranks` must have its rows; counts alone do not tell users apart.")
+        raise InputError("`ranks` must have rows; counts alone do not distinguish users.")
     users, weight = None, ranks.weight
     values = np.column_stack([ranks.gains(metric) for metric in metrics])
     if ranks.user is not None and not ranks.several:  # by user, as others are

@@ -151,8 +151,8 @@ def _ranks(
     """The true ranks of as many users, drawn from P̂."""
     if distribution is None or sample.n_items is None:
         raise InputError(
-            '`interval_for` must be "population" where users have several targets or catalogues of '
-            "their own: what could be drawn again for these users is not known."
+            '`interval_for` must be "population" for multi-target users and for users with '
+            "catalogues of their own, whose samples cannot be drawn again."
         )
     if not np.array_equal(sample.weight, sample.count):
         raise InputError('`interval_for` must be "population" where users have weights.')

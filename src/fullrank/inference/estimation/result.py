@@ -19,7 +19,7 @@ from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, named
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
-PEOPLE = {"population": "all users like these", "users": "these users"}
+PEOPLE = {"population": "the population of users", "users": "these users"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -93,12 +93,10 @@ class Estimate(tabular.Tabular):
     def with_bounds(self) -> Estimate:
         """The same with `fullrank.bounds` of its metrics, for the same people and level."""
         if isinstance(self.sample, ExactRanks):
-            raise InputError(
-                "`bounds` must not be given for exact ranks, which leave nothing open."
-            )
+            raise InputError("`bounds` must not be given for exact ranks, which need none.")
         if self.seeds:
             raise InputError(
-                "`bounds` must not be given for several seeds: they hold for the ranks of one seed."
+                "`bounds` must not be given for several seeds, because they hold for one seed."
             )
         level = 0.95 if self.confidence_level is None else self.confidence_level
         found = bounds(
@@ -191,7 +189,8 @@ class Estimate(tabular.Tabular):
         """The names of the table's columns."""
         head = ["metric", "naive", "full catalogue"]
         if self.confidence_level is not None:
-            head.append(f"{100 * self.confidence_level:g} % for {PEOPLE[self.interval_for]}")
+            people = PEOPLE[self.interval_for].removeprefix("the ")
+            head.append(f"{100 * self.confidence_level:g} % CI ({people})")
         return head + (["bounds"] if self.bounds is not None else [])
 
     def cells(self, name: str) -> list[str]:

@@ -112,7 +112,7 @@ def seeded_estimate(
     values = {name: float(np.mean([one.values[name] for one in each.values()])) for name in names}
     errors, ends = _uncertainty(seeds, each, values, settings)
     spread = _spread(each, names)
-    notes = (*_note(each, spread), *seeds.notes, *first.diagnosis.notes)
+    notes = (*first.diagnosis.notes, *_note(each, spread), *seeds.notes)
     return replace(
         first,
         values=values,
@@ -175,8 +175,8 @@ def _spread(each: Mapping[str, Estimate], names: Iterable[str]) -> dict[str, flo
 def _note(each: Mapping[str, Estimate], spread: Mapping[str, float]) -> tuple[str, ...]:
     parts = ", ".join(f"{name} {sd:.4f}" for name, sd in spread.items())
     says = (
-        f"Averaged over {len(each)} seeds ({', '.join(each)}) within users; standard deviation "
-        f"over seeds: {parts}."
+        f"Values are averaged over {len(each)} seeds ({', '.join(each)}) within users. The "
+        f"standard deviation over seeds is {parts}."
     )
     return (says,)
 

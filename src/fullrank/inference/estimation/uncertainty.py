@@ -34,12 +34,12 @@ from fullrank.samples import RankSample
 
 TARGETS = ("population", "users")
 _SEVERAL = (
-    "No intervals for these users alone where users are multi-target: the draws of one user "
-    'are shared by the user\'s targets. Use interval_for="population".'
+    'There are no intervals with interval_for="users" for multi-target users, whose targets share '
+    'the same draws. Use interval_for="population".'
 )
 _OWN = (
-    "No interval of {} for these users alone where users have catalogues of their own. "
-    'interval_for="population" has it.'
+    'There is no interval of {} with interval_for="users", because each user has a catalogue of '
+    'their own. Use interval_for="population".'
 )
 
 
@@ -125,7 +125,7 @@ def of_these_users(found: Sensitivity, gains: Floats) -> Floats:
 def _by_user(
     sample: RankSample, metrics: tuple[Metric, ...], chosen: Chosen, grid: RankGrid
 ) -> Spread:
-    """The same over users who may have several targets: what they add together."""
+    """The same for multi-target users, whose targets add up."""
     none = np.full(len(metrics), np.nan)
     rows = sample.rows
     if rows is None:

@@ -21,9 +21,9 @@ from fullrank.samples.as_ranks import Ranks, as_ranks
 
 _SAYS = {
     "linear": "the rank whose sampled rank is {k} on average",
-    "bound": "the rank that is about as likely in the sampled top {k} as not",
-    "beta": "if good ranks are the likelier, P(R) falling as R^{power:.2g}",
-    "fitted": "the same, fitted to the ranks given",
+    "bound": "the rank with about an even chance of being in the sampled top {k}",
+    "beta": "assumes that better ranks are likelier: P(R) falls as R^{power:.2g}",
+    "fitted": "the same, with the exponent fitted to the ranks",
 }
 
 

@@ -102,7 +102,10 @@ class Explanation(tabular.Tabular):
                 for one, how, why in zip(shown, places, self.why[name], strict=True)
             ]
             lines.append("")
-        lines.append("What a target scores by its rank in the catalogue, there and on average here")
+        lines.append(
+            "Metrics of a target by its rank in the catalogue: exact, and on average among "
+            f"{self.sample_size:,} candidates"
+        )
         lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
         lines += self.notes
         return "\n".join(lines)
@@ -138,11 +141,13 @@ class Explanation(tabular.Tabular):
             return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
         lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
         if n == 2:
-            lines.append("With one item drawn a metric is AUC under another name, or a constant.")
+            lines.append(
+                "With one sampled item every metric is a linear function of AUC, or constant."
+            )
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
             names = ", ".join(name for name, one in self.needed.items() if one == size)
             larger = f"about {size:,} candidates per user"
-            lines.append(f"To see {names}: {larger}, or adaptive sampling.")
+            lines.append(f"To resolve {names}, use {larger} or an adaptive design.")
         return lines
 
 

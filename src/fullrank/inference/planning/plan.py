@@ -94,7 +94,7 @@ def plan(
     value = truth.metric(wanted)
     if not value > 0.0:
         raise InputError(
-            f"`pilot` must have a {wanted.name} above 0; there is nothing to plan for."
+            f"`pilot` must have a {wanted.name} above 0; otherwise there is nothing to plan."
         )
     goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation)
     gain = truth.grid.averages(wanted)
@@ -156,26 +156,28 @@ def _goal(
         + (two and margin is None and budget is None and difference is None)
         != 1
     ):
-        raise InputError("`margin` must be given, or `budget`, or `difference`: one of the three.")
+        raise InputError(
+            "`margin` must be given, or else `budget` or `difference`: exactly one of the three."
+        )
     if margin is not None:
         width = _margin(margin, value)
-        return _Goal(
-            f"wanted within ± {width:.2g}, half a {100 * level:g} % interval", reach, width
-        )
+        return _Goal(f"goal: a {100 * level:g} % interval of ± {width:.2g}", reach, width)
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)
-        return _Goal(f"{spend:.2g} items to score", reach, budget=spend)
+        return _Goal(f"budget: {spend:.2g} scored items", reach, budget=spend)
     found, together = _pair(pilot, metric) if two else (None, 0.5)
     size = abs(checks.real("difference", found if difference is None else difference))
     if size == 0.0:
-        raise InputError("`difference` must not be 0: no sample is large enough to find it.")
+        raise InputError(
+            "`difference` must not be 0, because no sample is large enough to detect it."
+        )
     chance = checks.real("power", power)
     if not 1.0 - level < chance < 1.0:
         raise InputError(f"`power` must lie between {1.0 - level:g} and 1, as 0.8, not {chance:g}.")
     together = together if correlation is None else checks.real("correlation", correlation)
     if not -1.0 <= together < 1.0:
-        raise InputError(f"`correlation` must lie in -1..1 and below 1, not {together:g}.")
-    says = f"a difference of {size:.2g} to be found with power {chance:g}"
+        raise InputError(f"`correlation` must be at least -1 and below 1, not {together:g}.")
+    says = f"goal: detect a difference of {size:.2g} with power {chance:g}"
     return _Goal(says, reach + float(ndtri(chance)), size, two=True, models=2.0 * (1.0 - together))
 
 
@@ -196,11 +198,13 @@ def _pair(pilot: Any, metric: Metric) -> tuple[float, float]:
     """The difference of two pilots, and the correlation of their users."""
     first, second = (pseudo_values(one, metric) for one in pilot)
     if first.user is None or second.user is None:
-        raise InputError("`pilot` must name the users of both samples, to pair them.")
+        raise InputError(
+            "`pilot` must have user ids in both samples, because users are paired by id."
+        )
     _, one, two = np.intersect1d(first.user, second.user, return_indices=True)
     if one.size < _LEAST:
         raise InputError(
-            f"`pilot` must hold at least {_LEAST} users that both samples have, not {one.size}."
+            f"`pilot` must have at least {_LEAST} users in both samples, not {one.size}."
         )
     together = float(np.corrcoef(first.values[one, 0], second.values[two, 0])[0, 1])
     return float(first.estimate[0] - second.estimate[0]), together
@@ -214,7 +218,7 @@ def _truth(
 ) -> RankDistribution:
     """P(R) of the pilot (of two, the first), or assumed."""
     if (pilot is None) == (shape is None):
-        raise InputError("`pilot` must be given, or `shape`: one of the two.")
+        raise InputError("`pilot` must be given, or else `shape`: exactly one of the two.")
     if shape is not None:
         if n_items is None:
             raise InputError("`n_items` must be given with `shape`.")
@@ -224,7 +228,7 @@ def _truth(
             grid=grid, mass=np.diff((grid.edges / grid.n_items) ** power), method=f"beta@{power:g}"
         )
     if n_items is not None:
-        raise InputError("`n_items` must not be given with a pilot, which carries it.")
+        raise InputError("`n_items` must not be given with a pilot, which has its own.")
     found: RankDistribution | None
     samples: Sequence[Any] = [pilot]
     if isinstance(pilot, list | tuple) and len(pilot) == 2:
@@ -340,4 +344,4 @@ def _why_not(
     if abs(bias) >= goal.margin and not isinstance(design, Exact):
         largest = design.rounds(truth.n_items).sizes[-1]
         return f"biased: rank 1 covers {truth.n_items / largest:,.0f} ranks"
-    return f"all {users:,} users are not enough"
+    return f"even all {users:,} users are too few"

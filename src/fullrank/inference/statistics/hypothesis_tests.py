@@ -224,7 +224,7 @@ def paired_test(
         raise InputError("`weight` must have a positive sum; all are 0.")
     d, weights = d[weights > 0.0], weights[weights > 0.0]
     if len(d) < 2:
-        raise InputError("`weight` must be above 0 for two users or more; it is for one.")
+        raise InputError("`weight` must be above 0 for at least two users; it is for one.")
     if not TESTS[test].weighted and (weights != weights[0]).any():
         raise InputError(f'`weight` must be equal for test="{test}", which counts users.')
     return run_paired(
@@ -283,7 +283,7 @@ def _columns(differences: ArrayLike) -> Floats:
     d = d[:, None] if d.ndim == 1 else d
     if d.ndim != 2 or d.shape[0] < 2 or d.shape[1] == 0:
         raise InputError(
-            "`differences` must have two users or more, one row each; its shape is "
+            "`differences` must have at least two users, one row each; its shape is "
             f"{np.shape(differences)}."
         )
     for column in d.T:

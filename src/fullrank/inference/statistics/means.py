@@ -71,7 +71,9 @@ class SampleMean(tabular.OneRow):
             f"{100 * self.confidence_level:g} % ({self.uncertainty}, {self.n_users:,}{of} users)"
         )
         if self.few_hits and self.uncertainty in ("t", "normal"):
-            text += f"; only {self.n_hits} users are above 0: the interval may be too short"
+            text += (
+                f"; only {self.n_hits} users have a value above 0, so the interval may be too short"
+            )
         return text
 
 
@@ -135,7 +137,7 @@ def mean_interval(
     checks.choice("uncertainty", uncertainty, UNCERTAINTIES)
     confidence = level(confidence_level)
     if x.size < 2:
-        raise InputError(f"`values` must hold two users or more, not {x.size}.")
+        raise InputError(f"`values` must hold at least two users, not {x.size}.")
     if uncertainty == "wilson":
         checks.reject("values", x, (x != 0.0) & (x != 1.0), "be 0 or 1 for uncertainty='wilson'")
     if uncertainty == "hoeffding":
@@ -143,7 +145,7 @@ def mean_interval(
     n_strata, known = 1, None
     if users is not None:
         if weight is not None or strata is not None or population is not None:
-            raise InputError("`users` must not come with `weight`, `strata` or `population`.")
+            raise InputError("`users` must not be given with `weight`, `strata` or `population`.")
         finite = checks.choice("interval_for", interval_for, TARGETS) == "users"
         parts, n_strata = _from_users(x, users, finite, uncertainty == "wilson")
         known = users.n_users if finite else None
@@ -223,7 +225,9 @@ def _from_strata(
     names = labels.tolist()
     if isinstance(population, Mapping):
         if weight is not None:
-            raise InputError("`weight` must not be given where `population` sizes the strata.")
+            raise InputError(
+                "`weight` must not be given if `population` holds the sizes of the strata."
+            )
         missing = [name for name in names if name not in population]
         extra = [name for name in population if name not in names]
         if missing or extra:
@@ -242,7 +246,7 @@ def _from_strata(
         return _stratified(x, stratum, sizes, names, True, total), labels.size, total
     if population is not None or weight is None:
         raise InputError(
-            "`population` must map each stratum to its number of users, or `weight` be given."
+            "`population` must map each stratum to its number of users, or give `weight`."
         )
     weights = _weights(weight, x.size)
     uneven = weights != weights[np.unique(stratum, return_index=True)[1]][stratum]
@@ -265,7 +269,7 @@ def _stratified(
     if ((n < 2) & ~census).any():
         lone = names[int(np.argmax((n < 2) & ~census))]
         raise InputError(
-            f"`strata` must have two users or more each; {lone!r} has one. Merge strata."
+            f"`strata` must have at least two users each; {lone!r} has one. Merge strata."
         )
     share = sizes / sizes.sum()
     mean = np.bincount(stratum, x, sizes.size) / n

@@ -121,7 +121,8 @@ def welch(
         df, statistic = sum(dfs), 0.0
     else:
         raise InputError(
-            "`sd` must be above 0 for one model at least: without spread no difference is tested."
+            "`sd` must be above 0 for at least one model: without variance no difference can be "
+            "tested."
         )
     half = float(quantile(confidence_level, df)) * error
     return TwoSampleTest(

@@ -127,7 +127,7 @@ def test_a_contradicted_shape_is_a_result() -> None:
     found = bounds(rising, shape="decreasing")
     assert found.contradicted == "shape"
     assert np.isnan(list(found.intervals.values())).all()
-    assert str(found).splitlines()[-1].startswith("The shape is contradicted by the data: no P(R)")
+    assert str(found).splitlines()[-1].startswith("The data contradict the shape: no distribution")
     assert "–" in found.to_markdown()
     assert "nan" not in str(found)
     assert json.loads(json.dumps(found.to_dict()))["metrics"][0]["low"] is None
@@ -145,7 +145,7 @@ def test_a_contradicted_design_is_a_result() -> None:
     for shape in (None, "decreasing"):
         found = bounds(wrong, shape=shape)
         assert found.contradicted == "design"
-        assert str(found).splitlines()[-1].startswith("The design is contradicted by the data")
+        assert str(found).splitlines()[-1].startswith("The data contradict the design")
 
 
 # What must hold

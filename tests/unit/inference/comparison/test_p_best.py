@@ -62,7 +62,9 @@ def test_different_users_vary_by_themselves() -> None:
     error = np.hypot(stats.sem(a["ndcg@10"]), stats.sem(b["ndcg@10"]))
     assert found.p_best[0, 0] == pytest.approx(stats.norm.cdf(lead / error), abs=0.02)
     assert not found.paired
-    assert found.notes[0].startswith("Compared as measured on different users: no user is in two")
+    assert found.notes[0].startswith(
+        "The users are not paired, because no user is in more than one"
+    )
 
 
 def test_shares_split_ties() -> None:

@@ -152,7 +152,7 @@ def test_users_with_several_targets_are_resampled_whole() -> None:
         assert again.standard_error[name] == pytest.approx(error, rel=0.3)
     here = estimate(sample, method="MLE", metrics="recall@10", interval_for="users")
     assert np.isnan(here.standard_error["recall@10"])
-    assert here.diagnosis.notes[-1].startswith("No intervals for these users alone where users")
+    assert here.diagnosis.notes[-1].startswith('There are no intervals with interval_for="users"')
     assert here.to_dict()["metrics"][0]["low"] is None
     assert "–" in str(here)
 
@@ -183,7 +183,9 @@ def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population(
     here = estimate(sample, metrics="recall@10, auc", interval_for="users")
     assert np.isnan(here.standard_error["auc"])
     assert here.standard_error["recall@10"] > 0
-    assert here.diagnosis.notes[-1].startswith("No interval of auc for these users alone")
+    assert here.diagnosis.notes[-1].startswith(
+        'There is no interval of auc with interval_for="users"'
+    )
 
 
 def test_pseudo_values_average_to_the_centre_and_spread_like_the_estimate() -> None:
@@ -250,7 +252,7 @@ def test_what_has_no_derivative_can_be_resampled(settings: dict[str, object]) ->
 
 
 def test_bootstrap_for_these_users_needs_one_catalogue_and_no_weights() -> None:
-    message = r'`interval_for`.*"population".*several'
+    message = r'`interval_for`.*"population".*multi-target'
     with pytest.raises(InputError, match=message):
         estimate(two_targets(20), interval_for="users", uncertainty="bootstrap", n_resamples=20)
     weighted = RankSample.from_ranks(
@@ -268,7 +270,7 @@ def test_what_a_result_gives_out(need) -> None:
     assert list(row) == ["metric", "naive", "estimate", "low", "high", "standard_error"]
     ends = found.confidence_interval["recall@10"]
     assert (row["low"], row["high"]) == (ends.low, ends.high)
-    head = "| metric | naive | full catalogue | 95 % for all users like these |"
+    head = "| metric | naive | full catalogue | 95 % CI (population of users) |"
     assert found.to_markdown().splitlines()[0] == head
     assert r"\begin{tabular}{lrrr}" in found.to_latex()
     assert found._repr_html_().startswith("<table><caption>smoothed")
@@ -279,7 +281,7 @@ def test_few_hits_are_warned_of() -> None:
     few = simulate(TRUE[:60], n_items=300, design="adaptive:levels=10/20/40/80", rng=0)
     found = estimate(few, metrics="recall@1, recall@200")
     assert found.diagnosis.hits["recall@1"] < 10 < found.diagnosis.hits["recall@200"]
-    assert any("fewer than 10 targets" in why for why in found.diagnosis.warnings["recall@1"])
+    assert any("fewer than 10 targets are" in why for why in found.diagnosis.warnings["recall@1"])
     # and few misses: a handful of the sixty lie beyond rank 200
     assert any("outside the top K" in why for why in found.diagnosis.warnings["recall@200"])
     assert not estimate(few, metrics="recall@40").diagnosis.warnings["recall@40"]

@@ -63,7 +63,7 @@ def test_text_and_json() -> None:
     )
     assert "hr@2,432  linear" in text
     assert "Rank 1 of 100 could be any of about the first 267 ranks" in text
-    assert "To see hr@10, ndcg@10: about 2,675 candidates per user" in text
+    assert "To resolve hr@10, ndcg@10, use about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
     assert content["metrics"][1]["stands_for"] is None
@@ -71,7 +71,7 @@ def test_text_and_json() -> None:
 
 
 def test_samples_of_two_and_of_all() -> None:
-    assert "AUC under another name, or a constant." in str(
+    assert "a linear function of AUC, or constant." in str(
         explain(design="sampled:2,replacement=true", n_items=100)
     )
     every = explain(metrics="hr@10", design="sampled:100", n_items=100)

@@ -151,12 +151,12 @@ def test_too_few_users_and_too_small_a_budget_are_told() -> None:
         designs=["exact"],
         interval_for="population",
     )
-    assert none.options[0].note == "all 50 users are not enough"
+    assert none.options[0].note == "even all 50 users are too few"
 
 
 def test_two_models_are_told_apart_by_their_difference() -> None:
     found = plan("recall@20", pilot=[PILOT, OTHER], n_users=10**6, designs=["exact", LEVELS])
-    assert "to be found with power 0.8" in found.goal
+    assert "with power 0.8" in found.goal
     larger = plan(
         "recall@20",
         pilot=[PILOT, OTHER],
@@ -227,7 +227,7 @@ def test_pilots_are_checked() -> None:
     with pytest.raises(InputError, match=r"`pilot`.*RankSample"):
         plan("recall@20", pilot=[PILOT] * 3, n_users=10, margin=0.1)
     nobody = simulate(RANKS, n_items=N_ITEMS, design="sampled:50", rng=0)
-    with pytest.raises(InputError, match=r"`pilot`.*name.*users"):
+    with pytest.raises(InputError, match=r"`pilot`.*user ids"):
         plan("recall@20", pilot=[nobody, nobody], n_users=10)
     strangers = simulate(
         RANKS, n_items=N_ITEMS, design="sampled:50", user=np.arange(9000, 12_000), rng=0
