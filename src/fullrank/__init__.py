@@ -1,8 +1,8 @@
 """What would this recommender score if every item in the catalogue had been ranked?
 
-The names below are loaded when they are first used, so that ``import fullrank`` costs next to
-nothing and brings in neither compilers nor file formats. Everything else is found in its folder:
-``fullrank.designs``, ``fullrank.metrics``, ``fullrank.models``, ….
+Each name below is loaded when it is first used, so ``import fullrank`` is fast and loads neither
+compilers nor file formats. Everything else is in its own module: ``fullrank.designs``,
+``fullrank.metrics``, ``fullrank.models``, ….
 """
 
 from __future__ import annotations

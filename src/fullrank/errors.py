@@ -15,7 +15,7 @@ class InputError(FullrankError, ValueError):
 
 
 class DivergedError(InputError):
-    """Training left the finite numbers, as with a learning rate that is too large."""
+    """Training diverged to infinity or NaN, for example because the learning rate is too large."""
 
 
 class DownloadError(FullrankError, OSError):
@@ -23,7 +23,7 @@ class DownloadError(FullrankError, OSError):
 
 
 class WriteError(FullrankError, OSError):
-    """A file could not be written to its end, as on a full disk."""
+    """A file could not be written completely, for example because the disk is full."""
 
 
 class MissingExtraError(FullrankError, ImportError):
@@ -35,8 +35,8 @@ class NotFittedError(FullrankError, RuntimeError):
 
 
 class FullrankWarning(UserWarning):
-    """The base of every warning that fullrank gives."""
+    """The base of every warning of fullrank."""
 
 
 class DataWarning(FullrankWarning):
-    """The data were usable only after a repair, which the text names."""
+    """The data had to be repaired before use; the message says how."""

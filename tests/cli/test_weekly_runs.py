@@ -139,7 +139,7 @@ def test_refused_where_rows_cannot_be_named(
     done = fullrank("compare", f"a={numbered}", f"b={weeks[1]}", "--sample-size", 10,
                     "--n-items", 150)  # fmt: skip
     assert done.code == 2
-    assert "numbers throughout, or by text" in done.err
+    assert "all numbers or all text" in done.err
     unnamed = tmp_path / "unnamed.csv"
     unnamed.write_text("rank\n" + "".join(f"{1 + u % 9}\n" for u in range(60)))
     sizes = "--sample-size", 10, "--n-items", 150

@@ -1,4 +1,4 @@
-"""Few candidates for each target, and more while it is among the first."""
+"""Few candidates for each target, and more while it ranks near the top."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from fullrank.errors import InputError
 @register
 @dataclass(frozen=True)
 class Adaptive(Design):
-    """Algorithm 1 of Li et al. (AAAI 2023): draw on for the targets that are still at the top.
+    """Draw more candidates for targets that rank near the top (Li et al. 2023, Algorithm 1).
 
-    A fixed sample cannot tell the first ranks apart: its best rank covers N/n of them. Here every
-    target is ranked among `start` candidates; one at rank `refine_rank` or better is ranked among
-    `growth` times as many, and so on to `limit`.
+    A fixed sample cannot distinguish the first ranks, because its best rank covers N/n of them. An
+    adaptive design ranks every target among `start` candidates; a target at rank `refine_rank` or
+    better is ranked among `growth` times as many, and so on up to `limit`.
 
     Parameters
     ----------

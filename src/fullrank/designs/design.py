@@ -41,7 +41,7 @@ DESIGNS: Registry[type[Design]] = Registry("design")
 
 
 def register(design: type[Design]) -> type[Design]:
-    """Make a design known by its `name`: to `Design.of`, to files and to the command line."""
+    """Register a design under its `name`, for `Design.of`, files and the command line."""
     name = getattr(design, "name", "")
     if not (isinstance(design, type) and issubclass(design, Design) and name.isidentifier()):
         raise InputError("`design` must be a subclass of Design with a `name` that is one word.")
@@ -60,7 +60,7 @@ def register(design: type[Design]) -> type[Design]:
 
 
 def unregister(name: str) -> None:
-    """Take out a design that was registered from outside."""
+    """Remove a design that was registered."""
     DESIGNS.unregister(name)
 
 
@@ -71,7 +71,7 @@ def names() -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Design:
-    """The rule by which candidates are drawn for every target; the contract of all designs.
+    """The rule by which candidates are drawn for every target, and the base class of all designs.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Design:
     pool : "all" items, or the items "unseen" by the user
     ties : which rank a target gets among candidates of equal score
     excluded : whether the user's training items were excluded, that is, not drawn or counted as
-        below the target; None where that is not known
+        below the target; None if that is unknown
 
     Notes
     -----
@@ -361,7 +361,7 @@ class Design:
         return cls.from_dict(content)
 
     def with_(self, **settings: Any) -> Self:
-        """The same design with other settings."""
+        """Return the design with other settings."""
         return replace(self, **settings)
 
     def _text(self, hidden: tuple[str, ...] = ()) -> str:

@@ -23,9 +23,9 @@ class Exact(Design):
 
     Parameters
     ----------
-    max_rank : ranks beyond this are only known to be beyond it; None for all ranks
-    order : with `max_rank`, in which order candidates are scored: "norms", "popularity" or
-        "random"; None for the usual one (`fullrank.rank`). It changes the time, never a rank
+    max_rank : larger ranks are only known to be larger; None for all ranks
+    order : with `max_rank`, the order in which candidates are scored: "norms", "popularity" or
+        "random"; None for the default (`fullrank.rank`). It changes the time, never a rank
     pool, ties, excluded : see `Design`; ties are "mean" unless another policy is given
 
     Examples

@@ -1,4 +1,4 @@
-"""What sampling does to a metric, without simulating it (Rendle 2019, section 4)."""
+"""The expected sampled metric, without simulation (Rendle 2019, section 4)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def expected_metric(
     n_items: int,
     design: str | Design = "sampled:100",
 ) -> Floats:
-    """The mean of the sampled metric for targets of given true ranks.
+    """Compute the expected sampled metric of targets with given true ranks.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Items drawn before: read, checked, saved and shared."""
+"""Candidates that were drawn earlier: reading, checking, saving and sharing them."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class Negatives:
     target_rows : array (k,), optional
         The item row of the target that a row was drawn for. Without it a row serves every target
         of its user.
-    replacement, pool : how they were drawn, or None where it is not known
-    seed : the key of the draw where it is ours
-    user_ids, item_ids : the ids of the rows, which files hold; None where rows have no names
+    replacement, pool : how they were drawn, or None if that is unknown
+    seed : the key of the draw, if fullrank drew them
+    user_ids, item_ids : the ids of the rows, which files hold; None if rows have no ids
     """
 
     user_rows: Ints
@@ -106,10 +106,10 @@ class Negatives:
         replacement: bool | None = None,
         pool: str | None = None,
     ) -> Negatives:
-        """Read a Parquet file: what `save` wrote, or columns `user`, `negative`, maybe `target`.
+        """Read a Parquet file of `write`, or one with columns `user`, `negative` and maybe `target`.
 
-        `negative` holds a list of items, or one item in each of several rows of a user. How they
-        were drawn is in the files that we write; arguments must not contradict it.
+        `negative` holds a list of items per row, or one item per row. Files written by fullrank
+        state how the items were drawn; arguments must not contradict it.
         """
         from fullrank.designs import given_files
 
@@ -120,7 +120,7 @@ class Negatives:
         )
 
     def write(self, path: PathLike) -> None:
-        """Write a Parquet file that `read` gives back as it was."""
+        """Write a Parquet file for `read`."""
         from fullrank.designs import given_files
 
         given_files.save(self, path)
@@ -252,7 +252,7 @@ def draw_negatives(
     items: Any = None,
     rng: RandomState = None,
 ) -> Negatives:
-    """Draw the items that `sample_ranks` would draw with the same arguments, to save and share.
+    """Draw the candidates that `sample_ranks` would draw with the same arguments.
 
     Returns
     -------

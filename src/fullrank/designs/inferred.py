@@ -15,19 +15,19 @@ ASSUMED = "Assuming sampling without replacement."
 
 
 def said(design: str | Design) -> Design | None:
-    """The design that was said; None where it is to be inferred."""
+    """The given design; None if it is to be inferred."""
     return None if isinstance(design, str) and design == INFER else Design.of(design)
 
 
 def infer_design(
     rank: Ints, sample_size: Ints, n_items: Ints, *, design: str | Design = INFER
 ) -> tuple[Design, tuple[str, ...]]:
-    """The design of these outcomes, and what was assumed, in sentences.
+    """Infer the design of these outcomes, and state the assumptions.
 
-    "infer" takes a design as adaptive if rank 1 occurs only at the largest of several sample sizes:
-    an adaptive design continues from rank 1, so that it leaves rank 1 only at its last level (or
-    where a user's items were all drawn). An adaptive design without a limit takes its levels from
-    the sizes. Nothing in ranks shows whether an item could be drawn twice: it is assumed not.
+    "infer" returns an adaptive design if rank 1 occurs only at the largest of several sample sizes,
+    because an adaptive design draws more candidates for a target at rank 1 until its last level (or
+    until the user's items are used up). The levels are the sample sizes. Ranks do not show whether
+    an item could be drawn twice, so sampling without replacement is assumed.
 
     Examples
     --------

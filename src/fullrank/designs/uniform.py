@@ -15,12 +15,12 @@ from fullrank.errors import InputError
 @register
 @dataclass(frozen=True)
 class Uniform(Design):
-    """As many candidates for every target, known before any of them is scored.
+    """A fixed number of candidates for every target, known before any of them is scored.
 
     Parameters
     ----------
-    sample_size : candidates, including the target; None where each target has a size of its own.
-        Without replacement a user with a smaller pool gets all of it.
+    sample_size : candidates per target, including the target; None if sizes differ between
+        targets. Without replacement, a user with a smaller pool gets all of it.
     replacement, pool, ties, excluded : see `Design`
 
     Examples

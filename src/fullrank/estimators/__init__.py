@@ -1,4 +1,4 @@
-"""From outcomes to a distribution of true ranks: the linear system, every estimator by name.
+"""Estimators of the distribution of true ranks, and the linear system behind them.
 
 Imports `_lib` to `ranking` in the order of the folders; inference and reporting may import it.
 """

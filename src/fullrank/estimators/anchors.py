@@ -1,9 +1,9 @@
-"""The shape that a sample borrows: of models ranked exactly on the same data, or of each other.
+"""Shapes that a sample borrows from models ranked exactly on the same data, or from each other.
 
-From 100 candidates of N a sample tells how many targets lie in the first N/100 ranks, and hardly
-where among them. That differs more between data sets than between models of one data set, as long
-as training items are excluded: where they are kept, how far a model lifts its training items is
-the model's own, and borrowing does not help (docs/studies/hundred.md).
+A sample of 100 candidates of N shows how many targets are in the first N/100 ranks, but hardly
+where among them. If training items are excluded, this differs more between data sets than between
+models of one data set. If they are kept, it depends on how highly a model ranks its training items, and
+borrowing does not help (docs/studies/hundred.md).
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
 
 def anchored(samples: Any, anchor: Any) -> Any:
-    """A sample, or a mapping of samples, with the shape of exactly ranked models of the same data.
+    """Give samples the shape of models that were ranked exactly on the same data.
 
     Parameters
     ----------
     samples : RankSample, or name to RankSample
     anchor : ExactRanks of a cheap personalised model (item-kNN, SVD) for users of the same data,
-        ranked by the same protocol; a list of several, whose shapes are averaged; or their P(R)
+        ranked by the same protocol; a list of them, whose shapes are averaged; or their P(R)
 
     Examples
     --------
@@ -78,10 +78,10 @@ def shape(anchor: Any, n_items: int) -> RankDistribution:
 
 
 def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
-    """Samples of several models on one data set, each with the shape that they have in common.
+    """Give samples of several models on one data set their common shape.
 
-    The shape is the smoothed fit of all of them together; each model may depart from it as its own
-    sample asks.
+    The shape is the smoothed fit of all samples together; each model may depart from it if its own
+    sample requires it.
 
     Parameters
     ----------

@@ -162,7 +162,7 @@ def register(
     honest: bool = False,
     borrows: bool = False,
 ) -> None:
-    """Add an estimator of your own, from then on a name for `method` everywhere.
+    """Register your own estimator under a name that `method` accepts everywhere.
 
     Parameters
     ----------
@@ -173,8 +173,8 @@ def register(
     sensitivity : its exact derivative, as `Sensitivity`; without one, intervals are those of the
         bootstrap, and `compare` scales numerical derivatives to it
     says : what it does, in a few words; default: the first line of the docstring
-    recovers : whether a sample of every item gives back the exact distribution; where it does not,
-        results say so
+    recovers : whether the exact distribution is recovered from a complete sample; if not, results
+        say so
     signed : whether probabilities may be negative
     rough : whether its bias reaches to any K, so that results warn of it
     honest : whether `bias` of its sensitivity bounds what it assumes, so that results need not warn
@@ -212,7 +212,7 @@ def register(
 
 
 def unregister(name: str) -> None:
-    """Take out an estimator that was registered."""
+    """Remove an estimator that was registered."""
     METHODS.unregister(name)
 
 

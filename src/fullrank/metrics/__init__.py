@@ -1,4 +1,4 @@
-"""What is averaged: metrics from text, on ranks, per target, per user.
+"""Ranking metrics: by name, of ranks, per target and per user.
 
 Imports `_lib`; every folder to its right may import it.
 

@@ -65,7 +65,7 @@ def evaluate(
     ranks : array of ranks in 1..n_items, one for each target
     metrics : names such as ``"ndcg@10"``
     n_items : catalogue size
-    user : array, which user each target belongs to; left out, each target has its own
+    user : array, the user of each target; default: each target has its own user
     weight : array, one weight for each user, in the order of ``np.unique(user)``
 
     Returns

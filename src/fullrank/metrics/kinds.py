@@ -168,9 +168,9 @@ def register(
     needs_cutoff: bool = False,
     aliases: tuple[str, ...] = (),
 ) -> None:
-    """Add a metric of your own: what a target at each rank gains.
+    """Register your own metric by the gain of a target at each rank.
 
-    From then on it has a name, with or without ``@K``, in every function and command.
+    Every function and command then accepts its name, with or without ``@K``.
 
     Parameters
     ----------
@@ -222,12 +222,12 @@ def register(
 
 
 def unregister(name: str) -> None:
-    """Take out a metric that was registered."""
+    """Remove a metric that was registered."""
     KINDS.unregister(name)
 
 
 def names() -> dict[str, str]:
-    """Every metric with what it measures; each is used with or without ``@K``."""
+    """Every metric with a description; each can be used with or without ``@K``."""
     return {name: kind.says for name, kind in KINDS.items()}
 
 

@@ -36,7 +36,7 @@ class Metric:
     Attributes
     ----------
     kind, k : what is computed; `k` is None without a cut-off
-    label : the spelling that was requested, where it is another: ``MRR@10`` is shown as ``MRR@10``
+    label : the requested spelling, if it differs: ``MRR@10`` is printed as ``MRR@10``
     """
 
     kind: str
@@ -200,7 +200,7 @@ def _labelled(metric: Metric, asked: str) -> Metric:
 
 
 def parse_all(metrics: str | Metric | Iterable[str | Metric]) -> tuple[Metric, ...]:
-    """Read one metric or several, each once; a text may hold several, separated by commas."""
+    """Read one or more metrics, each once; separate names in a text by commas."""
     if isinstance(metrics, Metric):
         return (metrics,)
     if isinstance(metrics, str):

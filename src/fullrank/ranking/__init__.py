@@ -1,4 +1,4 @@
-"""The act of ranking: exact and sampled, on the CPU and on a GPU.
+"""Exact and sampled ranking, on the CPU and on a GPU.
 
 Imports `_lib` to `scorers` in the order of the folders; every folder to its right may import it.
 

@@ -48,9 +48,9 @@ def rank(
 ) -> ExactRanks:
     """Rank every target among all items.
 
-    A rank is a count: one plus the candidates whose score is above the target's. Nothing is
-    sorted and no users × items table is made: blocks of scores are computed into a small buffer
-    and counted.
+    A rank is a count: one plus the number of candidates that score higher than the target. Nothing
+    is sorted, and no users × items table is stored: scores are computed in small blocks and
+    counted.
 
     Parameters
     ----------
@@ -66,47 +66,47 @@ def rank(
     items : array of item ids (rows where items have no ids) or boolean mask, optional
         The catalogue; all items of the scorer by default. Targets must be in it.
     max_rank : int, optional
-        Ranks are needed up to this one. A target with that many candidates above it is out, and its
-        user's other candidates are not scored: the result knows that its rank is beyond, and every
-        metric with a cut-off of at most `max_rank` is the same to the last bit.
+        The largest rank to determine. Once a target has that many candidates above it, its user's
+        other candidates are not scored: its rank is only known to be larger. Every metric with a
+        cut-off of at most `max_rank` is the same to the last bit.
     order : str, array, mapping, table, scorer or path, optional
         With `max_rank`, the order in which candidates are visited. It changes the time, never a
         rank. "norms" is that of factor models, which are ranked by it whatever the name;
         "popularity" (of `exclude`) is the default of others, and "random" without `exclude`. An
-        array of item ids (rows where items have no ids) is for all users. Each user's own items
-        come first by a mapping from user ids to items, a table or file with the columns user and
-        item, an array with a row for each user where users are numbered from 0 on (-1 fills up,
-        as an index of nearest neighbours does), or a cheap scorer or model, such as last week's,
-        which may lack users and items (`fullrank.ranking.order`).
+        array of item ids (rows if items have no ids) is for all users. Lists per user are a
+        mapping from user ids to items, a table or file with the columns user and item, an array
+        with a row for each user (users numbered from 0, -1 as padding, as an index of nearest
+        neighbours returns), or a cheap scorer or model, such as last week's, which may lack users
+        and items (`fullrank.ranking.order`).
     ties : {"mean", "best", "worst", "random"}
         How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
     precision : {"exact", "fast"}
-        "exact": the counts are those of the scores as they are defined (see Notes). "fast": factor
-        models are ranked by their float32 products as they come out of the matrix product; scores
-        that differ by rounding alone may change places, items with equal vectors may not tie, and
-        counts may depend on `batch_size`. It takes longer than "exact" for full ranks on an x86
-        processor, where products of integers decide most of these. On a GPU the scores
-        are those of the tensor cores, and `n_undecided` says how many comparisons were closer than
-        their error bound. Other scorers are ranked exactly either way.
+        "exact": ranks follow the scores as they are defined (see Notes). "fast": factor models are
+        ranked by their float32 matrix products. Scores that differ only by rounding may then change
+        places, items with equal vectors may not tie, and counts may depend on `batch_size`. "fast"
+        takes longer than "exact" for full ranks on an x86 processor, where integer products decide
+        most comparisons. On a GPU the scores are those of the tensor cores, and `n_undecided` is
+        the number of comparisons that were closer than their error bound. Other scorers are ranked
+        exactly with either setting.
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
         Where scores are computed and counted. A GPU ranks factor models, item-item models and
         PyTorch modules that are there already (extra `cuda`). Exact ranks are the same. The blocks
         of a `BlockScorer` are counted where its module is, unless "cpu" copies them to the host.
     operands : None, "tf32" or "bf16"
-        The precision to which a GPU's tensor cores round factors. Exact ranks do not depend on it,
-        and None lets the library choose: "tf32", which took at most a fifth longer than "bf16" on
-        an H200 and half as long where many scores are close. With `precision="fast"`, "bf16" is
-        quicker and further off.
+        The precision to which a GPU's tensor cores round factors. Exact ranks do not depend on it.
+        None chooses "tf32", which took at most a fifth longer than "bf16" on an H200, and half as
+        long when many scores are close. With `precision="fast"`, "bf16" is faster and less
+        accurate.
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
-        Users scored together. Speed and memory, never exact ranks.
+        Number of users scored together. It changes speed and memory, never exact ranks.
     progress : True for a line on stderr, or a function of (done, total)
     weight : array, one for each target, optional
         Weights of the targets' users, such as those of `sample_users`; 1 by default.
     rng : None, int, SeedSequence or Generator
-        The seed of `ties="random"`, the same keys as `sample_ranks` has.
+        Random seed of `ties="random"`; the same seed gives the same order as in `sample_ranks`.
 
     Returns
     -------

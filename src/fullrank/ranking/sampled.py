@@ -46,10 +46,10 @@ def sample_ranks(
 ) -> RankSample:
     """Rank each target among items drawn at random for its user.
 
-    A user's items depend on the seed, the user row and the user's pool alone: not on the model,
-    on other users, on `batch_size` or `n_jobs`, and the first n of them not on the design. So
-    models ranked with the same `rng` meet the same items. Factor and item-item models score only
-    what was drawn; other scorers are called with one row of items per user.
+    A user's items depend only on the seed, the user row and the user's pool: not on the model,
+    other users, `batch_size` or `n_jobs`. The first n of them do not depend on the design. Models
+    ranked with the same `rng` therefore have the same candidates. Factor and item-item models score
+    only the drawn items; other scorers are called with one row of items per user.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def sample_ranks(
         the user's targets is drawn, excluded ones too, so that every user has the same number of
         items N; in the pool "unseen" excluded items are not drawn, and N is the user's.
     negatives : Negatives, array (n_targets, n), path of a ``.test.negative`` or a Parquet file
-        Items drawn before, used instead of drawing. Rows of an array follow `targets`; entries of
-        -1 pad. How they were drawn is said by `design` or by the file; otherwise it is inferred
-        from what repeats and what is excluded, with a `DataWarning` that says so.
+        Items to use instead of drawing. Rows of an array follow `targets`, with -1 as padding.
+        `design` or the file states how they were drawn; otherwise it is inferred from repeated and
+        excluded items, with a `DataWarning`.
     ties : {"random", "best", "worst"}, default that of the design, or "random"
         The place of a target among items of equal score. "random" orders a user's equal items by
         keyed words, the same at every draw.
@@ -84,7 +84,7 @@ def sample_ranks(
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
-        Users held at once. Speed and memory, never ranks.
+        Number of users processed together. It changes speed and memory, never ranks.
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
         An int gives the same draws in every version (`fullrank.designs.draws.seed_key`).

@@ -1,4 +1,4 @@
-"""The distribution of true ranks P(R): with it, every metric at every K is a dot product."""
+"""The distribution of true ranks P(R), which gives every metric at every K by a dot product."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ class RankDistribution(tabular.Tabular):
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> RankDistribution:
-        """Read back what `to_dict` gave."""
+        """Create a distribution from the output of `to_dict`."""
         if not isinstance(content, dict) or content.get("kind") != "RankDistribution":
             raise InputError("`content` must be a RankDistribution written by to_dict.")
         if content.get("format") != FORMAT:

@@ -1,4 +1,4 @@
-"""What the levels of an adaptive sample cost, and where a pilot says to stop."""
+"""The cost of each level of an adaptive sample, and the limit that a pilot recommends."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fullrank.samples.sample import RankSample
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SamplingEfficiency(tabular.Tabular):
-    """What each level of an adaptive sample costs for each target that it settles.
+    """The cost of each level of an adaptive sample per target that it settles.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ def sampling_efficiency(sample: RankSample) -> SamplingEfficiency:
 
 
 def recommend_limit(pilot: RankSample, *, max_cost: float | None = None) -> int:
-    """The `limit` up to which an adaptive sample pays, from a pilot on some users.
+    """Recommend the `limit` of an adaptive design from a pilot on some users.
 
     The largest level up to which settling one more target costs at most `max_cost` drawn items;
     by default a quarter of the number of items, which gives 16 % of them for EASE on pinterest-20

@@ -1,4 +1,4 @@
-"""Exact ranks: what was counted for each target, and the ranks and metrics that follow.
+"""Exact ranks: counts for each target, and the ranks and metrics that follow from them.
 
 Whatever the tie policy, no two targets of a user share a place. So rank = 1 + offset + z, with
 `offset` the user's other targets above this one and z the non-targets above it, which the policy
@@ -160,7 +160,7 @@ class ExactRanks(tabular.Tabular):
         return other.up_to(self.max_rank)
 
     def up_to(self, max_rank: int) -> ExactRanks:
-        """What is left of the ranks where only those up to `max_rank` are known.
+        """Return the ranks with those above `max_rank` known only to be beyond it.
 
         >>> ranks = ExactRanks.from_ranks([1, 3, 12], n_items=20).up_to(10)
         >>> ranks.ranks
@@ -182,7 +182,7 @@ class ExactRanks(tabular.Tabular):
             Exact(self.max_rank).check_metrics(metrics, of=of)
 
     def check_all_known(self, argument: str, what: str) -> None:
-        """Refuse ranks up to K where all are needed: `what` says for what."""
+        """Refuse ranks up to K where all ranks are needed; `what` names the purpose."""
         if self.max_rank is not None:
             raise InputError(
                 f"`{argument}` must hold all ranks {what}, without `max_rank` (design exact); "
@@ -205,12 +205,12 @@ class ExactRanks(tabular.Tabular):
 
     @property
     def total_targets(self) -> int:
-        """How many targets were ranked."""
+        """Number of targets that were ranked."""
         return int(self.above.size if self.count is None else self.count.sum())
 
     @cached_property
     def n_users(self) -> int:
-        """How many users the targets belong to."""
+        """Number of users that the targets belong to."""
         if not self.several:
             return self.total_targets
         if self.user is not None:
@@ -220,13 +220,13 @@ class ExactRanks(tabular.Tabular):
 
     @property
     def n_items(self) -> int | None:
-        """Candidates of every user; None where users have different numbers of them."""
+        """Number of candidates per user; None if it differs between users."""
         low, high = int(self.candidates.min()), int(self.candidates.max())
         return low if low == high else None
 
     @property
     def average_size(self) -> float:
-        """Mean number of candidates for each target: what was scored."""
+        """Mean number of candidates per target."""
         return float(np.average(self.candidates, weights=self.count))
 
     @property
@@ -235,10 +235,10 @@ class ExactRanks(tabular.Tabular):
         return bool((self.n_targets > 1).any())
 
     def metrics(self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT) -> dict[str, float]:
-        """Weighted means over users, such as `result.metrics("recall@10, ndcg@10")`.
+        """Average metrics over users, as in `result.metrics("recall@10, ndcg@10")`.
 
-        Sums are rounded once, so that the order of the targets changes no bit. The default ends at
-        `max_rank`, where that is below 10.
+        Sums are rounded once, so the result does not depend on the order of the targets. The
+        default cut-off is `max_rank` if that is below 10.
         """
         if metrics is DEFAULT:
             metrics = Exact(self.max_rank).within(DEFAULT)
@@ -314,7 +314,7 @@ class ExactRanks(tabular.Tabular):
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def without_rows(self) -> ExactRanks:
-        """Equal outcomes put together, without ids: memory no longer grows with the users."""
+        """Return counts of equal outcomes, without ids: memory no longer grows with the users."""
         columns = {n: c for n, c in self._columns().items() if n in _COUNTED}
         order = np.lexsort(tuple(columns.values()))
         new = np.any([np.diff(column[order]) != 0 for column in columns.values()], axis=0)
@@ -334,7 +334,7 @@ class ExactRanks(tabular.Tabular):
             yield "n_scored", self.n_scored
 
     def sample(self) -> RankSample:
-        """The ranks as a sample that happens to hold every item: n = N, no item twice."""
+        """Return the ranks as a complete sample: n = N, without replacement."""
         self.check_all_known("ranks", "for a sample")
         ranks = self.ranks - self.offset
         if self.ties == "mean" and (self.equal % 2).any():
@@ -384,9 +384,9 @@ class ExactRanks(tabular.Tabular):
         pool: str = "all",
         max_rank: int | None = None,
     ) -> ExactRanks:
-        """Exact ranks that are known already; halves are means over tied items.
+        """Create exact ranks from known ranks; halves are means over tied items.
 
-        With `max_rank` they are known up to it: a rank that is larger or NaN is beyond.
+        With `max_rank`, a rank that is larger or NaN is only known to be beyond it.
 
         >>> ExactRanks.from_ranks([1, 3, 2.5], n_items=10, user=["a", "b", "c"]).equal
         array([0, 0, 1])
@@ -432,7 +432,7 @@ class ExactRanks(tabular.Tabular):
 
     @classmethod
     def of_sample(cls, sample: RankSample) -> ExactRanks:
-        """The ranks of a sample that holds every item of every target."""
+        """Return the ranks of a complete sample."""
         if not sample.exhausted:
             raise InputError("`sample` must be complete; this one does not hold every item.")
         rows = sample.rows
@@ -461,7 +461,7 @@ class ExactRanks(tabular.Tabular):
         return read_exact(path)
 
     def write(self, path: PathLike) -> None:
-        """Write a ``.parquet`` or ``.json`` file, whole or not at all."""
+        """Write a ``.parquet`` or ``.json`` file, completely or not at all."""
         from fullrank.samples import sample_files
 
         sample_files.write(self, path)
@@ -560,7 +560,7 @@ class ExactRanks(tabular.Tabular):
         return f"<ExactRanks: {self.about()}>"  # its metrics would take a while for many users
 
     def about(self) -> str:
-        """What was ranked among what, in a line."""
+        """A line that says how many targets were ranked among how many items."""
         low, high = int(self.candidates.min()), int(self.candidates.max())
         sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         kind = "exact ranks" if self.max_rank is None else f"exact ranks up to {self.max_rank}"

@@ -1,4 +1,4 @@
-"""Does a sampled metric order two models as the exact one does, and from which size on?"""
+"""Does a sampled metric order two models as the exact metric does, and from which sample size?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ class Consistency(tabular.Tabular):
 
     Attributes
     ----------
-    metric, n_items, design : what was asked
+    metric, n_items, design : the settings
     exact : the exact values of the first and the second list
     sample_sizes : the sizes examined, including the target
     expected : their expected sampled values, shape (2, sizes)
     agrees : whether the order is the exact one, at each size
-    from_size : the size from which on it agrees at every size examined; None if it does
-        not agree at the last
+    from_size : the sample size from which the order agrees at every size examined; None if it
+        does not agree at the largest
     """
 
     metric: Metric
@@ -95,7 +95,7 @@ def consistency(
     design: str | Design = "sampled",
     sample_sizes: ArrayLike | None = None,
 ) -> Consistency:
-    """Whether a sampled metric orders two lists of ranks as the exact metric does.
+    """Check whether a sampled metric orders two lists of ranks as the exact metric does.
 
     Parameters
     ----------

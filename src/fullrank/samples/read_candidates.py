@@ -1,8 +1,7 @@
-"""Ranks from scored candidates that another system wrote: TREC runs, RecBole, NCF, plain tables.
+"""Read scored candidates of other systems and rank them: TREC runs, RecBole, NCF, plain tables.
 
 Such a file lists candidates with their scores; a column ``label`` or a second file marks the
-targets. A target that is not listed has no rank that could be known: the list was cut, and its rank
-lies somewhere beyond.
+targets. The rank of a target that is not listed is unknown, because the list was cut above it.
 """
 
 from __future__ import annotations
@@ -45,24 +44,23 @@ def read_candidates(
     encoding: str | None = None,
     rng: RandomState = None,
 ) -> Ranks:
-    """Read scored candidates and the targets among them, and rank these.
+    """Read scored candidates, and rank the targets among them.
 
     Parameters
     ----------
     path : a TREC run (``query Q0 document rank score tag``; order is by score, the rank column is
         ignored, and several tags are several models); or a table in any format of `read_ranks`
         with columns for user, item and score, and perhaps ``label`` and ``model``
-    truth : the targets, where no label says so: TREC qrels (``query 0 document relevance``, a
+    truth : the targets, if there is no label: TREC qrels (``query 0 document relevance``, a
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
     n_items : catalogue size N
-    columns : what the table calls a column, as ``{"score": "logit"}``; the usual names are found
-        without
-    sample_size : candidates of each target, including itself; default: the listed ones. Larger
-        than the list where that was cut below every target
+    columns : names of columns in the table, as ``{"score": "logit"}``; usual names are recognised
+    sample_size : candidates of each target, including itself; default: the number listed. It is
+        larger if the list was cut below every target
     design, encoding : as in `read_ranks`
     excluded : whether training items were excluded (`Design`); default: True for NCF's
-        ``.test.negative``, which lists items that the user has not seen, else not known
+        ``.test.negative``, which lists items that the user has not seen, else unknown
     ties : {"random", "best", "worst"}
         How to rank a target among candidates of its score
     rng : of ties="random"

@@ -1,4 +1,4 @@
-"""Ranks from anyone's pipeline, or our own: read from a table, the design inferred where it can be.
+"""Read ranks of any pipeline from a table, and infer the design if possible.
 
 `RankSample.read`, `fullrank.read_ranks` and the commands all read here, and open a file once.
 """
@@ -37,13 +37,13 @@ _INTEGERS = ("rank", "sample_size", "n_items", "n_targets", "offset")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Ranks(Mapping[str, Any]):
-    """What a file held: a mapping from models to their samples.
+    """The contents of a file: a mapping from models to their samples.
 
     Attributes
     ----------
     samples : the RankSample of each model, or its `Seeds`, in the order of their names; exact ranks
         where fullrank wrote them. A file that names no model has one of the file's own name.
-    notes : what was assumed or inferred
+    notes : assumptions and inferences
     split : how the targets of a run were held out
     """
 
@@ -75,7 +75,7 @@ def read_ranks(
     rows: bool | None = True,
     **settings: Any,
 ) -> Ranks:
-    """Read the ranks of one model or several.
+    """Read the ranks of one or more models.
 
     Parameters
     ----------
@@ -83,20 +83,20 @@ def read_ranks(
         ``user``, ``item``, ``seed``, ``weight``, ``n_targets`` and ``offset``: CSV or other
         delimited text, Parquet, feather, JSON Lines, JSON records, or ``.npy`` with ranks alone;
         text may be packed (``.gz``, ``.bz2``, ``.zst``, ``.xz``). Also a data frame
-    columns : what the file calls a column, as ``{"rank": "position"}``; the usual names are found
-        without. ``{"rank": ["pop", "svd"]}`` reads one column of ranks for each model
-    model : which model to take; default: all
-    sample_size, n_items : where there is no such column: candidates, and items they are drawn
-        from, both including the target
-    design : how candidates were drawn, such as ``"sampled:100"``; or "infer", as
-        `fullrank.designs.infer_design` does
-    excluded : whether training items were excluded (`Design`); default: True where catalogues are
-        the users' own, else not known
-    leave_out : columns that are to be read as if they were not there
-    encoding : of a text file; default: UTF-8, or Latin-1 where it is not
-    rows : True to keep the ranks one by one; None to keep counts alone where they say as much:
-        the file is then read piece by piece, in little memory; False to insist
-    settings : whatever else `RankSample.from_ranks` takes
+    columns : names of columns in the file, as ``{"rank": "position"}``; usual names are recognised.
+        ``{"rank": ["pop", "svd"]}`` reads one column of ranks for each model
+    model : the model to read; default: all
+    sample_size, n_items : if there is no such column: the number of candidates, and of items that
+        they are drawn from, both including the target
+    design : how candidates were drawn, such as ``"sampled:100"``; or "infer", see
+        `fullrank.designs.infer_design`
+    excluded : whether training items were excluded (`Design`); default: True if users have
+        catalogues of their own, else unknown
+    leave_out : columns to ignore
+    encoding : encoding of a text file; default: UTF-8, or Latin-1 if it is not UTF-8
+    rows : True keeps the ranks one by one. None keeps only counts if they contain the same
+        information; the file is then read in pieces, with little memory. False requires counts
+    settings : further arguments of `RankSample.from_ranks`
 
     Returns
     -------
@@ -105,12 +105,13 @@ def read_ranks(
 
     Notes
     -----
-    Without a column of ranks, columns that have no other meaning are taken for one column of ranks
-    per model if there are two or more, all of whole numbers from 1 to the sample size; a note says
-    so. Where a column ``seed`` tells several runs of a model apart, the model has `Seeds`.
+    If there is no column of ranks, the remaining columns are read as one column of ranks per model,
+    provided that there are at least two and all hold whole numbers from 1 to the sample size. A
+    note says so. If a column ``seed`` distinguishes several runs of a model, the model has `Seeds`.
 
-    Exact ranks up to K have an empty ``rank`` where it is beyond K, and K there in a column
-    ``more_than``; or say ``design="exact:K"``. They need no sample size, and are `ExactRanks`.
+    In a file of exact ranks up to K, the column ``rank`` is empty for a rank beyond K and
+    the column ``more_than`` holds K; or give ``design="exact:K"``. Such ranks need no sample size, and are
+    returned as `ExactRanks`.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What was observed: at which rank r among n candidates each target came out."""
+"""The sampled rank of each target among its candidates, and the design that produced it."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ class Rows:
 class RankSample(tabular.Tabular):
     """Counts of the outcomes (r, n), the design that drew them and, if available, the rows.
 
-    Made by `from_ranks`, `from_counts` or `read`. Two samples of the same design and
-    catalogue add: the sample of two shards is the sum of their samples. Adding a sample
-    that holds counts alone keeps the counts alone.
+    Create one with `from_ranks`, `from_counts` or `read`. Two samples of the same design and
+    catalogue can be added: the sample of two shards is the sum of their samples. Adding a sample
+    that holds counts only keeps counts only.
 
     Attributes
     ----------
@@ -132,7 +132,7 @@ class RankSample(tabular.Tabular):
         offset: ArrayLike = 0,
         strata: Strata | None = None,
     ) -> RankSample:
-        """A sample from one rank for each target.
+        """Create a sample from one rank for each target.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class RankSample(tabular.Tabular):
         design: str | Design = "sampled",
         weight: ArrayLike | None = None,
     ) -> RankSample:
-        """A sample from the number of targets at each outcome; see `from_ranks`.
+        """Create a sample from the number of targets at each outcome; see `from_ranks`.
 
         Examples
         --------
@@ -303,7 +303,7 @@ class RankSample(tabular.Tabular):
         return replace(self._from_rows(self.design, rows), anchor=self.anchor)
 
     def anchored(self, anchor: RankDistribution | None) -> RankSample:
-        """The same sample with the shape of other models on the same data; None takes it away.
+        """Return the sample with the shape of other models on the same data; None removes it.
 
         `fullrank.anchored` makes the shape from exact ranks.
         """
@@ -315,7 +315,7 @@ class RankSample(tabular.Tabular):
         return replace(self, anchor=anchor)
 
     def without_rows(self) -> RankSample:
-        """The counts alone. Those of multi-target users can be kept, not estimated from."""
+        """Return the counts only. `estimate` needs rows for multi-target users."""
         if self.stratified:
             raise InputError("`rows` must be kept where candidates come from several strata.")
         if self.several and self.n_items is None:
@@ -364,10 +364,10 @@ class RankSample(tabular.Tabular):
         return self.design.probabilities(self.rank, self.sample_size, n_items=self.pool, grid=grid)
 
     def naive(self, metric: str | Metric) -> float:
-        """The metric of the sampled ranks as if they were ranks: what people report.
+        """Compute the sampled metric: the metric of sampled ranks as if they were ranks.
 
-        Not an estimate of the full-catalogue metric. For one target per user and a fixed
-        design; an adaptive design has no such number, its ranks being of different sizes.
+        It is not an estimate of the full-catalogue metric. It needs one target per user and a
+        fixed design, because adaptive sample sizes differ.
         """
         metric = parse(metric)
         if self.design.adaptive:
@@ -383,8 +383,8 @@ class RankSample(tabular.Tabular):
     def read(path: PathLike, *, model: str | None = None, **settings: Any) -> RankSample:
         """Read one sample from a file of any format that `fullrank.read_ranks` reads.
 
-        A file that fullrank wrote carries its design. Any other needs a column ``rank``; what it
-        has no column for is given as an argument.
+        A file that fullrank wrote contains its design. Any other file needs a column ``rank``;
+        give whatever has no column as an argument.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class RankSample(tabular.Tabular):
 
     @staticmethod
     def from_frame(frame: Any, *, model: str | None = None, **settings: Any) -> RankSample:
-        """A sample from a data frame (pandas, polars, pyarrow) with a column ``rank``; see `read`.
+        """Create a sample from a data frame (pandas, polars, pyarrow) with a column ``rank``.
 
         Examples
         --------
@@ -417,7 +417,7 @@ class RankSample(tabular.Tabular):
         return read_one(frame, model=model, **settings)
 
     def write(self, path: PathLike) -> None:
-        """Write the sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
+        """Write the sample to a ``.parquet`` or ``.json`` file, completely or not at all."""
         from fullrank.samples import sample_files
 
         sample_files.write(self, path)
@@ -528,7 +528,7 @@ def _with_strata(rows: Rows, strata: Strata) -> Rows:
 
 
 def check_targets(rows: Any) -> None:
-    """The targets of a user must all be there, and say how they stand to each other."""
+    """Check that all targets of a user are present, with consistent offsets."""
     checks.reject(
         "n_targets", rows.n_targets, rows.n_targets > rows.n_items, "be at most `n_items`"
     )

@@ -16,7 +16,7 @@ from fullrank.samples.sample import RankSample
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Seeds:
-    """Seed to ranks: one model that was trained, or whose candidates were drawn, repeatedly.
+    """Ranks of one model under several seeds of its training or of its candidates.
 
     `estimate` and `compare` average the metric over the seeds of each user before they average over
     users, so that the unit of every interval is the user: three seeds of 6,040 users are 6,040

@@ -18,9 +18,9 @@ def simulate(
     user: ArrayLike | None = None,
     rng: checks.RandomState = None,
 ) -> RankSample:
-    """The sampled ranks of targets with known true ranks, one target for each user.
+    """Simulate the sampled ranks of targets with known true ranks, one target per user.
 
-    With exact ranks kept, a study repeats only this: seconds for a hundred repeats.
+    A study that keeps exact ranks can repeat only this step: a hundred repeats take seconds.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ def mle(
     tol: float | None = None,
     grid: RankGrid | None = None,
 ) -> RankDistribution:
-    """P(R) of maximum likelihood, by EM from the uniform distribution.
+    """Estimate P(R) by maximum likelihood, with EM from the uniform distribution.
 
     Parameters
     ----------

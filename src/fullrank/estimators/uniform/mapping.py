@@ -1,6 +1,6 @@
 """Which global K a sampled k corresponds to: SHR@k ≈ HR@f(k) (Li et al. 2020).
 
-Hit rates alone can be mapped, and of fixed designs alone; every other metric needs P(R).
+Only hit rates of fixed designs can be mapped; every other metric needs P(R).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What people report, and the unbiased rank: for contrast, not for use.
+"""The naive metric and the unbiased rank, for comparison only.
 
 Both are for fixed designs: under adaptive stopping ranks of different sizes would be mixed,
 and 1 + (N - 1)(r - 1)/(n - 1) is biased.

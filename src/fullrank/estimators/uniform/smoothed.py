@@ -1,4 +1,4 @@
-"""Smoothed maximum likelihood: a log-density that bends no more than the data ask for.
+"""Penalised maximum likelihood: a log-density with no more curvature than the data require.
 
 EM from the uniform start smooths by stopping early, and how much is an accident of the number
 of steps. Here P(R) ∝ exp(g(x)) with g a cubic spline in x = log((R + c) / (N + 1 - R)): the
@@ -43,7 +43,7 @@ from fullrank.samples import RankDistribution, RankSample
 
 _SLOPE = -0.4  # of the log-density at the first rank, where no anchor tells
 _KNOT = 0.3  # spacing of the knots
-_FALL = 0.5  # how the price of bending falls with x; 0.4 and 0.6 do as well (benchmarks/)
+_FALL = 0.5  # how the penalty falls with x; 0.4 and 0.6 do as well (benchmarks/)
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
 _HOPELESS = 12.0  # in log evidence
 _STEPS = 60
@@ -68,12 +68,12 @@ _FITS: WeakKeyDictionary[RankSample, dict[tuple[float | None, bytes], Fit]] = We
 def smoothed(
     sample: RankSample, *, penalty: float | None = None, grid: RankGrid | None = None
 ) -> RankDistribution:
-    """P(R) by penalised maximum likelihood, the penalty chosen from the data.
+    """Estimate P(R) by penalised maximum likelihood, with the penalty chosen from the data.
 
     Parameters
     ----------
     sample : one target for each user; fixed or adaptive
-    penalty : λ > 0; left out, the one of largest marginal likelihood
+    penalty : λ > 0; default: the penalty of largest marginal likelihood
     grid : rank grid
 
     Notes

@@ -1,10 +1,10 @@
-"""What the data cannot rule out: the smallest and largest metric that fit a sample.
+"""The smallest and largest metrics that are consistent with a sample.
 
-A sample can be uninformative: a hundred candidates out of seventeen thousand cannot tell rank 1
-from rank 100. All distributions P(R) under which the observed outcomes are likely enough form a
-polytope, and the ends of a metric over it are two linear programs. The events that make the region
-are in `_bounds_events`, the region in `_bounds_region`, what keeps bins honest in
-`_bounds_polytope` and the programs in `_bounds_program`.
+A sample can be uninformative: a hundred candidates out of seventeen thousand cannot distinguish
+rank 1 from rank 100. All distributions P(R) under which the observed outcomes are likely enough
+form a polytope, and the bounds of a metric over it are two linear programs. The events that make
+the region are in `events`, the region in `region`, the bins in `polytope` and the linear programs
+in `program`.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ def bounds(
     interval_for: str = "population",
     confidence_level: float = 0.95,
 ) -> Bounds:
-    """The smallest and largest full-catalogue metrics that the sample does not rule out.
+    """Compute the smallest and largest full-catalogue metrics consistent with a sample.
 
-    Nothing is assumed about the ranks but what `shape` says. More candidates give narrower
-    bounds; more users do so only until what is left is what the candidates cannot tell apart.
+    Nothing is assumed about the ranks except `shape`. More candidates always narrow the bounds.
+    More users narrow them only down to what the candidates cannot resolve.
 
     Parameters
     ----------
@@ -63,30 +63,30 @@ def bounds(
         `design`; or a mapping from names of models to any of these, for `SeveralBounds`
     metrics : names such as ``"ndcg@10"``; the bounds of all of them hold at once
     n_items, design : for a plain array alone, as in `estimate`
-    shape : None; or "decreasing": over the population of users, no rank is likelier than a
-        better one. The narrower bounds rest on that, and are for the population alone
-    until : the last rank for which the shape is assumed; default: all
-    n_events : how many events the region rests on, at most
+    shape : None or "decreasing". "decreasing" assumes that in the population of users no rank is
+        likelier than a better one; the bounds are then narrower and hold for the population only
+    until : the last rank for which the shape is assumed; default: all ranks
+    n_events : the largest number of events that define the region
     grid : bins of ranks; default: a bin for every rank up to 32,768 items, and as many bins
-        beyond. A coarser grid is quicker and gives wider bounds, never narrower ones
+        for more items. A coarser grid is faster and gives wider bounds, never narrower ones
     interval_for : "population" bounds hold for the population of users and, without a shape, for
-        these users too; "users" bounds hold for these users alone, and are narrower
-    confidence_level : of all bounds together, at least 0.5
+        these users as well; "users" bounds hold for these users only, and are narrower
+    confidence_level : level of all bounds together, at least 0.5
 
     Returns
     -------
     Bounds
-        ``bounds(...)["recall@10"]`` is an ``Interval(low, high)``. Where no distribution fits
-        the data, `contradicted` says whether the shape or the design is to blame, and the ends
+        ``bounds(...)["recall@10"]`` is an ``Interval(low, high)``. If no distribution fits the
+        data, `contradicted` names the wrong assumption, the shape or the design, and the ends
         are NaN.
 
     Notes
     -----
     The ends are max and min of Σ_R w(R) P(R) subject to l_i ≤ Σ_R P(event_i | R) P(R) ≤ u_i with
     Clopper-Pearson limits at α/m on m events, which the design and the requested cut-offs fix
-    before the data are seen. Users with catalogues of their own are taken in groups of like
-    catalogues, each group with a P(R) of its own (with a shape, all in one), so that ranks may go
-    with the size of the catalogue.
+    before the data are seen. Users with catalogues of their own are grouped by catalogue size.
+    Each group has its own P(R) (with a shape, there is one group), so ranks may depend on the
+    size of the catalogue.
 
     Examples
     --------

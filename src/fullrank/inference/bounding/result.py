@@ -24,23 +24,23 @@ _NO_DESIGN = (
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Bounds(tabular.Tabular):
-    """The smallest and largest metrics that a sample does not contradict.
+    """The smallest and largest metrics that are consistent with a sample.
 
-    All of them hold at once with probability `confidence_level` or more. They are not estimates,
-    and neither is their middle.
+    All bounds hold simultaneously with probability `confidence_level` or more. Neither a bound
+    nor the middle of two bounds is an estimate.
 
     Attributes
     ----------
-    intervals : metric name to Interval(low, high); NaN where the data contradict what was assumed
-    contradicted : None; "shape" where no distribution of the shape fits the data; "design" where
-        none fits at all, so that the candidates were not drawn as the sample says
+    intervals : metric name to Interval(low, high); NaN if the data contradict the assumptions
+    contradicted : None; "shape" if no distribution of the shape fits the data; "design" if no
+        distribution fits at all, so the candidates were not drawn as stated
     confidence_level, interval_for, shape, until : the settings
     region : how the confidence region was made
-    n_events : how many events it rests on, chosen before the data
-    n_bins : bins of ranks that the programs told apart
-    n_targets, n_items, average_size : of the sample; n_items is None where users have catalogues
-        of their own
-    notes : what else should be known
+    n_events : number of events that define it, chosen before the data were seen
+    n_bins : number of bins of ranks in the linear programs
+    n_targets, n_items, average_size : sizes of the sample; n_items is None if users have
+        catalogues of their own
+    notes : further remarks
     """
 
     intervals: Mapping[str, Interval]
@@ -69,7 +69,7 @@ class Bounds(tabular.Tabular):
 
     @property
     def contradiction(self) -> str | None:
-        """What the data contradict, in a sentence; None where nothing."""
+        """A sentence on the assumption that the data contradict, or None."""
         says = {"shape": _NO_SHAPE, "design": _NO_DESIGN}
         return None if self.contradicted is None else says[self.contradicted]
 
@@ -149,7 +149,7 @@ class Bounds(tabular.Tabular):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SeveralBounds(tabular.ByModel[Bounds]):
-    """Name to Bounds; what `bounds` gives for a mapping."""
+    """A mapping from names of models to their `Bounds`, as `bounds` returns for a mapping."""
 
     models: Mapping[str, Bounds]
 

@@ -1,4 +1,4 @@
-"""Compare models on the same users: differences, intervals, tests, and who is best."""
+"""Compare models on the same users: differences, intervals, tests and the best model."""
 
 from __future__ import annotations
 
@@ -55,62 +55,64 @@ def compare(
     rng: RandomState = None,
     **settings: Any,
 ) -> Comparison:
-    """Compare two models or more, user by user.
+    """Compare two or more models user by user.
 
     Parameters
     ----------
-    ranks : name to ExactRanks, RankSample (with its rows), an array, series or tensor of ranks, or
-        a mapping from metrics to the values of users (with "user" for their ids, if they have
-        any); kinds can be mixed
-    metrics : names such as ``"ndcg@10"``, one or several
-    n_items, design : for plain arrays alone, as in `estimate`; with ``paired=True`` row i of every
-        array is the same user
-    baseline : compare every model with this one alone; None for all pairs
-    paired : None pairs the rows of the same user and item (the others are left out), and takes
-        models that share no users, or do not name them, as measured on different users; True
-        insists, and pairs plain values without names by row; False does not pair
-    test : "t", "z", "bootstrap", "randomization", "sign" or "wilcoxon" (see `paired_test`); models
-        measured on different users take the two-sample "t" or "z"
-    correction : "holm", "bonferroni", "bh" or None: p values corrected for the number of all
-        differences tested, models × metrics × cut-offs. Intervals are not.
-    method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics as they
-        are, and says what that is worth
-    confidence_level : of the intervals; a model is called better where the corrected p is below
-        1 - confidence_level
-    n_resamples : of "bootstrap" and "randomization"
+    ranks : mapping from names of models to their ranks
+        Each value is ExactRanks, a RankSample with rows, an array, series or tensor of ranks, or
+        a mapping from metrics to the values of users (with their ids under "user", if they have
+        ids). The kinds can be mixed.
+    metrics : one or more names such as ``"ndcg@10"``
+    n_items, design : for arrays of ranks only, as in `estimate`
+    baseline : compare every model with this one only; None compares all pairs
+    paired : None, True or False
+        None pairs rows of the same user and item and leaves the others out; models that share no
+        users, or have no user ids, are compared without pairing. True requires pairing; arrays
+        without ids are paired by row. False does not pair.
+    test : "t", "z", "bootstrap", "randomization", "sign" or "wilcoxon" (see `paired_test`); without
+        pairing, the two-sample "t" or "z"
+    correction : "holm", "bonferroni", "bh" or None
+        Corrects the p values for the number of differences tested, over all models, metrics and
+        cut-offs. Intervals are not corrected.
+    method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics and
+        notes whether that comparison is valid
+    confidence_level : level of the intervals; a model is called better if the corrected p value
+        is below 1 - confidence_level
+    n_resamples : number of resamples of "bootstrap" and "randomization"
     rng : None, int, SeedSequence or Generator
-    settings : of the estimator
+    settings : settings of the estimator
 
     Returns
     -------
     Comparison
-        Its differences are first minus second in the order of `ranks`, or model minus baseline.
+        Differences are first minus second in the order of `ranks`, or model minus baseline.
 
     Notes
     -----
     A metric of exact ranks is a mean of users' values, and the differences are tested user by user.
-    An estimate from a sample is not a mean, but nearly the mean of the estimate plus each user's
-    influence on it. These take the place of the users' values, so that the same tests serve both,
-    and the interval is for the metric over users like these, from which items were drawn as well.
-    The variance of a difference holds the bound on the smoothing bias that the two models do not
-    share (models of the same users and design share most of it). No test sees the bias of other
-    estimators; where samples are coarse read their diagnosis first.
+    An estimate from a sample is not a mean, but to first order it is the mean of the estimate plus
+    each user's influence on it. These values replace the users' values, so the same tests apply to
+    both. The interval is for the population of users and allows for the sampling of items. The
+    variance of a difference includes the bound on the smoothing bias that the two models do not
+    share (models of the same users and design share most of it). No test allows for the bias of
+    other estimators; read the diagnosis of coarse samples first.
 
-    Sampled metrics themselves need not order models as exact ones do (Rendle 2019). If one
-    model's recall on the full catalogue is the higher at every K, they do (Li et al. 2020,
-    Theorem 2.1); see `dominance`. With ``method="naive"`` the notes say which it is.
+    Sampled metrics need not order models as exact metrics do (Rendle 2019). They do if one model's
+    recall on the full catalogue is higher at every K (Li et al. 2020, Theorem 2.1); see
+    `dominance`. With ``method="naive"`` the notes say whether this can hold.
 
-    `Comparison.p_best` is the share of draws in which a model has the largest value, equal values
-    sharing the draw; draws are from the normal distribution of the estimates and their covariance
-    over users, or with ``test="bootstrap"`` of users drawn again. It is the posterior probability
-    under a flat prior on the true values: right on average where these are spread over several
-    standard errors, and overconfident among models that are nearly the same, where a lead is often
-    luck. With three models and 300 users, spreads of 10, 3, 1 and 0.3 standard errors, the named
-    model was given 95, 86, 71 and 65 % and was the best in 96, 82, 62 and 42 %. It allows for the
-    bias of smoothing, and not for that of other estimators.
+    `Comparison.p_best` is the share of draws in which a model has the largest value; equal values
+    share the draw. Draws are from the normal distribution of the estimates with their covariance
+    over users or, with ``test="bootstrap"``, over resampled users. It is the posterior probability
+    under a flat prior on the true values. It is calibrated if the true values are spread over
+    several standard errors, and overconfident among models that are nearly equal, where a lead is
+    often luck. With three models, 300 users and spreads of 10, 3, 1 and 0.3 standard errors, the
+    named model was given 95, 86, 71 and 65 % and was the best in 96, 82, 62 and 42 % of cases. It
+    allows for the bias of smoothing, but not for that of other estimators.
 
-    Effect sizes are Cohen's: d_z, the mean difference over the standard deviation of the users'
-    differences; for different users d, over the pooled standard deviation of users' values.
+    Effect sizes are Cohen's d_z, the mean difference over the standard deviation of the users'
+    differences; without pairing, Cohen's d with the pooled standard deviation of users' values.
 
     Examples
     --------

@@ -98,7 +98,7 @@ def dominance(
     confidence_level: float = 0.95,
     rng: RandomState = None,
 ) -> Dominance:
-    """Whether one model's recall curve dominates the other's, over users like these.
+    """Test whether one model's recall curve dominates another's in the population of users.
 
     Parameters
     ----------

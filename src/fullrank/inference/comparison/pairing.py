@@ -104,7 +104,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
 def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str) -> Pairing:
     """Rows without names are paired where the caller says so of arrays of his own, else never."""
     if paired and plain and len(set(sizes.values())) == 1:
-        note = "The users have no ids, so row i of every model is taken to be the same user."
+        note = "The users have no ids, so row i of every model is assumed to be the same user."
         return Pairing(paired=True, keep={}, notes=(note,))
     if paired:
         why = "ranks are paired by user id" if not plain else f"{shown} users"

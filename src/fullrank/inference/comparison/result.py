@@ -1,8 +1,8 @@
-"""The result of a comparison: what was measured, what differs, and how sure it is.
+"""The result of a comparison: values, differences, and their uncertainty.
 
-A model is named the best where it has both the highest value and the highest P(best), and is
-likelier than not to be the best: one rule for every table, summary and page. Otherwise no model is,
-as a bold number or a sentence would say more than is known.
+A model is named the best if it has both the highest value and the highest P(best), and P(best) is
+above one half. Every table, summary and page follows this rule. Otherwise no model is named,
+because the data do not show which one is the best.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ _LABELS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """First minus second at one metric.
+    """The difference of two models in one metric, first minus second.
 
     Attributes
     ----------
@@ -100,7 +100,7 @@ class Difference:
     estimate, standard_error, confidence_interval : of the difference
     p_value, corrected_p : of its test, alone and among all tests of the comparison
     effect_size : Cohen's d_z (same users) or d (different users)
-    better : the model called better at the comparison's level, after correction; None if neither
+    better : the model that is significantly better after correction; None if neither is
     """
 
     first: str
@@ -154,22 +154,22 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Comparison(tabular.Tabular):
-    """Models compared at one metric or several.
+    """Models compared by one or more metrics.
 
     Attributes
     ----------
     models, metrics : names
-    estimate, standard_error, p_best : (n_models, n_metrics): the metric, its standard error over
-        users, and the probability that the model is the best (see `compare`)
-    differences : a `Difference` for each pair of models and metric
-    test, correction, confidence_level, baseline : as asked
+    estimate, standard_error, p_best : arrays (n_models, n_metrics) of the metric, its standard
+        error over users, and the probability that the model is the best (see `compare`)
+    differences : a `Difference` for each pair of models and each metric
+    test, correction, confidence_level, baseline : the settings
     methods : the estimator of each model; "exact" for exact ranks
-    paired : whether differences are taken user by user
-    n_users : for each model the users it was compared on
-    naive_best : the model that the sampled metric as it is would name, where there is one
-    dominance : for a naive comparison, pairs to the order of their sampled recall curves
-    notes : what else should be known
-    assumed : what was taken for granted, a sentence each; of a file, by its reader
+    paired : whether users are paired
+    n_users : number of users compared, for each model
+    naive_best : the best model by the sampled metric, if all models have one
+    dominance : for a naive comparison, pairs of models to the order of their sampled recall curves
+    notes : further remarks
+    assumed : assumptions about facts that are not known, one sentence each
     """
 
     models: tuple[str, ...]
@@ -223,11 +223,11 @@ class Comparison(tabular.Tabular):
         )
 
     def best(self, metric: str | Metric) -> str:
-        """The model with the highest estimate; of equal ones the first. See `leader`."""
+        """The model with the highest estimate, the first among equals. See `leader`."""
         return self.leader(metric).highest
 
     def leader(self, metric: str | Metric) -> Leader:
-        """Who leads at a metric, and whether that model may be named the best."""
+        """The leading model by a metric, and whether it may be named the best."""
         at = self._at(metric)
         return leader(self.metrics[at], self.models, self.estimate[:, at], self.p_best[:, at])
 
@@ -301,7 +301,7 @@ class Comparison(tabular.Tabular):
         return self.page()
 
     def page(self, n_shown: int | None = _SHOWN) -> str:
-        """The tables and notes as text, with at most so many differences; None for all of them."""
+        """The tables and notes as text, with at most `n_shown` differences; None shows all."""
         unnamed = [says for one in self.metrics if (says := self.leader(one).says) is not None]
         lines = [self._title(), "", *self._block(), "", *self._lines(n_shown), *unnamed]
         return "\n".join([*lines, *self.notes, *self.assumed])

@@ -1,4 +1,4 @@
-"""What a sample cannot show, and where the interval of an estimate should not be trusted."""
+"""What a sample cannot show, and which intervals are unreliable."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from fullrank.metrics import ByMetric, Metric, spelled
 from fullrank.samples import RankDistribution, RankSample
 
 # where coverage was seen to fall (docs/studies/intervals.md)
-FEW = 10.0  # targets in the top K below which no interval is more than a hint
-BLIND = 4.0  # ranks that rank 1 stands for, above which an estimate leans on its uniform start
-LEANING = 2.0  # standard errors of a bias that is pointed out
-WIDE = 0.5  # standard error of the logarithm of a metric, from which on a warning says so
-START = 25  # of the adaptive sample that would tell more
-FAR = 500.0  # ranks that rank 1 stands for, above which no data here could check an estimate
+FEW = 10.0  # targets in the top K below which intervals are unreliable
+BLIND = 4.0  # ranks that rank 1 covers, above which an estimate depends on its uniform start
+LEANING = 2.0  # standard errors from which a bias is reported
+WIDE = 0.5  # standard error of the logarithm of a metric from which a warning is given
+START = 25  # first level of the adaptive design that is suggested
+FAR = 500.0  # ranks that rank 1 covers, above which no study has checked an estimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -32,16 +32,17 @@ class Diagnosis:
 
     Attributes
     ----------
-    blind_share : share of the targets at rank 1 of a sample that did not hold all their items
+    blind_share : share of the targets at rank 1 of an incomplete sample
     resolution : how many ranks of the catalogue rank 1 covers, about N / n
     hits : metric name to the estimated number of targets in its top K
-    leans : metric name to the bound on the bias of smoothing, in standard errors; 0 where there is
+    leans : metric name to the bound on the bias of smoothing, in standard errors; 0 if there is
         none
-    warnings : metric name to why its interval may miss more often than it says; empty if not
-    notes : what else should be known, for all metrics, doubts first
-    blind : the metrics with a cut-off below the ranks that rank 1 of the sample covers
-    doubts : why the sample may not be what it was said to be
-    assumed : what was taken for granted, as it is not known
+    warnings : metric name to the reasons why its interval may be unreliable; empty if there are
+        none
+    notes : further remarks on all metrics, doubts first
+    blind : the metrics with a cut-off below the number of ranks that rank 1 of the sample covers
+    doubts : signs that the sample differs from its description
+    assumed : assumptions about facts that are not known
     """
 
     blind_share: float
@@ -59,7 +60,7 @@ class Diagnosis:
             object.__setattr__(self, name, ByMetric(getattr(self, name)))
 
     def marks(self, metric: str) -> bool:
-        """Whether a metric looks at fewer ranks than rank 1 of the sample covers."""
+        """Whether the cut-off of a metric is below the number of ranks that rank 1 covers."""
         return spelled(metric, self.blind) is not None
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | N
 def reasons(
     metric: Metric, *, ranks: float, hits: float, honest: bool = False, rough: bool = False
 ) -> list[str]:
-    """Why the interval of a metric may miss more often than it says.
+    """Why the interval of a metric may be unreliable.
 
     Parameters
     ----------
@@ -181,7 +182,7 @@ def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
 def _flat(
     sample: RankSample, error: float, hits: float, exact: bool, interval_for: str
 ) -> list[str]:
-    """Samples in which all targets but a few, or all, are alike say little about the others."""
+    """A sample in which nearly all targets are alike is not informative about the others."""
     known = exact and interval_for == "users"
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
@@ -191,7 +192,7 @@ def _flat(
 
 
 def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[str]:
-    """Whether the sample tells little, by the standard error or by how far it is continued."""
+    """Whether the estimate is vague, by its standard error or its extrapolation."""
     if ranks > FAR and _looks_at_the_top(metric, ranks):
         return [f"rank 1 of the sample covers {ranks:,.0f} ranks; the estimate is extrapolated."]
     if value > 0.0 and spread / value > WIDE:
@@ -200,7 +201,7 @@ def _vague(metric: Metric, value: float, spread: float, ranks: float) -> list[st
 
 
 def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[str]:
-    """What would tell more, and its price."""
+    """A more informative design, and its cost."""
     n_items = int(sample.pool.max())
     last = n_items // 8
     if distribution is None or sample.design.adaptive or last <= START:
@@ -209,7 +210,7 @@ def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[s
     edges = distribution.grid.edges
     above = (np.sqrt((edges[:-1] + 1.0) * edges[1:]) - 1.0) / (n_items - 1.0)
     price = float(levels[0])
-    for size, larger in pairwise(levels):  # a target at rank 1 goes on
+    for size, larger in pairwise(levels):  # a target at rank 1 continues
         price += (larger - size) * float(distribution.mass @ (1.0 - above) ** (size - 1))
     says = (
         f"An adaptive sample of {START} to {last:,} candidates would resolve ranks to within 8; it "
@@ -219,7 +220,7 @@ def _remedy(sample: RankSample, distribution: RankDistribution | None) -> list[s
 
 
 def _leaning(leans: Mapping[str, float]) -> list[str]:
-    """Where smoothing may have moved the estimate further than another sample would."""
+    """Where the bias of smoothing may exceed the sampling error."""
     far = [name for name, lean in leans.items() if lean > LEANING]
     if not far:
         return []
@@ -231,7 +232,7 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
 
 
 def _below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
-    """The metrics that look at fewer ranks than rank 1 of the sample stands for."""
+    """The metrics with a cut-off below the number of ranks that rank 1 of the sample covers."""
     ranks = round(resolution(sample))
     if sample.exhausted:
         return ()
@@ -244,7 +245,7 @@ def _below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
 
 
 def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str]:
-    """What rank 1 of the sample stands for, where some K is below that."""
+    """What rank 1 of the sample covers, if some cut-off is below that."""
     if not below:
         return []
     ranks = round(resolution(sample))

@@ -1,4 +1,4 @@
-"""Is the sample size right? A file does not tell it, and a wrong one gives wrong metrics quietly.
+"""Is the sample size right? A file does not contain it, and a wrong one silently biases metrics.
 
 Whatever the true ranks are, a rank among n candidates is one plus a binomial count, which the draws
 blur by s² = k (1 - k/n) around k (less if none repeats). So ranks have no sharp end. With P(k)

@@ -1,4 +1,4 @@
-"""From a sample to the full-catalogue metrics, with what is known of their errors."""
+"""Estimate full-catalogue metrics from a sample, with standard errors and intervals."""
 
 from __future__ import annotations
 
@@ -66,43 +66,44 @@ def estimate(
 
     Parameters
     ----------
-    ranks : a RankSample or ExactRanks; or an array, series or tensor of ranks, with `n_items` and
-        `design` beside it; `Seeds` of one model; a data frame with a column ``rank`` (see
-        `read_ranks`); or a mapping from names of models to any of these, for `Estimates`
-        in one table
-    metrics : names such as ``"ndcg@10"``; one fit serves them all
+    ranks : RankSample, ExactRanks or ranks
+        An array, series or tensor of ranks needs `n_items` and `design`. `Seeds` of one model and
+        a data frame with a column ``rank`` (see `read_ranks`) are accepted as well. A mapping
+        from names of models to any of these returns `Estimates`, one table for all models.
+    metrics : names such as ``"ndcg@10"``; all of them come from one fit
     method : "auto", the name of an estimator (``METHODS`` lists them), or a function of a sample
-        and a grid that gives P(R) (`fullrank.estimators.register`)
-    also : further metrics of the same fit, such as those of a curve, for `Estimate.also`; they
-        neither change the fit nor are they shown
-    n_items, design : for a plain array alone: the catalogue size, and how the candidates were
+        and a grid that returns P(R) (`fullrank.estimators.register`)
+    also : further metrics of the same fit, such as the points of a curve, for `Estimate.also`;
+        they do not change the fit and are not printed
+    n_items, design : for an array of ranks only: the catalogue size, and how the candidates were
         drawn, such as ``"sampled:100"``
-    anchor : ExactRanks of a cheap model on the same data, or several, whose shape the estimate
-        borrows (`fullrank.anchored`); default: that of the sample, if it has one
-    grid : rank grid; the default depends on the catalogue alone, so that no metric changes with
-        the others of the call
+    anchor : ExactRanks of a cheap model on the same data, or a list of them, whose shape the
+        estimate borrows (`fullrank.anchored`); default: the anchor of the sample, if it has one
+    grid : rank grid; the default depends on the catalogue only, so the value of a metric does not
+        depend on the other metrics of the call
     interval_for : {"population", "users"}
-        What the intervals are about: the metric over all users like these, or the metric that
-        ranking every item for these very users would give
+        "population": intervals for the metric over the population of users. "users": intervals
+        for the metric that ranking every item for exactly these users would give.
     uncertainty : {"influence", "bootstrap"}
-        Standard errors from how the estimate moves with each outcome (exact derivatives, at the
-        cost of a fit), or from `n_resamples` refits, as for every estimator without derivatives
-    confidence_level : of the intervals; None for none, which saves time for multi-target
-        users
+        "influence": standard errors from the exact derivative of the estimate with respect to the
+        share of each outcome, at the cost of one fit. "bootstrap": standard errors from
+        `n_resamples` refits; estimators without a derivative always use it.
+    confidence_level : level of the intervals; None computes no intervals, which saves time for
+        multi-target users
     n_resamples : number of refits
-    progress : True for a line on stderr, or a function of (done, total); of the refits
+    progress : True prints a line on stderr during the refits; or a function of (done, total)
     rng : seed or generator of the refits
-    settings : of the method: ``iterations``, ``tol``, ``gamma``, ``eta``, ``prior``, …
+    settings : settings of the method, such as ``iterations``, ``tol``, ``gamma`` or ``prior``
 
     Notes
     -----
-    "auto" takes exact ranks as they are and smooths every other sample. What it assumes of the
+    "auto" uses exact ranks as they are and smooths every other sample. Its assumption about the
     ranks that a sample does not resolve depends on whether training items were excluded.
 
-    Value and interval come from one fit. Smoothing biases an estimate by more than its standard
-    error shows, so that the interval is wider by a bound on that bias: value ± cv(b/se)·se, with
-    cv(t) the quantile of |N(t, 1)|. `standard_error` is √(se² + b²). Refits repeat the smoothing
-    and do not see its bias. Measured coverage is in docs/studies/hundred.md.
+    The value and its interval come from the same fit. Smoothing can bias an estimate by more than
+    its standard error, so the interval is widened by a bound b on that bias: value ± cv(b/se)·se,
+    where cv(t) is the quantile of |N(t, 1)|. `standard_error` is √(se² + b²). Refits repeat the
+    smoothing, so they do not show its bias. Measured coverage is in docs/studies/hundred.md.
 
     Examples
     --------

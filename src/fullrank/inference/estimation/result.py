@@ -30,20 +30,20 @@ class Estimate(tabular.Tabular):
     ----------
     values : metric name to estimate
     standard_error, confidence_interval : metric name to its standard error and `Interval`; NaN
-        where there is no argument for one (`diagnosis.notes` says why)
-    confidence_level, interval_for, uncertainty : of the intervals
-    diagnosis : what the sample cannot show, and where the interval should not be trusted
-    naive : metric name to the sampled metric as it is, for contrast; None where there is none
-    method, reason : which estimator, and why it was picked
+        where none can be given (`diagnosis.notes` has the reason)
+    confidence_level, interval_for, uncertainty : settings of the intervals
+    diagnosis : what the sample cannot show, and which intervals are unreliable
+    naive : metric name to the sampled metric, for comparison; None if there is none
+    method, reason : the estimator, and why it was chosen
     distribution : the estimated P(R); None for multi-target users, and for exact ranks up to K
-    recovers_exact : whether this estimator gives back the exact distribution (of the ranks that
-        the grid keeps one by one) from a sample of every item; smoothers do not
-    n_targets, n_users, n_items, average_size : of the sample; n_items is None where users have
+    recovers_exact : whether this estimator recovers the exact distribution (of the ranks that the
+        grid keeps one by one) from a complete sample; smoothing estimators do not
+    n_targets, n_users, n_items, average_size : sizes of the sample; n_items is None if users have
         catalogues of their own
-    sample : the sample itself
+    sample : the sample
     also : further metrics of the same fit (see `estimate`), name to value and `Interval`
-    bounds : `Bounds` of the same metrics, once `with_bounds` has added them
-    seeds : of several seeds, metric name to the standard deviation over them; else empty
+    bounds : `Bounds` of the same metrics, if `with_bounds` has added them
+    seeds : metric name to its standard deviation over seeds; empty for a single seed
     """
 
     values: Mapping[str, float]
@@ -91,7 +91,7 @@ class Estimate(tabular.Tabular):
         return iter(self.values)
 
     def with_bounds(self) -> Estimate:
-        """The same with `fullrank.bounds` of its metrics, for the same people and level."""
+        """Return the estimate with `fullrank.bounds` of its metrics, at the same level."""
         if isinstance(self.sample, ExactRanks):
             raise InputError("`bounds` must not be given for exact ranks, which need none.")
         if self.seeds:
@@ -105,15 +105,15 @@ class Estimate(tabular.Tabular):
         return replace(self, bounds=found)
 
     def marked(self, metric: str) -> bool:
-        """Whether a metric is shown with a ▲: below what the sample shows, or with a warning."""
+        """Whether a metric is marked ▲: it has a warning or is below the sample's resolution."""
         return self.diagnosis.marks(metric) or bool(self.diagnosis.warnings.get(metric))
 
     def remarks(self) -> list[str]:
-        """What to know about the numbers, the most useful first."""
+        """Remarks on the numbers, the most useful first."""
         return list(remarks(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
+        """Return plain numbers, with a format version."""
         known = {} if self.bounds is None else {"contradicted": self.bounds.contradicted}
         return {
             "format": 1,
@@ -159,12 +159,12 @@ class Estimate(tabular.Tabular):
         return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
 
     def _naive(self, name: str) -> float | None:
-        """The sampled metric, where there is one that says anything."""
+        """The sampled metric, if there is an informative one."""
         found = (self.naive or {}).get(name)
         return found if is_told(self.sample, name) else None
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the estimated recall curve; without P(R), the metrics. Returns the axes."""
+        """Draw the estimated recall curve, or the metrics if there is no P(R). Returns the axes."""
         if self.distribution is not None:
             return self.distribution.plot(ax)
         ax = tabular.axes(ax)

@@ -1,4 +1,4 @@
-"""What a sampled metric means: the catalogue's cut-off, and what ranks look like."""
+"""What a sampled metric means: its cut-off in the catalogue, and its mean by true rank."""
 
 from __future__ import annotations
 
@@ -35,21 +35,22 @@ def explain(
     n_items: int | None = None,
     design: str | Design | None = None,
 ) -> Explanation:
-    """Say what metrics of ranks among sampled candidates mean in the catalogue.
+    """Explain what metrics of ranks among sampled candidates mean in the full catalogue.
 
     Parameters
     ----------
-    ranks : a RankSample, ExactRanks, or an array, series or tensor, to which the mapping function
-        beta@a is fitted; or a mapping from names of models to such, for `Explanations`; or None
+    ranks : a RankSample, ExactRanks, or an array, series or tensor of ranks, to which the mapping
+        function beta@a is fitted; a mapping from names of models to any of these returns
+        `Explanations`; or None
     metrics : names such as ``"hr@10"``, computed among the candidates
-    n_items, design : for a plain array, or without ranks: the number of items, including the
-        target, and how candidates are drawn, such as ``"sampled:100"``
+    n_items, design : for an array, or without ranks: the number of items, including the target,
+        and how candidates are drawn, such as ``"sampled:100"``
 
     Notes
     -----
     Only the hit rate (with one target, recall) at k has a corresponding cut-off: SHR@k ≈
-    HR@f(k) with the mapping functions of Li et al. 2020. For other metrics there is the mean of
-    the sampled metric at each true rank (Rendle 2019).
+    HR@f(k) with the mapping functions of Li et al. (2020). For other metrics the table has the
+    mean of the sampled metric at each true rank (Rendle 2019).
 
     Examples
     --------

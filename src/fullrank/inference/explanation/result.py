@@ -17,21 +17,22 @@ from fullrank.metrics import ByMetric, parse
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Explanation(tabular.Tabular):
-    """What a metric among `sample_size` candidates says about a catalogue of `n_items`.
+    """What metrics among `sample_size` candidates mean in a catalogue of `n_items`.
 
     Attributes
     ----------
     metrics : names
-    sample_size, n_items, design : of the sample; both sizes include the target
+    sample_size, n_items, design : of the sample; both numbers include the target
     resolution : how many ranks of the catalogue rank 1 covers, about N / n
-    stands_for : metric to mapping function to the global cut-off K; of hit rates (recall) alone
-    true_rank : ranks R that the table shows
+    stands_for : metric to mapping function to the corresponding cut-off K in the catalogue; only
+        for hit rates (recall)
+    true_rank : ranks R in the table
     exact, expected : metric to its value for a target of each rank, in the catalogue and on
         average among the candidates
     needed : metric to the number of candidates at which rank 1 covers no more than the top K
-    sampled : metric to its value in the sample that was given; None without one
-    why : metric to what each mapping function assumes
-    notes : what else should be known
+    sampled : metric to its value in the given sample; None without a sample
+    why : metric to the assumption of each mapping function
+    notes : further remarks
     """
 
     metrics: tuple[str, ...]
@@ -153,10 +154,10 @@ class Explanation(tabular.Tabular):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanations(tabular.ByModel[Explanation]):
-    """Name to Explanation; what `explain` gives for a mapping."""
+    """A mapping from names of models to their `Explanation`, as `explain` returns for a mapping."""
 
     models: Mapping[str, Explanation]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the first of them: the designs of models are mostly the same. Returns the axes."""
+        """Draw the first explanation; models usually share one design. Returns the axes."""
         return next(iter(self.models.values())).plot(ax)

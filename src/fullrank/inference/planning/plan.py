@@ -1,4 +1,4 @@
-"""How many users and how many items for a wanted precision, at least cost."""
+"""How many users and items a given precision needs, at the lowest cost."""
 
 from __future__ import annotations
 
@@ -45,33 +45,34 @@ def plan(
     confidence_level: float = 0.95,
     progress: bool | Progress | None = None,
 ) -> Plan:
-    """How many users and items are needed, for every kind of design, and which is cheapest.
+    """Find the number of users and items that each design needs, and the cheapest design.
 
     Parameters
     ----------
-    metric : such as ``"ndcg@10"``
-    n_items, n_users : of the catalogue and the test users; n_items comes from a pilot
-    pilot : a RankSample, from which P(R) is estimated; two of the same users, of two models, to
-        plan for their difference
-    shape : instead of a pilot, the a of beta@a: Recall@K = (K/N)^a is assumed
-    margin : wanted half-width of the interval: a number, or a share of the metric as ``"2%"``
-    budget : instead of a margin, items that may be scored in all: the designs are compared at
-        equal cost
-    difference, power : instead of a margin, the difference of two models to be found with this
-        power; two pilots give the difference if it is left out
-    correlation : between the two models' users; default: from two pilots, else 0.5
+    metric : a name such as ``"ndcg@10"``
+    n_items, n_users : number of items in the catalogue and of test users; a pilot has its own
+        `n_items`
+    pilot : a RankSample, from which P(R) is estimated; two samples of the same users under two
+        models to plan for their difference
+    shape : instead of a pilot, the parameter a of beta@a, which assumes Recall@K = (K/N)^a
+    margin : the half-width of the interval, as a number or as a share of the metric (``"2%"``)
+    budget : instead of a margin, the total number of items that may be scored; the designs are
+        then compared at equal cost
+    difference, power : instead of a margin, the difference of two models to detect with this
+        power; default: the difference of the two pilots
+    correlation : correlation of the two models over users; default: that of two pilots, else 0.5
     designs : the designs to compare, as `Design` objects or text such as ``"sampled:100"``,
-        ``"adaptive:25"`` or ``"exact"``; all kinds in several sizes by default
-    interval_for : "users": the interval is for the metric of all `n_users`; "population": for all
-        users like them
-    confidence_level : of the interval
-    progress : True for a line on stderr, or a function of (done, total); of the designs
+        ``"adaptive:25"`` or ``"exact"``; default: all kinds in several sizes
+    interval_for : "users": the interval is for the metric of all `n_users`; "population": for the
+        population of users
+    confidence_level : level of the interval
+    progress : True prints a line on stderr for the designs; or a function of (done, total)
 
     Notes
     -----
-    The predicted error counts bias and spread of the estimator that `estimate` would pick, from
-    the influence of each outcome (docs/studies/plan.md compares it with measured errors). Every
-    design may use fewer than all users, which are then drawn at random.
+    The predicted error includes the bias and the standard error of the estimator that `estimate`
+    would choose, from the influence of each outcome (docs/studies/plan.md compares it with measured
+    errors). A design may need only some of the users, who are then drawn at random.
 
     Examples
     --------

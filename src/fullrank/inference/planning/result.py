@@ -13,17 +13,17 @@ from fullrank.designs import Design
 
 @dataclass(frozen=True, kw_only=True)
 class Option:
-    """A design, how many users it needs, and what it is predicted to give.
+    """A design, the number of users it needs, and its predicted error.
 
     Attributes
     ----------
     design : a `Design` that `sample_ranks`, `simulate` and `evaluate` run as it is
-    n_users : users to rank; None where no number of them is enough
-    items_per_user, scored : items scored for a user, and in all
-    standard_error, bias : predicted, of the metric (or of the difference of two models)
+    n_users : number of users to rank; None if no number is enough
+    items_per_user, scored : number of items scored per user, and in total
+    standard_error, bias : predicted for the metric (or for the difference of two models)
     error : √(bias² + standard_error²), relative to the metric
-    method : the estimator behind the prediction
-    note : why it cannot reach the goal, or nothing
+    method : the estimator of the prediction
+    note : why the design cannot reach the goal; empty if it can
     """
 
     design: Design
@@ -52,16 +52,16 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Plan(tabular.Tabular):
-    """Designs side by side, the cheapest first, and those that cannot do it last.
+    """Designs in a table: the cheapest first, those that cannot reach the goal last.
 
     Attributes
     ----------
     options : the designs
-    metric, value : what is planned for, and its value in the pilot or the assumed shape
+    metric, value : the metric, and its value in the pilot or under the assumed shape
     goal : the goal, in words
-    n_items, n_users : of the catalogue and of the test users
-    confidence_level, interval_for : of the intervals to come
-    notes : what else should be known
+    n_items, n_users : number of items in the catalogue and of test users
+    confidence_level, interval_for : settings of the planned intervals
+    notes : further remarks
     """
 
     options: tuple[Option, ...]
@@ -76,7 +76,7 @@ class Plan(tabular.Tabular):
 
     @property
     def recommended(self) -> Option | None:
-        """The cheapest design that does it, or None."""
+        """The cheapest design that reaches the goal, or None."""
         first = self.options[0]
         return first if first.n_users is not None else None
 

@@ -15,7 +15,7 @@ UNCERTAINTIES = ("normal", "hoeffding")
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class UsersNeeded(tabular.OneRow):
-    """A number of users, and what it is good for.
+    """A number of users, and the margin that it gives.
 
     Attributes
     ----------
@@ -68,21 +68,22 @@ def users_needed(
     uncertainty: str = "normal",
     population: int | None = None,
 ) -> UsersNeeded:
-    """How many users must be sampled so that a metric is known within a margin.
+    """Find how many users must be sampled to know a metric within a margin.
 
     Parameters
     ----------
     margin : half-width of the interval; with `relative`, as a share of the metric
-    proportion : the expected recall or hit rate, which sets the spread; 0.5 is the worst case
-    spread : standard deviation of the metric over users, for other metrics (a pilot shows it);
-        `proportion` then is their mean and counts for `relative` alone
+    proportion : the expected recall or hit rate, which determines the variance; 0.5 is the worst
+        case
+    spread : standard deviation of the metric over users, for other metrics (from a pilot);
+        `proportion` is then the mean, and only `relative` uses it
     relative : read `margin` relative to `proportion`
     confidence_level : of the interval
-    compare : for the difference of two models, each measured on users of its own: twice as many
-        (equation 56). The same users for both need fewer: give the spread of the differences and
-        leave `compare` off.
-    n_models : intervals for that many models (with `compare`, for every pair) are to hold together,
-        by Bonferroni
+    compare : True plans for the difference of two models on different users, which needs twice as
+        many (equation 56). The same users for both need fewer: give the standard deviation of the
+        differences as `spread` instead.
+    n_models : number of models whose intervals (with `compare`, those of every pair) should hold
+        simultaneously, by Bonferroni
     uncertainty : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
     population : size of the user base that is sampled without replacement; fewer are needed
 

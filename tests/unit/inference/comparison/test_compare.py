@@ -172,7 +172,7 @@ def test_rows_without_names_are_paired_only_where_the_caller_says_so() -> None:
     assert "have no ids" in apart.notes[0]
     found = compare(values, "ndcg@10", paired=True)
     assert found.notes == (
-        "The users have no ids, so row i of every model is taken to be the same user.",
+        "The users have no ids, so row i of every model is assumed to be the same user.",
     )
     unnamed = {
         name: simulate(RANKS[name], n_items=N, design="sampled:40", rng=0) for name in ("a", "b")
