@@ -244,7 +244,7 @@ def test_a_file_of_ours_carries_what_was_said(fullrank: Any, ranks: Path, tmp_pa
     assert fullrank("estimate", path, "--training-items", "excluded").code == 0
     done = fullrank("estimate", path, "--training-items", "kept")
     assert done.code == 2
-    assert "`--training-items` must not be given, or agree" in done.err
+    assert "`--training-items` must agree with the file or be omitted" in done.err
     unsaid = samples_of(ranks, None)["a"]
     unsaid.write(path)
     done = fullrank("estimate", path, *ASKED, "--training-items", "kept", "--json")

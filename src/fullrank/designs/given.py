@@ -106,7 +106,7 @@ class Negatives:
         replacement: bool | None = None,
         pool: str | None = None,
     ) -> Negatives:
-        """Read a Parquet file of `write`, or one with columns `user`, `negative` and maybe `target`.
+        """Read a Parquet file with columns `user`, `negative` and maybe `target`.
 
         `negative` holds a list of items per row, or one item per row. Files written by fullrank
         state how the items were drawn; arguments must not contradict it.

@@ -2,8 +2,8 @@
 
 A sample of 100 candidates of N shows how many targets are in the first N/100 ranks, but hardly
 where among them. If training items are excluded, this differs more between data sets than between
-models of one data set. If they are kept, it depends on how highly a model ranks its training items, and
-borrowing does not help (docs/studies/hundred.md).
+models of one data set. If they are kept, it depends on how highly a model ranks its training
+items, and borrowing does not help (docs/studies/hundred.md).
 """
 
 from __future__ import annotations

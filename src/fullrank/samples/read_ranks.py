@@ -107,11 +107,11 @@ def read_ranks(
     -----
     If there is no column of ranks, the remaining columns are read as one column of ranks per model,
     provided that there are at least two and all hold whole numbers from 1 to the sample size. A
-    note says so. If a column ``seed`` distinguishes several runs of a model, the model has `Seeds`.
+    note says so. If a column ``seed`` distinguishes several runs of a model, it has `Seeds`.
 
     In a file of exact ranks up to K, the column ``rank`` is empty for a rank beyond K and
-    the column ``more_than`` holds K; or give ``design="exact:K"``. Such ranks need no sample size, and are
-    returned as `ExactRanks`.
+    the column ``more_than`` holds K; or give ``design="exact:K"``. Such ranks need no sample size,
+    and are returned as `ExactRanks`.
 
     Examples
     --------

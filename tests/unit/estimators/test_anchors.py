@@ -158,7 +158,7 @@ def test_what_cannot_be_shared_is_refused(sample: RankSample, cheap: ExactRanks)
         ({"a": sample}, "at least two models"),
         ([sample, sample], "at least two models"),
         ({"a": sample, "b": cheap}, "that of b is ExactRanks"),
-        ({"a": sample, "b": several}, "one target for each user; b has several"),
+        ({"a": sample, "b": several}, "one target for each user; b has multi-target users"),
         (
             {"a": sample, "b": drawn(0, excluded=None)},
             r"designs agree.*excluded=true, the other sampled:100\.",

@@ -186,7 +186,7 @@ def test_bad_paths(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"`path`.*writable"):
         SAMPLES["rows"].write(tmp_path / "no folder" / "a.json")
     SAMPLES["rows"].write(tmp_path / "a.json")
-    with pytest.raises(InputError, match=r"`n_items`.*carries"):
+    with pytest.raises(InputError, match=r"`n_items`.*agree with the file"):
         RankSample.read(tmp_path / "a.json", n_items=3)
 
 
@@ -244,7 +244,9 @@ def test_a_file_of_ours_is_told_only_what_it_does_not_say(tmp_path: Path) -> Non
     for name, excluded in (("excluded", True), ("kept", False)):
         path = tmp_path / f"{name}.parquet"
         assert RankSample.read(path, excluded=excluded).design.excluded is excluded
-        with pytest.raises(InputError, match=r"`excluded` must not be given, or agree: .* design"):
+        with pytest.raises(
+            InputError, match=r"`excluded` must agree with the file or be omitted: .* design"
+        ):
             RankSample.read(path, excluded=not excluded)
     with pytest.raises(InputError, match="`excluded` must be True or False"):
         RankSample.read(tmp_path / "rows.parquet", excluded="yes")

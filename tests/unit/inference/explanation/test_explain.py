@@ -87,7 +87,7 @@ def test_errors() -> None:
     sample = RankSample.from_ranks(
         [1, 2], sample_size=10, n_items=50, design="sampled:replacement=true"
     )
-    with pytest.raises(InputError, match=r"`n_items`.*carries"):
+    with pytest.raises(InputError, match=r"`n_items`.*has its own"):
         explain(sample, n_items=50)
     adaptive = RankSample.from_ranks(
         [2, 1], sample_size=[10, 20], n_items=50, design="adaptive:replacement=true,levels=10/20"
