@@ -1,4 +1,4 @@
-"""Somebody's ranks among 100 candidates, from a file to the catalogue: estimate, bounds, plan.
+"""From a file of ranks among 100 candidates to the full catalogue: estimate, bounds, plan.
 
 python examples/03_ranks_from_a_file.py
 """

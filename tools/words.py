@@ -9,9 +9,11 @@ A finding is printed as `path:line: "found" -> what to write instead`. The list 
 CONTRIBUTING.md, "Style", gives the reasons.
 
 The check reads docstrings of public modules, classes, functions and methods; strings passed to an
-exception, to a warning or as `help=`; every other string of four words or more; the report's
-templates; the titles in mkdocs.yml; and the prose of the Markdown pages. Code is skipped, doctests
-and names of parameters included.
+exception, to a warning or as `help=`; every other string of two words or more, among them labels,
+heads of tables and notes; the report's templates and scripts; the examples; the titles in
+mkdocs.yml; the description in pyproject.toml; CITATION.cff; and the prose of the Markdown pages.
+Parts of a string that are joined, by `+` or side by side, are read as one text. Code is skipped,
+doctests and names of parameters included.
 
 Text that is older than an entry is tolerated: tools/words_known.json holds, for the sources, the
 pages and the studies, how often each entry may occur. Counts may fall but not rise. They are
@@ -88,8 +90,16 @@ WORDS = (
          "than its standard error shows"),
     Word(r"plain word", "clear warning"),
     Word(r"(?:the|a) sample allows", "consistent with the sample; bounds"),
-    Word(r"the least and the largest", "the smallest and largest"),
-    Word(r"for all users like these", "for the population of users"),
+    Word(r"the least (?:and|or) the largest|the least (?:metric|value)",
+         "the smallest and largest"),
+    Word(r"users like (?:these|them)", "the population of users"),
+    Word(r"stood", "was, ranked"),
+    Word(r"compared as (?:if )?(?:measured|different)", "compared without pairing"),
+    Word(r"(?:users|be|are) drawn again", "resampled"),
+    Word(r"the likelier", "more likely"),
+    Word(r"what (?:it|that|this|they) (?:is|are) worth", "whether it is valid"),
+    Word(r"as it reads", "the naive metric"),
+    Word(r"for contrast", "for comparison"),
     Word(r"(?:too|it is) bold", "overconfident"),  # "the highest is bold" is typography
     Word(r"many a(?! little)", "many"),
     Word(r"(?:not|hardly) feel", "is not affected by"),
@@ -115,6 +125,14 @@ WORDS = (
          "default; as given"),
     Word(r"(?:must|can|cannot|could|should) be said", "given, supplied; stated"),
     Word(r"(?:if|;) left out", "if omitted; by default"),
+    Word(r"what else should be known", "further remarks"),
+    Word(r"(?:taken|take|takes) for granted", "assumed"),
+    Word(r"whole or not at all", "completely or not at all"),
+    Word(r"(?:two|three) \w+ or more", "at least two users"),
+    Word(r"add only if", "can be added only if"),
+    Word(r"users? (?:are|is) not named", "have no ids"),
+    Word(r"as you said", "as requested"),
+    Word(r"(?:is|are) to hold", "should hold"),
     Word(r"asked for(?! the scores)", "requested"),
     Word(r"(?:for|of|with|to) so many", "that many"),
     Word(r"looked for in", "not found in; is searched for in"),
@@ -215,6 +233,11 @@ _MARKDOWN = re.compile(
 )
 
 _TEMPLATE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<[^>]*>", re.DOTALL)
+_SCRIPT = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|(["'`])((?:\\.|(?!\1).)*)\1""", re.DOTALL
+)  # and comments
+_DESCRIPTION = re.compile(r'^description = "([^"\n]*)"$', re.MULTILINE)
+_PLACE = re.compile(r"\$\{[^}]*\}")  # a value in a string of a script
 
 
 def _without(pattern: re.Pattern[str], text: str) -> str:
@@ -247,20 +270,26 @@ def _public_docstrings(node: ast.AST) -> Iterator[ast.Constant]:
                 yield from _public_docstrings(inner)
 
 
-def _joined(node: ast.Constant | ast.JoinedStr) -> str | None:
-    if isinstance(node, ast.JoinedStr):
-        parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
-        return "".join(str(part) for part in parts)
-    return node.value if isinstance(node.value, str) else None
+def _joined(node: ast.AST) -> str | None:
+    """The text of a string or of a sum of them, with {} for each value; None for all else."""
+    match node:
+        case ast.Constant(value=str() as text):
+            return text
+        case ast.JoinedStr(values=values):
+            return "".join(_joined(part) or "{}" for part in values)
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            both = (_joined(left), _joined(right))
+            return None if both == (None, None) else "".join(part or "{}" for part in both)
+    return None
 
 
 class _Strings(ast.NodeVisitor):
     """Strings that are neither docstrings nor regular expressions."""
 
     def __init__(self, docstrings: set[int]) -> None:
-        self.found: list[tuple[ast.Constant | ast.JoinedStr, str]] = []
+        self.found: list[tuple[ast.expr, str]] = []
         self._docstrings = docstrings
-        self._at_least = 4  # words
+        self._at_least = 2  # words
 
     def _visit_spoken(self, node: ast.AST) -> None:
         before, self._at_least = self._at_least, 1
@@ -284,11 +313,31 @@ class _Strings(ast.NodeVisitor):
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self._take(node)
-        for part in node.values:
-            if isinstance(part, ast.FormattedValue):
-                self.visit(part.value)
+        self._visit_values(node)
 
-    def _take(self, node: ast.Constant | ast.JoinedStr) -> None:
+    def visit_BinOp(self, node: ast.BinOp) -> None:
+        if _joined(node) is None:
+            self.generic_visit(node)
+        else:
+            self._take(node)
+            self._visit_values(node)
+
+    def _visit_values(self, node: ast.AST) -> None:
+        """Visit what is not text itself: values in braces, and summands that are no strings."""
+        match node:
+            case ast.JoinedStr(values=values):
+                for part in values:
+                    if isinstance(part, ast.FormattedValue):
+                        self.visit(part.value)
+            case ast.BinOp(left=left, right=right) if _joined(node) is not None:
+                self._visit_values(left)
+                self._visit_values(right)
+            case ast.Constant():
+                pass
+            case _:
+                self.visit(node)
+
+    def _take(self, node: ast.expr) -> None:
         text = None if id(node) in self._docstrings else _joined(node)
         if text and len(text.split()) >= self._at_least:
             self.found.append((node, text))
@@ -313,16 +362,38 @@ def page_texts(path: Path) -> Iterator[Text]:
     yield Text(path, text, 1, text.split("\n"))
 
 
+def script_texts(path: Path) -> Iterator[Text]:
+    """The strings of two words or more in a script of the report."""
+    text = path.read_text("utf-8")
+    for match in _SCRIPT.finditer(text):
+        string = match.group(2) or ""
+        if len(string.split()) > 1:
+            first = text.count("\n", 0, match.start()) + 1
+            yield Text(path, _without(_PLACE, string), first, string.split("\n"))
+
+
+def project_texts(path: Path) -> Iterator[Text]:
+    """The description of the package, which its page on PyPI shows."""
+    text = path.read_text("utf-8")
+    for match in _DESCRIPTION.finditer(text):
+        yield Text(path, match.group(1), text.count("\n", 0, match.start()) + 1, [match.group()])
+
+
+_READERS = {".py": python_texts, ".js": script_texts, ".toml": project_texts}
+
+
 def texts(path: Path) -> Iterator[Text]:
     """The text for readers in a file."""
-    return (python_texts if path.suffix == ".py" else page_texts)(path)
+    return _READERS.get(path.suffix, page_texts)(path)
 
 
 def areas() -> dict[str, list[Path]]:
     """The files that are read. Studies and reproductions are written by scripts, and apart."""
-    pages = {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), ROOT / "mkdocs.yml"}
+    pages = {*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/**/*.py")}
+    pages |= {ROOT / name for name in ("mkdocs.yml", "pyproject.toml", "CITATION.cff")}
     studies = {*ROOT.glob("docs/studies/*.md"), *ROOT.glob("docs/reproduction/*.md")}
-    sources = {path for kind in ("py", "html") for path in ROOT.glob(f"src/fullrank/**/*.{kind}")}
+    kinds_of_source = ("py", "html", "js")
+    sources = {path for kind in kinds_of_source for path in ROOT.glob(f"src/fullrank/**/*.{kind}")}
     kinds = {"sources": sources, "pages": pages - studies, "studies": studies}
     return {name: sorted(paths) for name, paths in kinds.items()}
 

@@ -26,7 +26,7 @@ NOTE = (
     "It is not known whether training items were excluded. State it with --training-items excluded "
     "or kept."
 )
-KEPT = "helps only if they are excluded"
+KEPT = "helps only"
 SAID = {"excluded": True, "kept": False}
 Values = dict[str, dict[str, float]]
 

@@ -145,7 +145,7 @@ def test_refused_where_rows_cannot_be_named(
     sizes = "--sample-size", 10, "--n-items", 150
     done = fullrank("compare", f"a={unnamed}", f"b={unnamed}", *sizes, "--paired")
     assert done.code == 2
-    assert "not named" in done.err
+    assert "without ids" in done.err
 
 
 def test_a_user_with_another_target_is_left_out(fullrank: Run) -> None:

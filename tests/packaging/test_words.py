@@ -50,7 +50,7 @@ def public(x):
 
 def _private(x):
     """It goes on."""
-    return "goes on"  # too short to be a sentence
+    return "anew"  # one word is a key, not a text
 
 HELP = Option(help="If not rank.")
 LONG = (
@@ -58,6 +58,8 @@ LONG = (
     "the target counted"
 )
 PATTERN = re.compile("a run goes on and on")
+HEAD = ["goes on", f"the {LONG} goes on"]
+SUM = "runs " + "go " + ", ".join(["goes on"]) + " and go" + (" on" if LONG else f" {LONG} on")
 '''
 
 
@@ -67,7 +69,30 @@ def test_what_is_read_in_python(words: Any, tmp_path: Path) -> None:
         (14, "goes on"),
         (20, "If not"),
         (23, "target counted"),
+        (26, "goes on"),
+        (26, "goes on"),
+        (27, "goes on"),
     ]
+
+
+SCRIPT = """// a script goes on
+const title = "Made anew" + `${count} runs go on`;  /* it goes on */
+const key = "anew";
+"""
+PROJECT = """# made anew
+name = "anew"
+description = "Ranks made anew"
+"""
+
+
+def test_what_is_read_in_scripts_and_in_the_project_file(words: Any, tmp_path: Path) -> None:
+    assert found(words, tmp_path / "report.js", SCRIPT) == [(2, "anew"), (2, "go on")]
+    assert found(words, tmp_path / "pyproject.toml", PROJECT) == [(3, "anew")]
+
+
+def test_what_is_read_in_the_project(words: Any) -> None:
+    areas = {one.name for paths in words.areas().values() for one in paths}
+    assert {"README.md", "pyproject.toml", "CITATION.cff", "mkdocs.yml", "report.js"} <= areas
 
 
 MARKDOWN = """# A run goes
@@ -98,6 +123,7 @@ def test_what_is_read_in_markdown(words: Any, tmp_path: Path) -> None:
         "The highest is bold.",
         "It cannot tell rank 1 from rank 2.",
         "and so on to the limit",
+        "The least squares estimate with the least mean squared error.",
     ],
 )
 def test_plain_english_is_left_alone(words: Any, tmp_path: Path, text: str) -> None:

@@ -62,7 +62,7 @@ class Exact(Design):
         return Rounds((n_items,), ())
 
     def check(self, rank: Ints, sample_size: Ints, pool: Ints) -> None:
-        """As of every design; and nothing was left undrawn."""
+        """Check the outcomes as for every design, and that all items were drawn."""
         super().check(rank, sample_size, pool)
         few = sample_size < pool
         checks.reject(

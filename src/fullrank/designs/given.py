@@ -372,10 +372,10 @@ def _check_rows(drawn: Array, targets: Targets, n_items: int, items: Ints | None
 
 
 def without_targets(drawn: Array, targets: Targets, n_items: int) -> NDArray[np.int32]:
-    """The draws less those that hit a target of their user, with a warning that says how many.
+    """Remove candidates that are a target of their user, with a warning that counts them.
 
-    Published negatives hold some (NCF's for ml-1m have 156). What is left of a uniform draw is
-    uniform on the other items, so the sample is sound, only smaller.
+    Published negatives contain some (NCF's for ml-1m contain 156). The rest of a uniform draw is
+    uniform on the other items, so the sample remains valid but is smaller.
     """
     pairs = np.where(drawn < 0, -1, targets.user_rows[:, None] * n_items + drawn)
     hit = np.isin(pairs, targets.user_rows * n_items + targets.item_rows)

@@ -1,4 +1,4 @@
-"""What follows from a sample: estimates, bounds, comparisons, plans, and their statistics.
+"""Inference from a sample: estimates, bounds, comparisons, plans and their statistics.
 
 Imports `_lib` to `estimators` in the order of the folders; reporting may import it.
 """

@@ -1,4 +1,4 @@
-"""What was seen: samples of ranks, distributions of true ranks, and the files that hold them.
+"""Samples of ranks, exact ranks, distributions of true ranks, and the files that hold them.
 
 Works from plain arrays: ranks from any pipeline can enter as a RankSample. Imports `_lib`,
 `tables`, `metrics`, `data` and `designs`; every folder to its right may import it.

@@ -1,4 +1,4 @@
-"""Ranks from anywhere: a sample, exact ranks, or an array with what it does not tell."""
+"""Ranks as a sample or exact ranks: as they are, or from an array with its settings."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def as_ranks(
     Parameters
     ----------
     ranks : RankSample, ExactRanks, or ranks in one dimension
-    n_items, design : for plain ranks alone: the catalogue size, and how the candidates were drawn
-    name : the argument to blame
+    n_items, design : for plain ranks only: the catalogue size, and how the candidates were drawn
+    name : the argument that error messages name
 
     Examples
     --------

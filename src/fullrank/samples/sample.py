@@ -339,12 +339,12 @@ class RankSample(tabular.Tabular):
 
     @cached_property
     def n_targets(self) -> int:
-        """How many targets were ranked."""
+        """Number of targets that were ranked."""
         return int(self.count.sum())
 
     @cached_property
     def n_users(self) -> int | None:
-        """How many users they belong to; the number of targets where users are not named."""
+        """Number of users that they belong to; the number of targets if users have no ids."""
         if self.rows is None or self.rows.user is None:
             return self.n_targets
         return int(np.unique(self.rows.user).size)

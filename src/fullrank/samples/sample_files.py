@@ -113,7 +113,7 @@ def from_content(content: Any, path: Any = "it") -> RankSample | ExactRanks:
 
 
 def write(sample: RankSample | ExactRanks, path: files.PathLike) -> None:
-    """Write a sample to a ``.parquet`` or ``.json`` file, whole or not at all."""
+    """Write a sample to a ``.parquet`` or ``.json`` file, completely or not at all."""
     suffix = _suffix(path, (".parquet", ".json"))
     with files.replacing(path) as temporary:
         if suffix == ".json":

@@ -1,4 +1,4 @@
-"""Draw a sample for targets whose true ranks are known, without scoring anything."""
+"""Draw a sample for targets whose true ranks are known, without any scores."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a sample cannot rule out: `bounds`, events, region, polytope, program.
+"""The values consistent with a sample: `bounds`, events, region, polytope, program.
 
 Part of `inference`: imports what inference may import.
 """

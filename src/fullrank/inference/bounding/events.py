@@ -1,6 +1,6 @@
-"""Events whose probabilities bound P(R): chosen before the data, counted in them.
+"""Events whose probabilities bound P(R): chosen before the data are seen, then counted in them.
 
-An event (j, t) says: the target came to level j and stood there at rank t or better. A fixed
+An event (j, t) means that the target reached level j and had rank t or better there. A fixed
 design has one level. Along the draws of a target a better true rank, or a larger catalogue, can
 only lower every sampled rank (couple the draws one by one), so P(event | R, N) falls with R and
 rises with N. That is why the ends of a bin of ranks bound all ranks in it.

@@ -1,4 +1,4 @@
-"""Which model is better: `compare`, its result, and what it is given.
+"""Which model is better: `compare`, its result and its input.
 
 Part of `inference`: imports what inference may import.
 """

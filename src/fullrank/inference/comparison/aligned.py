@@ -1,4 +1,4 @@
-"""Results of several models side by side: what each is, and their users' values in one order."""
+"""Results of several models, with the values of their users in one order."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def unseeded(
 
 
 def read(name: str, result: Any, metrics: tuple[Metric, ...], drawn: Mapping[str, Any]) -> Any:
-    """A result that the rest knows; users' values by metric, or plain ranks, become one."""
+    """Convert users' values by metric, or plain ranks, to a result."""
     if isinstance(result, PseudoValues):
         return result
     if isinstance(result, Mapping):
@@ -107,7 +107,7 @@ def weight_of(result: Any) -> Floats:
 
 
 def weighted(name: str, result: Any) -> Any:
-    """The result without users of weight 0, who count for nothing but would be counted."""
+    """The result without users of weight 0, who would otherwise be counted as users."""
     weight = weight_of(result)
     if weight.size and not weight.any():
         raise InputError(
@@ -142,7 +142,7 @@ def pool_of(result: Any) -> str:
 
 
 def named(result: Any) -> Names:
-    """Who each row of a result is about."""
+    """The user and item ids of the rows of a result."""
     found: Any = result.rows if isinstance(result, RankSample) else result
     return Names(
         user=found.user, item=getattr(found, "item", None), size=int(np.size(found.weight))
@@ -212,7 +212,7 @@ def values_of(
 
 
 def bias_square(found: PseudoValues) -> Floats:
-    """The squared smoothing bias that the variance of each estimate is to hold as well."""
+    """The squared smoothing bias that the variance of each estimate must include."""
     given = np.asarray(found.bias_square, dtype=np.float64)
     return np.broadcast_to(given, (len(found.metrics),))
 
@@ -438,7 +438,7 @@ def naive_best(aligned: Aligned) -> dict[str, str]:
 
 
 def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:
-    """One sentence for each metric whose sampled form names another winner."""
+    """One sentence for each metric whose sampled value has another winner."""
     leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
                for j, m in enumerate(aligned.metrics)}  # fmt: skip
     return [

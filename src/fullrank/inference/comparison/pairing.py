@@ -1,8 +1,8 @@
-"""Which rows of several results are about the same users and the same targets.
+"""Which rows of several results belong to the same users and the same targets.
 
-Rows are matched by (user, item), the caller's own ids, and never by position; by user alone where
-no result names its items. A user is compared where every result has the same targets of that user;
-the others are left out and counted.
+Rows are matched by the user's ids of users and items, never by position; if no result has item ids,
+by user only. A user is compared if every result has the same targets of that user; the other users
+are left out and counted.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _FEW = 30  # common users on whom models are paired unasked, where each has many
 
 
 class Names(NamedTuple):
-    """The user and the item of each row; None where they have no names."""
+    """The user and the item of each row; None if they have no ids."""
 
     user: Array | None
     item: Array | None
@@ -36,14 +36,14 @@ class Names(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Pairing:
-    """What was found: the rows to compare, or that models are taken as measured on others.
+    """The rows to compare, or the fact that users are not paired.
 
     Attributes
     ----------
-    paired : whether users are compared with themselves
-    by_name : whether by their ids; else row i of every result is the same user, as was said
-    keep : for each model its rows to compare; empty where none is left out
-    notes : what to say about it
+    paired : whether users are paired
+    by_name : whether they are paired by id; otherwise row i of every result is the same user
+    keep : for each model the rows to compare; empty if none is left out
+    notes : sentences about the pairing
     """
 
     paired: bool
@@ -102,7 +102,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
 
 
 def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: str) -> Pairing:
-    """Rows without names are paired where the caller says so of arrays of his own, else never."""
+    """Pair rows without ids only if the caller requests it for arrays."""
     if paired and plain and len(set(sizes.values())) == 1:
         note = "The users have no ids, so row i of every model is assumed to be the same user."
         return Pairing(paired=True, keep={}, notes=(note,))

@@ -1,7 +1,7 @@
-"""What a comparison of sampled metrics, taken as they are, is worth.
+"""When a comparison of sampled metrics is valid.
 
-In general nothing: sampled metrics need not order models as exact ones do (Rendle 2019). They do
-if one recall curve on the catalogue dominates the other (Li et al. 2020, Theorem 2.1).
+In general it is not: sampled metrics need not order models as exact metrics do (Rendle 2019). They
+do if one recall curve dominates the other in the full catalogue (Li et al. 2020, Theorem 2.1).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def curves(
 
 
 def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tuple[str, ...]:
-    """What a comparison of sampled metrics is worth (Rendle 2019; Li et al. 2020, Theorem 2.1)."""
+    """Notes on whether the comparison is valid (Rendle 2019; Li et al. 2020, Theorem 2.1)."""
     sample = aligned.results[0]
     if sample.exhausted:
         return ("Every item was drawn, so the sampled metrics are exact.",)

@@ -1,7 +1,7 @@
 """Exact ranks need no estimator: their metrics are those of the ranks, never of a rank grid.
 
-What is left open is the population: the metric over all users like these, of whom these are a
-sample. With v_u the metric of user u and w_u the user's weight, the standard error is
+Only the metric over the population is uncertain, because the users are a sample of it. With v_u the
+metric of user u and w_u the user's weight, the standard error is
 √Σ w_u²(v_u - v̄)² / Σ w_u.
 """
 

@@ -1,4 +1,4 @@
-"""What each user adds to an estimate: the bridge from one sample to every comparison.
+"""What each user adds to an estimate, for comparisons user by user.
 
 To first order an estimate is a mean over users: T̂ moves with the shares of the outcomes, and
 each user holds a share of one. With φ(o) the derivative of T̂ with respect to the share of
@@ -70,7 +70,7 @@ def pseudo_values(
     grid: RankGrid | None = None,
     **settings: Any,
 ) -> PseudoValues:
-    """What each user adds to the estimates.
+    """Compute what each user adds to the estimates.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def resampled(
 
 
 def can_refit(sample: RankSample, target: str) -> bool:
-    """Whether it is known what to draw again."""
+    """Whether the sample can be resampled."""
     if target == "population":
         return True
     plain = not sample.several and sample.n_items is not None
@@ -152,7 +152,7 @@ def _ranks(
     if distribution is None or sample.n_items is None:
         raise InputError(
             '`interval_for` must be "population" for multi-target users and for users with '
-            "catalogues of their own, whose samples cannot be drawn again."
+            "catalogues of their own, whose samples cannot be repeated."
         )
     if not np.array_equal(sample.weight, sample.count):
         raise InputError('`interval_for` must be "population" where users have weights.')

@@ -1,4 +1,4 @@
-"""How estimates are printed: one table for all models, and what is to be known beside it."""
+"""How estimates are printed: one table for all models, and remarks below it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _APPROXIMATE = "This estimator stays biased even when every item is sampled."
 
 
 def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:
-    """What was ranked, the table, and the remarks: once where they hold for all models."""
+    """What was ranked, the table, and the remarks, each once if it holds for all models."""
     head, rows = table(models, aligned=True)
     body = tabular.text(head, rows, left=(0, 1) if len(models) > 1 else (0,))
     samples = {name: one.sample for name, one in models.items()}
@@ -63,7 +63,7 @@ def described(samples: Mapping[str, RankSample | ExactRanks]) -> list[str]:
 
 
 def remarks(one: Estimate) -> Iterator[str]:
-    """What to know about the numbers, the most useful first."""
+    """Remarks on the numbers, the most useful first."""
     if one.bounds is not None and one.bounds.contradiction is not None:
         yield f"▲ {one.bounds.contradiction}"
     for name, stands in stands_for(one.sample, one.values).items():
@@ -110,7 +110,7 @@ def stands_for(
 
 
 def is_told(sample: RankSample | ExactRanks, name: str) -> bool:
-    """Whether the naive value says anything: among n candidates everything is in the top n."""
+    """Whether the naive value is informative: among n candidates everything is in the top n."""
     cut = parse(name).k
     if isinstance(sample, ExactRanks):
         return False

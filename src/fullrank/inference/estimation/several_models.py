@@ -1,4 +1,4 @@
-"""Estimates of several models side by side: one table, and what is to be known of each."""
+"""Estimates of several models in one table, with the remarks on each."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _OF_ALL = ("format", "kind", "assumed")  # said once for all models
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(tabular.ByModel[Estimate]):
-    """Name to Estimate, for one model or several; what `estimate` gives for a mapping.
+    """A mapping from names of models to their `Estimate`, as `estimate` returns for a mapping.
 
     Attributes
     ----------
     models : name to Estimate
-    assumed : what was taken for granted, a sentence each; of a file, by its reader
+    assumed : assumptions about facts that are not known, one sentence each
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Estimates(tabular.ByModel[Estimate]):
 
     @classmethod
     def of(cls, models: Mapping[str, Estimate]) -> Estimates:
-        """The estimates with what all of them take for granted."""
+        """Create the result with the assumptions that all estimates share."""
         for name, one in models.items():
             if isinstance(one, Estimates):
                 raise InputError(
@@ -57,11 +57,11 @@ class Estimates(tabular.ByModel[Estimate]):
         return cls(models, tuple(assumed))
 
     def with_bounds(self) -> Estimates:
-        """The same, each with its bounds."""
+        """Return the estimates, each with its bounds."""
         return replace(self, models={name: one.with_bounds() for name, one in self.models.items()})
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version: of one model, or of each under "models"."""
+        """Return plain numbers, with a format version: of one model, or of each under "models"."""
         models = []
         for name, one in self.models.items():
             content = tabular.without(one.to_dict(), *_OF_ALL)

@@ -1,6 +1,6 @@
-"""How far an estimate is from the metric: its standard error, for two questions.
+"""The standard error of an estimate, for two questions.
 
-*Of the population* (all users like these): the users are a sample, and so are the items. With φ
+*Of the population* of users: the users are a sample, and so are the items. With φ
 the influence of the outcomes on the estimate, the variance is that of φ over users, over their
 number M.
 

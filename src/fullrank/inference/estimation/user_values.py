@@ -80,7 +80,7 @@ def user_means(
     population: int | None = None,
     confidence_level: float = 0.95,
 ) -> UserMeans:
-    """The metrics of exact ranks of sampled users, with standard errors and intervals.
+    """Average metrics of exact ranks over sampled users, with standard errors and intervals.
 
     Parameters
     ----------
@@ -90,9 +90,8 @@ def user_means(
         target, hit rate), and t elsewhere; or "t", "normal", "wilson", "hoeffding" for all
     users : the `UserSample` whose users were ranked, which brings strata and the population; the
         weights in `ranks` count without it
-    interval_for : with `users`, the "users" they were drawn from, or the "population" of users
-        like them
-    population : instead of `users`, how many there are of whom these were drawn simply
+    interval_for : with `users`: the "users" that they were drawn from, or the "population"
+    population : instead of `users`, the number of users from whom these were drawn at random
     confidence_level : between 0 and 1
 
     Examples

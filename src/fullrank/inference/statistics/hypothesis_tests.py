@@ -1,4 +1,4 @@
-"""Is the mean difference between two models on the same users more than chance?"""
+"""Tests of the mean difference between two models on the same users."""
 
 from __future__ import annotations
 
@@ -152,16 +152,14 @@ TESTS: Mapping[str, _Test] = MappingProxyType(
     {
         "t": _Test(says="paired t test of the mean difference", run=_t),
         "z": _Test(says="paired z test of the mean difference", run=_z),
-        "bootstrap": _Test(
-            says="users drawn again with replacement", run=_bootstrap, resamples=True
-        ),
+        "bootstrap": _Test(says="users resampled with replacement", run=_bootstrap, resamples=True),
         "randomization": _Test(
-            says="the two models change places at random, user by user",
+            says="the two models swapped at random for each user",
             run=_randomization,
             resamples=True,
         ),
         "sign": _Test(
-            says="exact sign test: as many users better as worse?",
+            says="exact sign test: do as many users gain as lose?",
             run=_sign,
             weighted=False,
             of_means=False,
@@ -191,7 +189,7 @@ def paired_test(
     ----------
     differences : (n_users,) or (n_users, n_columns), first model minus second, user by user
     test : "t", "z"; "bootstrap": percentile interval of resampled users, and the level at which
-        it reaches 0; "randomization": the models change places at random; "sign" and "wilcoxon":
+        it reaches 0; "randomization": the models are swapped at random; "sign" and "wilcoxon":
         see Notes. `TESTS` lists them.
     weight : of the users, those of weight 0 left out; not for "sign" and "wilcoxon"
     confidence_level : of the interval
@@ -200,13 +198,14 @@ def paired_test(
 
     Notes
     -----
-    The sign test asks whether more users gain than lose, the signed-rank test whether differences
-    are symmetric about 0: neither asks about the mean. A model that helps few users much and harms
-    many a little has no lower mean, but with thousands of users both tests will reject. Their
-    interval is the t interval of the mean difference, and so is that of the randomisation test.
+    The sign test asks whether more users gain than lose, and the signed-rank test whether the
+    differences are symmetric about 0. Neither tests the mean: a model that helps a few users much
+    and harms many users slightly may have the same mean, but with thousands of users both tests
+    reject. The interval of these tests, and of the randomisation test, is the t interval of the
+    mean difference.
 
-    Cost: 2,000 resamples of 100,000 users take a few seconds at most, and less with top-K metrics:
-    users on whom the models agree at 0 are only counted. Memory is bounded.
+    Cost: 2,000 resamples of 100,000 users take a few seconds at most, and less with top-K metrics,
+    because users with a value of 0 under both models are only counted. Memory is bounded.
 
     Examples
     --------
@@ -294,7 +293,7 @@ def _columns(differences: ArrayLike) -> Floats:
 
 
 def bonferroni(p_values: ArrayLike) -> Floats:
-    """Each p times the number of tests: the chance of any false alarm stays below the level.
+    """Multiply each p value by the number of tests, which controls the family-wise error rate.
 
     Examples
     --------
@@ -306,7 +305,7 @@ def bonferroni(p_values: ArrayLike) -> Floats:
 
 
 def holm(p_values: ArrayLike) -> Floats:
-    """Holm's step-down form of Bonferroni: the same promise, never larger p values.
+    """Holm's step-down form of Bonferroni: the same guarantee with p values that are never larger.
 
     Notes
     -----
@@ -326,7 +325,7 @@ def holm(p_values: ArrayLike) -> Floats:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> Floats:
-    """Benjamini and Hochberg: of the differences called real, the expected share that is not.
+    """Correct p values by Benjamini and Hochberg, which controls the false discovery rate.
 
     Valid for independent tests and for positively dependent ones, as metrics of the same users
     mostly are.

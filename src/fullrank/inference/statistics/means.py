@@ -98,7 +98,7 @@ def mean_interval(
     population: int | Mapping[Any, int] | None = None,
     confidence_level: float = 0.95,
 ) -> SampleMean:
-    """The mean of a metric over a sample of users, its standard error and interval.
+    """Compute the mean of a metric over a sample of users, with its standard error and interval.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def mean_interval(
     users : the `UserSample` that the values belong to, in its order: it brings weights, strata and
         the size of the population
     interval_for : with `users`: their "users", the M of whom the sample was drawn (the interval
-        shrinks to nothing as the sample grows to M), or the "population" of all users like these
+        shrinks to nothing as the sample grows to M), or the "population" of users
     weight : how many users each one represents, instead of `users`
-    strata : a label for each user, where each stratum was sampled by itself
+    strata : a label for each user, if each stratum was sampled separately
     population : number of users from whom these were drawn without replacement; with
         `strata` a mapping from labels to numbers; None for an unlimited number
     confidence_level : between 0 and 1

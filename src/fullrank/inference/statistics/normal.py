@@ -35,7 +35,7 @@ def mean_and_covariance(values: Floats, weight: Floats) -> tuple[Floats, Floats]
 
     Parameters
     ----------
-    values : (n_users, n_columns), two users or more
+    values : (n_users, n_columns), at least two users
     weight : (n_users,)
     """
     share = weight / weight.sum()

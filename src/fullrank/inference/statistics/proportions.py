@@ -98,7 +98,7 @@ def two_proportions(
 ) -> TwoSampleTest:
     """The z test of two shares measured on different users.
 
-    For the same users compare them user by user (`compare`), which tells more.
+    For the same users use `compare`, which pairs users and is more powerful.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Means over resampled users, and over users whose two models change places at random.
+"""Means over resampled users, and over users whose two models are swapped at random.
 
 Both go by blocks of bounded memory and take users whose row is all 0 together: with top-K metrics
 these are most.
@@ -17,7 +17,7 @@ _CELLS = 2_000_000  # users times replicates held at a time: 16 MB an array
 def bootstrap_means(
     values: Floats, weight: Floats, n_resamples: int, rng: np.random.Generator
 ) -> Floats:
-    """Weighted means of the columns when users are drawn again with replacement.
+    """Weighted means of the columns over users resampled with replacement.
 
     Parameters
     ----------

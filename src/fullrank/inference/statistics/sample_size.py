@@ -23,7 +23,7 @@ class UsersNeeded(tabular.OneRow):
     exact : the number before rounding
     margin : the requested half-width of the interval
     confidence_level : of each interval, or of all together where there are several
-    n_intervals : how many intervals are to hold together, by Bonferroni
+    n_intervals : how many intervals hold simultaneously, by Bonferroni
     uncertainty : "normal" or "hoeffding"
     """
 
