@@ -224,7 +224,7 @@ class Negatives:
             )
         if inferred:
             warnings.warn(
-                f"`negatives` do not say how they were drawn: {'; '.join(inferred)}. Say it with "
+                f"`negatives` do not state how they were drawn: {'; '.join(inferred)}. State it by "
                 "`design`, such as 'sampled:replacement=true,pool=unseen'.",
                 DataWarning,
                 stacklevel=4,
@@ -238,7 +238,7 @@ class Negatives:
         own, value = getattr(self, name), None if design is None else getattr(design, name)
         if own is not None and value is not None and own != value:
             raise InputError(
-                f"`design` must have {name}={own!r}, as the negatives say, not {value!r}."
+                f"`design` must have {name}={own!r}, as the negatives state, not {value!r}."
             )
         return own if value is None else value
 

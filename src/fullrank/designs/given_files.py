@@ -223,7 +223,7 @@ def _metadata(schema: Any, path: PathLike) -> dict[str, Any]:
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
-        raise InputError(f"`path` must say how its items were drawn; {printable(path)} does not.")
+        raise InputError(f"`path` must state how its items were drawn; {printable(path)} does not.")
     if said.get("format") != FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}; {printable(path)} is of format "

@@ -20,9 +20,9 @@ from fullrank._lib.types import Floats, Ints
 from fullrank.errors import InputError
 from fullrank.metrics import Metric
 
-HEAD = 128  # ranks kept one by one, unless a larger K is asked for
+HEAD = 128  # ranks kept one by one, unless a larger K is requested
 TAIL = 256  # geometric bins behind them
-LARGEST = 2**53  # items: floats tell no more ranks apart
+LARGEST = 2**53  # items: floats cannot distinguish more ranks
 _SUMMED = 4096  # widest bin over which a metric is summed rank by rank
 _RANKS = 1_000_000  # of a metric with steps, held at once
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)

@@ -81,8 +81,8 @@ class Rounds:
         """The code that the kernels know the way of drawing by."""
         if type(self).draw is not Rounds.draw:
             raise InputError(
-                "`device` must be the CPU: this design draws in a way of its own, which no kernel "
-                "for GPUs knows."
+                '`device` must be "cpu" for this design, because no GPU kernel implements its '
+                "draws."
             )
         return WITH if self.replacement else WITHOUT
 

@@ -347,7 +347,7 @@ def _likely(merged: RankSample, here: NDArray[np.bool_], pool: int) -> tuple[Int
 def _probabilities(design: Design, rank: Ints, n: Ints, pool: int, grid: RankGrid) -> Floats:
     """P(outcome | R); a rank beyond a user's own catalogue counts as its last."""
     table = design.probabilities(rank, n, n_items=pool, grid=grid)
-    if grid.n_items > pool:  # of the last rank all draws stand above: r = n, at the first level
+    if grid.n_items > pool:  # all draws rank above the last rank: r = n, at the first level
         last = int(np.flatnonzero(rank == n)[0])
         table[:, last] += np.maximum(1.0 - table.sum(axis=1), 0.0)
     return table

@@ -157,7 +157,7 @@ def _targets(
     scored, again = _once(scored, told)
     user, names, relevant, notes = _labelled(scored, told, path, truth)
     if again:
-        notes += (f"{again:,} candidates are a target of their user again: left out.",)
+        notes += (f"{again:,} candidates repeat a target of their user and were left out.",)
     score = np.asarray(scored["score"])
     checks.reject("score", score, np.isnan(score), "be numbers")
     keys = {"random": random.random(score.size), "best": ~relevant, "worst": relevant}
@@ -228,12 +228,16 @@ def _labelled(
     notes = []
     if not has.any():
         where = "label" if truth is None else str(truth)
-        raise InputError(f"`path` must list a target; none of {path} is one by {where}.")
+        raise InputError(
+            f"`path` must list a target; no candidate in {path} is one according to {where}."
+        )
     if not has.all():
-        notes.append(f"{int((~has).sum()):,} of {has.size:,} users have no target: left out.")
+        notes.append(
+            f"{int((~has).sum()):,} of {has.size:,} users have no target and were left out."
+        )
     if missing:
-        notes.append(f"{missing:,} users with targets have no candidates: left out.")
-    # users without a target keep their candidates: nothing is asked about them
+        notes.append(f"{missing:,} users with targets have no candidates and were left out.")
+    # users without a target keep their candidates, which are not evaluated
     return user, names, relevant, tuple(notes)
 
 

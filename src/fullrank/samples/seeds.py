@@ -81,7 +81,7 @@ def _common(
             "`user` must name the same users for every seed; no user is in all of them."
         )
     users = len({pair[0] for pair in every})
-    note = f"{len(out):,} of {users:,} users are not in every seed, or with other items: left out."
+    note = f"{len(out):,} of {users:,} users do not have the same items in every seed and were left out."
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)
 
 
@@ -90,7 +90,7 @@ def _pairs(seed: str, sample: Any) -> Any:
     rows = sample if isinstance(sample, ExactRanks) else getattr(sample, "rows", None)
     if rows is None or rows.user is None:
         raise InputError(
-            f"`user` must name the users where there are several seeds; seed {seed} has no names: "
+            f"`user` must hold user ids if there are several seeds; seed {seed} has none: "
             "name their column by `columns={'user': 'NAME'}`."
         )
     items = rows.user if rows.item is None else rows.item

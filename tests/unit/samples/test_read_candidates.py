@@ -47,8 +47,8 @@ def test_trec(tmp_path: Path) -> None:
         "n_targets": [1, 1],
     }
     assert found.notes == (
-        "1 of 3 users have no target: left out.",
-        "1 users with targets have no candidates: left out.",
+        "1 of 3 users have no target and were left out.",
+        "1 users with targets have no candidates and were left out.",
         "Assuming sampling without replacement.",
     )
     assert read_candidates(run, truth=qrels, n_items=100, design="sampled").notes == found.notes[:2]
@@ -121,7 +121,7 @@ def test_a_target_that_is_listed_again_counts_once(tmp_path: Path) -> None:
     found = read_candidates(run, truth=qrels, n_items=100)
     assert rows(found)["rank"] == [2, 2]
     assert rows(found)["sample_size"] == [3, 3]
-    assert "1 candidates are a target of their user again: left out." in found.notes
+    assert "1 candidates repeat a target of their user and were left out." in found.notes
 
 
 @pytest.mark.slow
@@ -140,7 +140,7 @@ def test_ncf_negatives_of_ml_1m(tmp_path: Path, data_file: Any) -> None:
     scores = put(tmp_path / "scores.csv", "\n".join(lines) + "\n")
     found = read_candidates(scores, truth=negatives, n_items=3706, design="sampled", rng=0)
     assert found.notes[1].endswith("ties are broken at random.")
-    assert found.notes[0] == "156 candidates are a target of their user again: left out."
+    assert found.notes[0] == "156 candidates repeat a target of their user and were left out."
     assert next(iter(found.values())).n_targets == 6040
 
 
@@ -237,7 +237,7 @@ def test_several_tags_are_several_models(tmp_path: Path) -> None:
         "me": [2, 2],
         "other": [3, 2],
     }
-    assert found.notes[0] == "me: 1 of 3 users have no target: left out."
+    assert found.notes[0] == "me: 1 of 3 users have no target and were left out."
 
 
 @pytest.mark.parametrize(

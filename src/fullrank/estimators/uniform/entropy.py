@@ -25,7 +25,7 @@ from fullrank.samples import RankDistribution, RankSample
 WEIGHTINGS = ("unweighted", "weighted")
 _STEPS = 200  # of Newton, at each η
 _RESIDUAL = 1e-13  # where to stop
-_DROWNED = 1e-9  # a descent that cannot be told from rounding
+_DROWNED = 1e-9  # a descent that cannot be distinguished from rounding
 _ACCEPTED = 1e-8  # what a solution may be left with
 
 

@@ -41,7 +41,7 @@ from fullrank.estimators.system import (
 )
 from fullrank.samples import RankDistribution, RankSample
 
-_SLOPE = -0.4  # of the log-density at the first rank, where no anchor tells
+_SLOPE = -0.4  # of the log-density at the first rank, without an anchor
 _KNOT = 0.3  # spacing of the knots
 _FALL = 0.5  # how the penalty falls with x; 0.4 and 0.6 do as well (benchmarks/)
 _PENALTIES = 10.0 ** np.arange(4.0, -3.1, -0.25)  # from stiff to loose, each starts the next
@@ -202,7 +202,7 @@ class _Problem:
     def value(self, coefficients: Floats, penalty: float) -> float:
         expected = np.maximum(self.mass(coefficients) @ self.system.table, _LEAST)
         likelihood = self.users * float(self.system.observed @ np.log(expected))
-        # rounding can take the bending of huge coefficients below 0, and the climb after it
+        # rounding can take the curvature of huge coefficients below 0, and the climb after it
         bent = max(0.0, float(coefficients @ self.precision(penalty) @ coefficients))
         return likelihood - 0.5 * bent
 

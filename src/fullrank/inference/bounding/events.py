@@ -70,7 +70,7 @@ class Events:
         """How many targets of the sample each event holds for."""
         r, n = sample.rank, sample.sample_size
         reached = np.searchsorted(self.rounds.sizes, n)
-        # who has been ranked among all items stands where more levels would leave them
+        # a target ranked among all items keeps its rank at further levels
         known = self.design.exhausted(n, sample.pool)
         held = [
             (reached > j)

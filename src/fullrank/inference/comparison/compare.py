@@ -368,7 +368,7 @@ def best(
                     for column, weight in zip(columns, aligned.weight, strict=True)
                 ]
             )
-        if resampled and bias.any():  # users drawn again do not show it
+        if resampled and bias.any():  # resampled users do not show it
             draws = draws + _correlated(bias, n_draws, rng)
         probability[:, j] = shares(draws, _TIE * max(float(error[:, j].max()), 1e-300))
     return estimate, error, probability

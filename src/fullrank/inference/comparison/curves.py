@@ -51,7 +51,9 @@ class Dominance(tabular.Tabular):
 
     def __str__(self) -> str:
         n = self.difference.size
-        sure = f"surely above at {self.above.size:,} and below at {self.below.size:,} of {n:,}"
+        sure = (
+            f"significantly above at {self.above.size:,} and below at {self.below.size:,} of {n:,}"
+        )
         return f"{self.verdict}: the first curve is {sure} cut-offs"
 
     def _title(self) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError
 
-_FEW = 30  # common users on whom models are paired unasked, where each has many more
+_FEW = 30  # common users from which models are paired by default, if each has many more
 
 
 class Names(NamedTuple):

@@ -153,7 +153,7 @@ def estimate(
             )
         taken = anchored(taken, anchor)
         chosen = choose(method, taken, settings)
-    if not chosen.analytic:  # without a derivative, refits tell how it moves
+    if not chosen.analytic:  # without a derivative, refits show how it moves
         uncertainty = "bootstrap"
     on = grid if grid is not None else RankGrid.default(int(taken.pool.max()))
     fixed = chosen.settled(taken, on)

@@ -141,7 +141,7 @@ def _resampled(
     n_resamples: int,
     rng: np.random.Generator,
 ) -> tuple[Floats, float]:
-    """Standard errors of users drawn again."""
+    """Standard errors from resampled users."""
     if ranks.count is not None:
         raise InputError(
             '`uncertainty` must not be "bootstrap" for counts without rows, because users cannot '

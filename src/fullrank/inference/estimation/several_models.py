@@ -11,7 +11,7 @@ from fullrank.errors import InputError
 from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
 
-_OF_ALL = ("format", "kind", "assumed")  # said once for all models
+_OF_ALL = ("format", "kind", "assumed")  # printed once for all models
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -172,7 +172,7 @@ def mean_interval(
 
 def _interval(parts: _Parts, uncertainty: str, confidence: float) -> Interval:
     p, variance = parts.value, parts.variance
-    if math.isinf(parts.effective):  # every user was asked
+    if math.isinf(parts.effective):  # every user was measured
         return Interval(p, p)
     if uncertainty == "hoeffding":
         return hoeffding(min(1.0, p), parts.effective, confidence_level=confidence)

@@ -49,7 +49,9 @@ class UsersNeeded(tabular.OneRow):
         return ax
 
     def __str__(self) -> str:
-        together = "" if self.n_intervals == 1 else f" for {self.n_intervals} intervals together"
+        together = (
+            "" if self.n_intervals == 1 else f" for {self.n_intervals} simultaneous intervals"
+        )
         return (
             f"{self.n_users:,} users ({self.exact:,.2f} before rounding up): ±{self.margin:g} at "
             f"{100 * self.confidence_level:g} %{together} ({self.uncertainty})"

@@ -49,8 +49,8 @@ class Gpu:
         if n_bytes + BYTES > free:
             raise InputError(
                 f"`device` must have room for the scorer: its {name} take "
-                f"{memory.shown(n_bytes)} and a block of users {memory.shown(BYTES)}, and "
-                f'{memory.shown(free)} are free. With device="cpu" they need not fit.'
+                f"{memory.shown(n_bytes)} and a block of users {memory.shown(BYTES)}, but only "
+                f'{memory.shown(free)} are free. Use device="cpu".'
             )
 
     def zeros(self, size: int) -> Any:

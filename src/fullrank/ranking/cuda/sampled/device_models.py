@@ -40,7 +40,7 @@ def model_for(gpu: Gpu, scorer: Scorer) -> Model:
         if offered.is_sparse:
             raise InputError(
                 '`device` must be None or "cpu" for sampled ranks of a sparse item-item matrix, '
-                "which is added up whole for each user; `rank` takes it on a GPU."
+                "which only `rank` supports on a GPU."
             )
         return ItemItem(gpu, offered)
     if has == "torch_pairs":
