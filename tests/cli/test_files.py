@@ -279,7 +279,7 @@ def test_seeds_are_averaged_within_users(fullrank: Any, tmp_path: Path) -> None:
         assert found.confidence_interval[name].low < found[name]
     assert found.n_users == TRUE.size
     done = fullrank("estimate", path, *SIZES, "-m", ",".join(metrics))
-    assert "Averaged over 3 seeds (1, 2, 10) within users; standard deviation over" in done.out
+    assert "Values are averaged over 3 seeds (1, 2, 10) within users. The standard" in done.out
     content = json.loads(fullrank("estimate", path, *SIZES, "-m", metrics[0], "--json").out)
     assert content["metrics"][0]["sd_over_seeds"] == pytest.approx(found.seeds[metrics[0]])
 
@@ -317,11 +317,11 @@ def test_seeds_are_compared_user_by_user(fullrank: Any, tmp_path: Path) -> None:
     ]
     other = pseudo_values(samples["new"], "recall@50").values[:, 0]
     assert found.differences[0].estimate == pytest.approx((np.mean(values, axis=0) - other).mean())
-    assert any("old: averaged over 3 seeds within users" in note for note in found.notes)
+    assert any("old: values are averaged over 3 seeds within users" in note for note in found.notes)
     done = fullrank("compare", old, new, *SIZES, "-m", "recall@50")
     assert done.code == 0, done.err
     assert "400 users in common" in done.out
-    assert "new: averaged over 3 seeds" in done.out
+    assert "new: values are averaged over 3 seeds" in done.out
 
 
 def test_seeds_that_are_not_of_the_same_users(tmp_path: Path) -> None:

@@ -81,7 +81,10 @@ def _common(
             "`user` must name the same users for every seed; no user is in all of them."
         )
     users = len({pair[0] for pair in every})
-    note = f"{len(out):,} of {users:,} users do not have the same items in every seed and were left out."
+    note = (
+        f"{len(out):,} of {users:,} users are not in every seed with the same items and were left "
+        "out."
+    )
     return {seed: one.take(keep[seed]) for seed, one in samples.items()}, (note,)
 
 
