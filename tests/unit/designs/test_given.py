@@ -195,7 +195,7 @@ def test_no_repeats_are_inferred_as_without():
     with pytest.warns(DataWarning, match=r"1\.5 repeats") as caught:
         sample = ranks(known(GIVEN, pool="all"), design=None)
     assert not sample.design.replacement
-    assert "pool" not in str(caught[0].message).split(". Say it")[0]
+    assert "pool" not in str(caught[0].message).split(". State it")[0]
 
 
 def test_pool_is_inferred_from_what_is_excluded():
