@@ -224,8 +224,8 @@ class Negatives:
             )
         if inferred:
             warnings.warn(
-                f"`negatives` do not state how they were drawn: {'; '.join(inferred)}. State it with "
-                "`design`, such as 'sampled:replacement=true,pool=unseen'.",
+                f"`negatives` do not state how they were drawn: {'; '.join(inferred)}. State it "
+                "with `design`, such as 'sampled:replacement=true,pool=unseen'.",
                 DataWarning,
                 stacklevel=4,
             )
