@@ -191,7 +191,7 @@ WRONG: dict[str, Wrong] = {
         "--column", "user=rank",
     ),
     "a column named for two roles": _estimate(
-        "ranks.csv", "who,r\na,3\n", r"`--column` must name each column for one role; 'r'",
+        "ranks.csv", "who,r\na,3\n", r"`--column` must give each column one role; 'r'",
         "--column", "user=r", "--column", "rank=r",
     ),
     # ---- rows ----
@@ -218,7 +218,7 @@ WRONG: dict[str, Wrong] = {
     "NaN": _estimate("ranks.csv", "rank\n3\nNaN\n", r"column rank must have no missing.*line 3 of"),
     # ---- formats ----
     "blanks between columns": _estimate(
-        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not blanks"
+        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not spaces"
     ),
     "an unknown suffix": _estimate("ranks.dat", "rank\n3\n", r"`RANKS` must end in .*not '\.dat'"),
     "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate them"),

@@ -93,7 +93,7 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
     """A one-dimensional array of numbers; a scalar is repeated `size` times."""
     array = as_array(name, value)
     if array.dtype.kind not in "iuf":
-        hint = " Text must be parsed first." if array.dtype.kind in "OUS" else ""
+        hint = "  Convert text to numbers first." if array.dtype.kind in "OUS" else ""
         raise InputError(f"`{name}` must hold numbers, not {array.dtype}.{hint}")
     if array.ndim == 0 and size is not None:
         array = np.broadcast_to(array, (size,))
@@ -295,9 +295,7 @@ def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:
             if ((halves >= 0xD800) & (halves <= 0xDFFF)).any():
                 raise UnicodeError
     except UnicodeError:
-        raise InputError(
-            f"`{name}` must hold text that UTF-8 can hold; some of it is no text."
-        ) from None
+        raise InputError(f"`{name}` must hold valid Unicode text; some of it is not.") from None
     return array
 
 

@@ -44,8 +44,8 @@ def open_device(device: Any) -> tuple[Any, Any]:
     number = int(str(device).partition(":")[2] or 0)
     if number >= torch.cuda.device_count():
         raise InputError(
-            f"`device` must be one of the {torch.cuda.device_count()} GPUs that are there, "
-            f"counted from 0, not {str(device)!r}."
+            f"`device` must be one of the {torch.cuda.device_count()} available GPUs, counted "
+            f"from 0, not {str(device)!r}."
         )
     return torch, torch.device("cuda", number)
 
@@ -69,6 +69,6 @@ def free_memory(torch: Any, device: Any) -> int:
 def no_device(scorer: Any) -> InputError:
     """What to say of a scorer whose scores no GPU can compute."""
     return InputError(
-        f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU ranks factor models, '
-        f"item-item models and PyTorch modules."
+        f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU can rank only '
+        "factor models, item–item models and PyTorch modules."
     )

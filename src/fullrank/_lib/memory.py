@@ -28,12 +28,12 @@ def ask(name: str, n_bytes: float, what: str = "") -> None:
     >>> ask("n_users", 8e18, "1,000,000,000 × 1,000,000,000 scores")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fullrank.errors.InputError: `n_users` must be smaller: 1,000,000,000 × 1,000,000,000 scores \
-would take 6.94 EiB of memory, and there are ...
+would take 6.94 EiB of memory, but only ...
     """
     if n_bytes > limit():
         raise InputError(
             f"`{name}` must be smaller: {what or 'this'} would take {shown(n_bytes)} of memory, "
-            f"and there are {shown(limit())}."
+            f"but only {shown(limit())} are available."
         )
 
 

@@ -50,7 +50,7 @@ def to_plain(value: Any) -> Any:
         return [[to_plain(key), to_plain(one)] for key, one in value.items()]
     if isinstance(value, list | tuple):
         return [to_plain(one) for one in value]
-    raise InputError(f"`{type(value).__name__}` must have a plain form; it has none.")
+    raise InputError(f"`{type(value).__name__}` must be convertible to JSON; it is not.")
 
 
 def _odd(value: float) -> str:

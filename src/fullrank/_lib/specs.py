@@ -42,7 +42,7 @@ def parse_spec(argument: str, text: str) -> Spec:
         if not equals:
             main = _value(key)
         elif key in settings:
-            raise InputError(f"`{argument}` must give {key} once; {text!r} gives it again.")
+            raise InputError(f"`{argument}` must give {key} once; {text!r} gives it twice.")
         else:
             settings[key] = _value(value)
     return Spec(name.strip(), main, settings)

@@ -125,7 +125,8 @@ class Tabular:
         except Exception as error:
             why = checks.because(error)
             raise InputError(
-                f"`path` must hold a {cls.__name__} as `write` wrote it; {where} does not: {why}."
+                f"`path` must hold a {cls.__name__} unchanged since `write` wrote it; {where} "
+                f"does not: {why}."
             ) from error
         return found
 

@@ -34,8 +34,8 @@ def core(data: Kind, *, items_per_user: int, users_per_item: int, rounds: int | 
         n_kept = int(np.count_nonzero(keep))
     if n_kept == 0:
         raise InputError(
-            f"`items_per_user` and `users_per_item` must leave something; nothing is left of "
-            f"{items.size} interactions at {least_items} and {least_users}."
+            "`items_per_user` and `users_per_item` must leave at least one interaction; of "
+            f"{items.size} interactions, none is left with {least_items} and {least_users}."
         )
     return compact(data.select(keep))
 

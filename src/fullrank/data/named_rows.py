@@ -44,8 +44,9 @@ def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
     for side, known in zip(("users", "items"), ids, strict=True):
         if known is not None and not are_rows(known):
             raise InputError(
-                f"`{name}` must be an Interactions, which names its {side}: the others are named "
-                f"{checks.printable(known[0])} …, so that row numbers do not tell who is who."
+                f"`{name}` must be Interactions, which carry ids of {side}. The other {side} "
+                f"have ids ({checks.printable(known[0])}, …), which row numbers cannot be "
+                "matched with."
             )
 
 

@@ -143,7 +143,8 @@ def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArra
     sums = np.add.reduceat(values.astype(np.float64), first)
     if np.abs(sums).max() > np.finfo(np.float32).max:
         raise InputError(
-            f"`value` must have sums that float32 can hold; one is {sums[np.abs(sums).argmax()]:g}."
+            "`value` must have sums within the range of float32; one is "
+            f"{sums[np.abs(sums).argmax()]:g}."
         )
     return sums.astype(np.float32)
 

@@ -158,7 +158,7 @@ def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
         return [f"{share} of the users held out"]
     if "files" in settings:
         return [str(settings["files"])]
-    return [f"column {settings['column']}" if "column" in settings else "as the data come"]
+    return [f"column {settings['column']}" if "column" in settings else "from the data"]
 
 
 def _share(held: float) -> str:

@@ -88,7 +88,8 @@ def read_split(
     if share:
         if "valid" in parts or "fold_in" in parts:
             raise InputError(
-                "`valid` must be 0 for a source that has a validation part or whole users held out."
+                "`valid` must be 0 for a source that has a validation part or holds out whole "
+                "users."
             )
         parts["train"], parts["valid"] = _parted(parts["train"], share, rng)
     n_empty = int(np.count_nonzero(parts["test"].user_counts() == 0))
@@ -111,8 +112,8 @@ def _read(source: Any, asked: Asked, encoding: str | None) -> _columns.Columns:
         return _columns.read(source, asked, encoding=encoding)
     if not {"train", "test"} <= set(source) <= set(PARTS):
         raise InputError(
-            f"`source` must have a file for 'train' and for 'test', and perhaps for 'valid'; it "
-            f"has {listed(map(str, source))}."
+            "`source` must have a file for 'train' and for 'test', and optionally for 'valid'; "
+            f"it has {listed(map(str, source))}."
         )
     whole = {role: name for role, name in asked.items() if role != "split"}
     return _columns.read_parts(source, whole, encoding=encoding)
@@ -136,9 +137,9 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
-            f"`split='NAME'` must name a column that says 'train', 'test' and perhaps 'valid', "
-            f"each at least once; it says {listed(map(str, found))}. Of a split by users it "
-            f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
+            "`split='NAME'` must name a column with the labels 'train', 'test' and optionally "
+            f"'valid', each at least once; it has {listed(map(str, found))}. A split by users "
+            "also has the label 'fold_in' and, with 'valid', 'valid_fold_in'."
         )
     codes = np.array([labels.index(one) for one in parts], np.int32)
     return codes[part], labels
@@ -151,8 +152,8 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
     if (new == asked).all():
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
-            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is "
-            f"there, the first being {checks.printable(first)}. Are the ids written alike?"
+            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is, "
+            f"the first being {checks.printable(first)}. Are ids written the same way in both?"
         )
     said = []
     if new.any():

@@ -145,9 +145,9 @@ def ratio(
     in_test, in_valid = _CUTS[per](interactions, key, *shares)
     if not in_test.any() or (in_test | in_valid).all():
         raise InputError(
-            f"`test` must leave something on both sides; of {in_test.size} interactions "
-            f"{np.count_nonzero(in_test)} fell to the test and {np.count_nonzero(in_valid)} to the "
-            f"validation part."
+            f"`test` must leave interactions in every part; of {in_test.size} interactions, "
+            f"{np.count_nonzero(in_test)} went to the test part and {np.count_nonzero(in_valid)} "
+            "to the validation part."
         )
     held = interactions.select(in_test)
     return Split(

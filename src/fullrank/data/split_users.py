@@ -83,7 +83,8 @@ min_interactions=5, rng=0)
     n_test, n_valid = _n_users("test", test, active.size), _n_users("valid", valid, active.size)
     if n_test == 0 or n_test + n_valid >= active.size:
         raise InputError(
-            f"`test` must hold out a user and, with `valid`, leave one to learn from; of "
+            "`test` must hold out at least one user and, with `valid`, leave at least one for "
+            "training; of "
             f"{active.size} users with interactions, {n_test} and {n_valid} would be held out."
         )
     order = generator.permutation(active)
@@ -97,8 +98,8 @@ min_interactions=5, rng=0)
     held = data.select(asked & (in_group == 1))
     if held.n_interactions == 0:
         raise InputError(
-            f"`fold_in` must leave something to ask about; none of the {n_test} test users has "
-            f"an interaction to spare at {share:g} and `min_interactions` {least}."
+            f"`fold_in` must leave interactions to evaluate; none of the {n_test} test users has "
+            f"one left at {share:g} and `min_interactions` {least}."
         )
     return Split(
         train=data.select(in_group == 0),

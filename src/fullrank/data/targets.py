@@ -98,7 +98,7 @@ def by_rows(exclude: Any) -> Any:
         exclude = exclude.tocsr()
     if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
         raise InputError(
-            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
+            "`exclude` must be Interactions or a sparse matrix of users × items, not "
             f"{type(exclude).__name__}."
         )
     return exclude

@@ -125,8 +125,8 @@ class Processes:
 
 
 _DIED = (
-    "Worker processes died {} times without a result between: they may have run out of "
-    "memory, or the script lacks `if __name__ == '__main__':` around what it does."
+    "Worker processes died {} times in a row without a result. They may have run out of memory, "
+    "or the script may lack `if __name__ == '__main__':` around its code."
 )
 _held: list[Any] = []  # of a worker: the limit on its threads
 _last: tuple[Handle, Any] | None = None  # of a worker: the object it opened last

@@ -49,7 +49,9 @@ class Ray:
         runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         if address is not None and workers is not None:
-            raise InputError("`workers` must be left out with `address`: the cluster has its own.")
+            raise InputError(
+                "`workers` must be omitted with `address`: the cluster has its own workers."
+            )
         self.address = address
         self.workers = None if workers is None else checks.integer("workers", workers, low=1)
         self.cpus = checks.real("cpus", cpus, low=0)
@@ -79,7 +81,7 @@ class Ray:
             store = ray.put(shared)
         except TypeError as error:
             raise InputError(
-                "`engine` must be serial for what cannot be handed to other processes: "
+                "`engine` must be serial for objects that cannot be sent to other processes: "
                 f"{because(error)}."
             ) from error
         waiting = deque(enumerate(parts))
@@ -96,9 +98,7 @@ class Ray:
                     except ray.exceptions.RayTaskError as error:
                         raise _cause(error) from error
                     except ray.exceptions.RayError as error:  # after all retries
-                        raise FullrankError(
-                            f"Ray could not do the work: {because(error)}."
-                        ) from error
+                        raise FullrankError(f"Ray failed: {because(error)}.") from error
                     yield running.pop(reference), result
         finally:
             for reference in running:
@@ -118,8 +118,8 @@ class Ray:
                 self._started = False
                 _ray().shutdown()
                 raise InputError(
-                    f"`{name.lower()}s` must be at most {there.get(name, 0):g}, which are there, "
-                    f"not {asked:g}."
+                    f"`{name.lower()}s` must be at most {there.get(name, 0):g}, the number "
+                    f"available, not {asked:g}."
                 )
 
     def __enter__(self) -> Self:
@@ -136,7 +136,7 @@ class Ray:
                 )
             except (ConnectionError, TimeoutError) as error:
                 why = " ".join(str(error).split()).rstrip(".")
-                raise FullrankError(f"No Ray cluster answers at {self.address}: {why}.") from error
+                raise FullrankError(f"No Ray cluster responds at {self.address}: {why}.") from error
             self._started = True
             if self.address is None and "RAY_ADDRESS" not in os.environ:
                 self._check_enough(ray.cluster_resources())
@@ -154,7 +154,7 @@ class Ray:
 
 
 def _ray() -> Any:
-    return extras.load("ray", extra="ray", purpose="The engine ray")
+    return extras.load("ray", extra="ray", purpose="The Ray engine")
 
 
 def _cause(error: Any) -> Exception:

@@ -48,7 +48,7 @@ class Published:
             _Pickler(sink, protocol=5, buffer_callback=buffers.append).dump(thing)
         except (TypeError, AttributeError, pickle.PicklingError) as error:
             raise InputError(
-                "`engine` must be serial for what cannot be handed to other processes: "
+                "`engine` must be serial for objects that cannot be sent to other processes: "
                 f"{str(error).rstrip('.')}."
             ) from error
         pieces = [sink.getbuffer(), *(buffer.raw() for buffer in buffers)]
@@ -63,8 +63,8 @@ class Published:
             )
         except OSError as error:
             raise FullrankError(
-                f"The workers' shared memory needs {size / 1e9:,.2f} GB, which this machine does "
-                f"not give: {error.strerror}."
+                f"The workers' shared memory needs {size / 1e9:,.2f} GB, which this machine "
+                f"cannot provide: {error.strerror}."
             ) from error
         memory: Any = self._block.buf
         for (start, length), piece in zip(spans, pieces, strict=True):

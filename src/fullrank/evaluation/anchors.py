@@ -30,7 +30,7 @@ MOST_SCORES = 2e9  # users × items of one anchor: both take some seconds on two
 _FACTORS = 64
 _SHARE = 10  # users or items to a factor at least: nearly all factors would copy the data
 _NAMES = "PureSVD and ItemKNN"
-_BORROWED = "The shape of P(R) at the top is borrowed from"
+_BORROWED = "The estimates take the shape of P(R) near rank 1 from"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,14 +57,14 @@ class Anchors:
         scores = float(n_users) * self.train.n_items
         if scores > MOST_SCORES:
             return (
-                f"No shape at the top is borrowed: to rank {_NAMES} exactly takes {scores:.2g} "
-                f"scores each, and the limit is {MOST_SCORES:.2g}."
+                f"No anchor is used: exact ranks of {_NAMES} take {scores:.2g} scores each, and "
+                f"the limit is {MOST_SCORES:.2g}."
             )
         try:
             for name, model in cheap_models(self.train).items():
                 fit_memory.check_fit(name, model, self.train)
         except InputError:
-            return f"No shape at the top is borrowed: there is too little memory to train {_NAMES}."
+            return f"No anchor is used: there is too little memory to train {_NAMES}."
         return None
 
     def entries(self) -> list[Entry]:
@@ -97,10 +97,10 @@ class Anchors:
     def says(self) -> str:
         """What the samples borrow, in a line."""
         if self.given:
-            return f"{_BORROWED} the ranks that were given as anchor."
+            return f"{_BORROWED} the ranks given as anchor."
         return (
             f"{_BORROWED} {_NAMES}, ranked exactly on the same data "
-            "(--no-anchor or anchor=None leaves it out)."
+            "(--no-anchor or anchor=None turns this off)."
         )
 
 
@@ -143,12 +143,13 @@ def make_anchors(
     if not fixed or several:
         why = "users have more than one target" if fixed else f"the design is {design}"
         raise InputError(
-            f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
+            f"`anchor` must not be given where {why}: only fixed samples with one target per "
+            "user use an anchor."
         )
     if exclude is None:
         raise InputError(
-            "`anchor` must be left out where training items are kept: it helps only where they are "
-            "excluded."
+            "`anchor` must be omitted where training items are kept: it helps only where they "
+            "are excluded."
         )
     return _given(anchor)
 

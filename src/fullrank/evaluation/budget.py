@@ -30,14 +30,17 @@ def affordable(
     """
     if targets.n_targets > targets.n_users:
         raise InputError(
-            "`budget` must not be given where users have several targets: no plan is made for them."
+            "`budget` must not be given for multi-target users: `plan` does not cover them."
         )
     few = chosen_users(targets, min(_PILOT, targets.n_users), seed)
     pairs, seen = few.part(few.shards(few.n_users)[0])
     pilot = sample_ranks(scorer, pairs, design=Adaptive(), exclude=seen, rng=seed)
     best = plan(metric, pilot=pilot, n_users=targets.n_users, budget=budget).recommended
     if best is None or best.n_users is None:
-        raise InputError(f"`budget` must pay for 30 users of some design; {budget:g} items do not.")
+        raise InputError(
+            f"`budget` must cover at least 30 users with some design; {budget:g} "
+            "scored items do not."
+        )
     users = min(best.n_users, most or best.n_users)
     return best.design.with_(excluded=None), users if users < targets.n_users else None
 
@@ -46,8 +49,8 @@ def chosen_users(targets: ShardedTargets, number: int, seed: int) -> ShardedTarg
     """The targets of some users, each at most once."""
     if number > targets.n_users:
         raise InputError(
-            f"`n_users` must be at most {targets.n_users}, the users who have targets, "
-            f"not {number}."
+            f"`n_users` must be at most {targets.n_users}, the number of users with targets, not "
+            f"{number}."
         )
     rows = checks.generator(seed).choice(targets.users, number, replace=False)
     rows.sort()

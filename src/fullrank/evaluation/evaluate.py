@@ -148,7 +148,7 @@ def evaluate(
         return work.done(None)
     if rng is None:
         raise InputError(
-            "`rng` must be a seed where `out` is given: a run without one could not resume."
+            "`rng` must be a seed when `out` is given: a run without a seed cannot resume."
         )
     with RunFolder(out) as folder:
         found = folder.finished(work.asked)
@@ -180,7 +180,9 @@ def _how_much(
 ) -> dict[str, Any]:
     """What is ranked of the catalogue and of the users."""
     if design is not None and budget is not None:
-        raise InputError("`budget` must be given without `design`, which it decides.")
+        raise InputError(
+            "`budget` must be given without `design`, because it determines the design."
+        )
     drawn = Exact() if design is None else Design.of(design)
     return {
         "design": drawn if budget is None else None,

@@ -90,8 +90,8 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     ]
     if differ:
         raise InputError(
-            f"`out` must be another folder, or the same must be asked: the run in {folder} differs "
-            f"in {'; '.join(differ)}."
+            f"`out` must be another folder, or repeat the original settings: the run in {folder} "
+            f"differs in {'; '.join(differ)}."
         )
 
 
@@ -130,11 +130,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         head = json.loads(path.read_text("utf-8"))
         if head["kind"] != KIND:
-            raise InputError(f"`folder` must hold an {KIND}; {path} is of something else.")
+            raise InputError(f"`folder` must hold an {KIND}; {path} describes something else.")
         if head["format"] != FORMAT:
             raise InputError(
                 f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: "
-                f"{'an older' if head['format'] == 1 else 'a newer'} fullrank wrote it."
+                f"it was written by {'an older' if head['format'] == 1 else 'a newer'} fullrank."
             )
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]

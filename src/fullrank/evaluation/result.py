@@ -257,11 +257,13 @@ def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample | ExactRanks:
     path = _files.existing(folder / told["ranks"])
     if told.get("checksum") not in (None, file_fingerprint(path)):
         raise InputError(
-            f"`folder` must be as evaluate wrote it; {path} was damaged or changed since."
+            f"`folder` must be unchanged since evaluate wrote it; {path} is damaged or was changed."
         )
     found = read_own(path)
     if found is None:
-        raise InputError(f"`folder` must be as evaluate wrote it; {path} holds no ranks.")
+        raise InputError(
+            f"`folder` must be unchanged since evaluate wrote it; {path} does not hold ranks."
+        )
     return found
 
 
@@ -292,7 +294,7 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     labels = {"design": "design", "n_users": "users drawn", "budget": "budget"}
     labels |= {"settled": "resolved design"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
-    labels |= {"fullrank": "fullrank", "borrowed": "shape at the top"}
+    labels |= {"fullrank": "fullrank", "borrowed": "anchor"}
     for key, label in labels.items():
         if about.get(key) is not None:
             told[label] = shown(about[key])

@@ -67,12 +67,12 @@ class RunFolder:
             raise _unwritable(self.folder, error) from error
         if others:
             raise InputError(
-                f"`out` must be a new folder or one of an earlier run; {self.folder} holds "
+                f"`out` must be a new folder or the folder of an earlier run; {self.folder} holds "
                 f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}."
             )
         for name in (UNFINISHED, RANKS):
             if (self.folder / name).is_symlink():
-                raise InputError(f"`out` must hold no links; {self.folder / name} leads elsewhere.")
+                raise InputError(f"`out` must not hold links; {self.folder / name} is one.")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
@@ -94,7 +94,7 @@ class RunFolder:
         if not locked(self._lock) or (self.folder / MANIFEST).exists():
             self._unlock()
             raise InputError(
-                f"`out` must be a folder of one run at a time; another is writing to {self.folder}."
+                f"`out` must be used by one run at a time; another run is writing to {self.folder}."
             )
 
     def _unlock(self) -> None:
@@ -131,7 +131,7 @@ class RunFolder:
             there, settled = dict(content["asked"]), content["settled"]
             settled = None if settled is None else dict(settled)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"`out` must hold a whole {path}; delete {self.work}.") from error
+            raise InputError(f"`out` must hold a complete {path}. Delete {self.work}.") from error
         check_same(self.folder, there, asked)
         return settled
 
@@ -207,8 +207,8 @@ class RunFolder:
         for shard in range(n_shards):
             if shard not in there:
                 raise WriteError(
-                    f"The run stopped: shard {shard} of model {model} was written and is damaged; "
-                    "run the same command again to replace it."
+                    f"The run stopped: shard {shard} of model {model} is damaged. Run the same "
+                    "command again to replace it."
                 )
             yield from_arrow(pq.read_table(pa.BufferReader(there[shard].read_bytes())))
 
@@ -218,12 +218,12 @@ class RunFolder:
         """Write everything, ``run.json`` last, and clear up."""
         if (self.folder / MANIFEST).exists():
             raise InputError(
-                f"`out` must be a new folder; {self.folder} holds an evaluation already."
+                f"`out` must be a new folder; {self.folder} already holds an evaluation."
             )
         if self._lock is None:
             if (self.work / _ASKED).exists():
                 raise InputError(
-                    f"`out` must be a new folder; {self.folder} holds a run that is not finished."
+                    f"`out` must be a new folder; {self.folder} holds an unfinished run."
                 )
             self._open_work()
         files = file_names(list(evaluation.samples))
@@ -314,7 +314,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, error: OSError) -> InputError:
-    return InputError(f"`out` must be a folder that can be written; {folder}: {error.strerror}.")
+    return InputError(f"`out` must be a writable folder; {folder} is not: {error.strerror}.")
 
 
 def _stopped(folder: Path, error: OSError) -> WriteError:
@@ -322,6 +322,6 @@ def _stopped(folder: Path, error: OSError) -> WriteError:
     number = getattr(cause, "errno", None)
     why = "the disk is full" if number in (errno.ENOSPC, errno.EDQUOT) else _files.reason(error)
     return WriteError(
-        f"The run stopped: {why} ({folder}). What is done is kept; start it again with the same "
-        "command."
+        f"The run stopped: {why} ({folder}). Finished shards are kept; run the same command "
+        "again to resume."
     )

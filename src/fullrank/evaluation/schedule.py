@@ -270,16 +270,16 @@ def make_work(
     design, seen = settings["design"], "seen" in getattr(data, "columns", ())
     if isinstance(design, Exact) and design.order == "popularity" and exclude is None and not seen:
         raise InputError(
-            "`design` must not have order=popularity where nothing is excluded: it counts the "
-            "users of what is. order=random needs nothing."
+            "`design` must not have order=popularity where nothing is excluded, because "
+            "popularity is counted in the excluded interactions. Use order=random."
         )
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
         if exclude is not None or settings["n_users"] or settings["budget"]:
             raise InputError(
-                "`data` must not be a UserFile where users are drawn or `exclude` is given: its "
-                "column `seen` tells what is excluded."
+                "`data` must not be a UserFile where users are sampled or `exclude` is given: "
+                "its column `seen` lists the excluded items."
             )
         mark: str | None = data.fingerprint
     else:

@@ -102,8 +102,8 @@ def train_model(
     fitted = make_model(model)
     if not callable(getattr(fitted, "save", None)):
         raise InputError(
-            f"`model` must be one that can be saved; {type(fitted).__name__} has no `save`. "
-            "A dataclass that derives from fullrank.models.Saved has."
+            f"`model` must be a model that can be saved; {type(fitted).__name__} has no method "
+            "`save`. Derive your dataclass from fullrank.models.Saved."
         )
     wanted = parse_all(metrics) if metrics else ()
     how = {

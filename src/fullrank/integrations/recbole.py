@@ -329,7 +329,9 @@ def _drawn_scores(
             progress(done, int(sizes.size))
     every = np.concatenate(scores)
     if np.isnan(every).any():
-        raise InputError("`trainer` must have a model that gives numbers; a score of it is NaN.")
+        raise InputError(
+            "`trainer` must have a model that returns numbers; one of its scores is NaN."
+        )
     return np.concatenate(users), np.concatenate(items), every
 
 
@@ -364,14 +366,14 @@ def _loader(data: Any, *, full: bool) -> Any:
         if not full:
             raise InputError(
                 '`test_data` must draw candidates, with a mode such as "uni100"; this one has all '
-                'items (mode "full"), for which there is fullrank.integrations.recbole.rank.'
+                'items (mode "full"). Use fullrank.integrations.recbole.rank.'
             )
         return data
     drawn = data.neg_sample_args
     if full:
         raise InputError(
             '`test_data` must have all items as candidates (mode "full"); this one draws them '
-            f"(mode {_mode(drawn)!r}), for which there is fullrank.integrations.recbole.sample."
+            f"(mode {_mode(drawn)!r}). Use fullrank.integrations.recbole.sample."
         )
     if drawn["distribution"] != "uniform" or drawn["sample_num"] == "none":
         raise InputError(

@@ -120,7 +120,7 @@ def to_learn_from(interactions: Interactions) -> Interactions:
     if not isinstance(interactions, Interactions):
         raise InputError(
             f"`interactions` must be Interactions, not {type(interactions).__name__}. "
-            f"Of a split, give the training part."
+            f"If you have a split, give its training part."
         )
     return interactions
 
@@ -129,7 +129,7 @@ def fitted(model: Any) -> None:
     """Raise unless `fit` has been called."""
     if not hasattr(model, "interactions_"):
         name = type(model).__name__
-        raise NotFittedError(f"{name} has learned nothing yet; call `fit(interactions)` first.")
+        raise NotFittedError(f"{name} is not fitted yet; call `fit(interactions)` first.")
 
 
 def history_for(model: Saved, history: Interactions | None) -> Interactions:
@@ -155,12 +155,12 @@ def to_score_from(
     if not isinstance(history, Interactions):
         raise InputError(
             f"`{name}` must be Interactions or None, not {type(history).__name__}. "
-            f"Of a split, give the part to score from."
+            f"If you have a split, give the part to score from."
         )
     if history.n_items != known.size:
         raise InputError(
             f"`{name}` must have the {known.size} items that the model was fitted on, not "
-            f"{history.n_items}. Give `item_ids` when making it."
+            f"{history.n_items}. Pass `item_ids` when you create it."
         )
     # element by element: an array of text and one of numbers compare as a whole
     different = np.array(history.item_ids != known)
@@ -168,7 +168,7 @@ def to_score_from(
         at = int(np.argmax(different)) if different.ndim else 0
         raise InputError(
             f"`{name}` must have the model's items in the same order; item {at} is "
-            f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
+            f"{history.item_ids[at]}, not {known[at]}. Pass `item_ids` when you create it."
         )
     return history
 
@@ -197,7 +197,7 @@ def rows_of(
             raise InputError(
                 f"`users` must be users that {type(model).__name__} was fitted on; "
                 f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
-                "some of their items, or take a model that scores by items alone."
+                "some of their items, or use a model that scores new users from their items."
             )
     if not by_items:
         _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)
@@ -209,10 +209,10 @@ def _warn_of_the_untrained(model: Saved, users: Interactions, rows: Any) -> None
     untrained = (model.interactions_.user_counts()[rows] == 0) & (users.user_counts() > 0)
     if untrained.any():
         warnings.warn(
-            f"{int(untrained.sum())} of {users.n_users} users have items that "
-            f"{type(model).__name__} did not learn from, and no others, the first being "
-            f"{users.user_ids[int(np.argmax(untrained))]}: their scores are random. Train on some "
-            "of their items, or take a model that scores by items alone.",
+            f"{int(untrained.sum())} of {users.n_users} users have no items that "
+            f"{type(model).__name__} learned from, the first being "
+            f"{users.user_ids[int(np.argmax(untrained))]}; their scores are random. Train on "
+            "some of their items, or use a model that scores new users from their items.",
             DataWarning,
             stacklevel=4,
         )

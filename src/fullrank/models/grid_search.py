@@ -253,19 +253,19 @@ def _combinations(
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     lists = {name: list(values) for name, values in grid.items()}
     if not lists:
-        raise InputError("`grid` must name a setting; it is empty.")
+        raise InputError("`grid` must name at least one setting; it is empty.")
     for name, values in lists.items():
         if not values:
             raise InputError(f"`grid` must have values for every setting; {name!r} has none.")
         if name in fixed:
-            raise InputError(f"`settings` must not repeat the grid, which has {name!r} too.")
+            raise InputError(f"`settings` must not repeat the grid, which also has {name!r}.")
     if is_dataclass(model):
         takes = list(inspect.signature(model).parameters)
         for name in (*lists, *fixed):
             if name not in takes:
                 raise InputError(
                     f"`grid` and `settings` must name settings of {_name(model)}, which are "
-                    f"{', '.join(takes)}; {name!r} is none."
+                    f"{', '.join(takes)}; {name!r} is not one."
                 )
     return tuple(lists), list(itertools.product(*lists.values()))
 
@@ -311,8 +311,8 @@ def _check_known(targets: Any, data: Interactions, history: Interactions | None)
     name, known = ("interactions", data) if history is None else ("history", history)
     if not known.user_counts()[users[users < known.n_users]].any():
         raise InputError(
-            f"`{name}` must hold something of the users of `targets`; it has nothing of all "
-            f"{users.size}: of a strong split, give `history=split.history`."
+            f"`{name}` must hold interactions of the users of `targets`; it has none of any of "
+            f"the {users.size}. For a strong split, give `history=split.history`."
         )
 
 

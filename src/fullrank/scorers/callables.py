@@ -63,7 +63,9 @@ class CallableScorer(CarriesIds):
         n_users = n_users if self.user_ids is None else self.user_ids.size
         n_items = n_items if self.item_ids is None else self.item_ids.size
         if n_items is None:
-            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
+            raise InputError(
+                "`n_items` must be given for a function, which does not know the number of items."
+            )
         self.n_items = checks.integer("n_items", n_items, low=1)
         self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
         self._takes_items = _takes_items(function)

@@ -62,7 +62,7 @@ def agreed(name: str, has: Ids | None, given: Ids | None, holder: str) -> Ids | 
         return given if has is None else has
     if not _ids.same(has, given):
         raise InputError(
-            f"`{name}` must be left out or be the ids of {holder}, in their order; "
+            f"`{name}` must be omitted or be the ids of {holder}, in the same order; "
             f"{_differing(has, given)}."
         )
     return has

@@ -86,8 +86,8 @@ class FactorFiles:
                 )
         if self.users == self.items and self.users.suffix.lower() not in (".npz", ".safetensors"):
             raise InputError(
-                f"`factors` must be two files, users' and items', or one .npz or .safetensors with "
-                f"both; {self.users} is neither."
+                "`factors` must be two files, one for users and one for items, or one .npz or "
+                f".safetensors file with both; {self.users} is neither."
             )
         for role in self.columns:
             checks.choice("columns", role, tuple(_SIDES.values()))
@@ -131,7 +131,7 @@ class FactorFiles:
         for path, before in self._marks.items():
             if mapped_arrays.mark(path) != before:
                 raise InputError(
-                    f"`factors` must stay as they are during a run; {path} has changed since it "
+                    f"`factors` must not change during a run; {path} has changed since the run "
                     "began."
                 )
         scorer = FactorScorer(users.factors, items.factors, similarity=self.similarity, **biases)
@@ -220,8 +220,8 @@ def _npz(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
         for other in (one for one in names if one not in _KNOWN and one != _only(names)):
             if content[other].shape == found.shape[:1]:
                 raise InputError(
-                    f"`factors` must call ids {name}; {path} has {other!r}, with as many entries "
-                    f"as there are {side}, which is not read."
+                    f"`factors` must have ids in an array called {name}; {path} has {other!r}, "
+                    f"which has one entry per {_SIDES[side]} but is not read."
                 )
         return found, content[name] if name in names else None
 
@@ -270,7 +270,7 @@ def _member(path: Path, side: str, names: list[str]) -> str:
     if len(others) == 1:
         return others[0]
     raise InputError(
-        f"`factors` must hold an array {wanted}, or one array alone; {path} has "
+        f"`factors` must hold an array {wanted}, or a single array; {path} has "
         f"{', '.join(map(repr, names)) or 'none'}."
     )
 
@@ -305,14 +305,14 @@ def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     names = [name for name in table.column_names if name != id_name]
     for name in names:
         if table[name].null_count:
-            raise InputError(f"`factors` must have no missing values; {path} has, in {name}.")
+            raise InputError(f"`factors` must have no missing values; {path} has some in {name}.")
     columns = [table[name].combine_chunks() for name in names]
     if len(columns) == 1 and not pa.types.is_primitive(columns[0].type):
         (lists,) = columns
         flat = lists.flatten().to_numpy(zero_copy_only=False)
         widths = len(flat) / max(len(lists), 1)
         if widths != int(widths) or (np.diff(_offsets(lists, int(widths))) != widths).any():
-            raise InputError(f"`factors` must be lists of one length; those of {path} differ.")
+            raise InputError(f"`factors` must be lists of equal length; those of {path} differ.")
         matrix: Array = flat.reshape(len(lists), -1)
     else:
         _reject_ids_among_factors(path, side, table.select(names).schema)
@@ -336,8 +336,8 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
     if strange:
         raise InputError(
-            f"`factors` must be columns of numbers with a fraction, or one of lists, beside the "
-            f"ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: where it holds ids, say so as "
+            "`factors` must be columns of numbers with a fraction, or one column of lists, and "
+            f"the ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: if it holds ids, add "
             f"--column {_SIDES[side]}={strange[0]}."
         )
 
@@ -353,7 +353,7 @@ def _reject_numbered(path: Path, side: str, names: list[str], matrix: Array) -> 
     ]
     if 0 < len(ids) < len(names):
         raise InputError(
-            f"`factors` must be factors but for the ids; {path} has a different whole number in "
+            f"`factors` must hold only factors and ids; {path} has a different whole number in "
             f"each row of {ids[0]!r}: if it holds ids, add --column {_SIDES[side]}={ids[0]}."
         )
 

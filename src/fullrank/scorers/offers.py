@@ -90,7 +90,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
 def _two(method: str, given: Any, what: str) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
-            f"`{method}` must return {what}, or a mapping with these names, not "
+            f"`{method}` must return {what}, or a mapping with these keys, not "
             f"{checks.shown(given)}."
         )
     return given[0], given[1]

@@ -124,7 +124,9 @@ class UserFile:
         users = self._users(table)
         sizes, values = _lists(table[column])
         if values.dtype.kind != "f" or (sizes != sizes[0]).any() or sizes[0] == 0:
-            raise InputError(f"`{column}` must hold lists of numbers of one length in {self.path}.")
+            raise InputError(
+                f"`{column}` must hold lists of numbers of equal length in {self.path}."
+            )
         if not np.isfinite(values).all():
             row = int(np.argmax(~np.isfinite(values))) // int(sizes[0])
             raise InputError(
@@ -144,12 +146,14 @@ class UserFile:
             with pq.ParquetFile(self.path) as file:
                 if _sizes(self.path, file.metadata) != self._sizes:
                     raise InputError(
-                        f"`path` must stay as it is during a run; {self.path} has changed since it "
-                        "began."
+                        f"`path` must not change during a run; {self.path} has changed since the "
+                        "run began."
                     )
                 table = file.read_row_groups(groups, columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"`path` must be a whole Parquet file; {self.path} is not.") from error
+            raise InputError(
+                f"`path` must be a complete Parquet file; {self.path} is not."
+            ) from error
         for name in columns:
             if table[name].null_count:
                 raise InputError(f"`{name}` must have no missing values; {self.path} has some.")
@@ -158,7 +162,9 @@ class UserFile:
     def _users(self, table: Any) -> Ints:
         users = checks.integers("user", table["user"].to_numpy(), low=0)
         if (np.diff(users) <= 0).any():
-            raise InputError(f"`user` must rise through {self.path}, each user once.")
+            raise InputError(
+                f"`user` must be in ascending order in {self.path}, with each user once."
+            )
         return users
 
 
@@ -273,8 +279,11 @@ def _check_rising(path: Path, footer: Any, column: int) -> None:
         stats = footer.row_group(group).column(column).statistics
         if stats is None or not stats.has_min_max or not isinstance(stats.min, int):
             raise InputError(
-                f"`user` must be whole numbers, with statistics in the file; {path} has none."
+                f"`user` must be whole numbers, with column statistics in the file; {path} has "
+                "none."
             )
         if stats.min <= last:
-            raise InputError(f"`user` must rise through {path}; row group {group} falls back.")
+            raise InputError(
+                f"`user` must be in ascending order in {path}; row group {group} is not."
+            )
         last = stats.max

@@ -23,7 +23,7 @@ def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
     """What reads the columns behind an open stream; and what is there instead of a table."""
     if suffix == ".parquet" and not stream.seekable():
         raise InputError(
-            f"`path` must be a Parquet file as it is; {printable(path)} is packed once more."
+            f"`path` must be a Parquet file that is not compressed again; {printable(path)} is."
         )
     if suffix == ".parquet":
         return Parquet.of(path, stream), None
@@ -127,7 +127,7 @@ def frame_source(frame: Any) -> Any:
         )
     if hasattr(frame, "iloc") and not _is_pandas(frame) and not frame.columns.is_unique:
         name = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"`frame` must name each column once; {name!r} is there again.")
+        raise InputError(f"`frame` must name each column once; {name!r} occurs twice.")
     if _is_pandas(frame):
         return Pandas.of(frame)
     try:
@@ -145,7 +145,9 @@ def frame_error(error: Exception) -> Exception:
     if isinstance(error, UnicodeError):
         return arrow.not_text("frame", error)
     if isinstance(error, pa.ArrowException):
-        return InputError(f"`frame` must hold what Arrow can hold; it says: {because(error)}.")
+        return InputError(
+            f"`frame` must hold data that Arrow can represent; Arrow reports: {because(error)}."
+        )
     return error
 
 

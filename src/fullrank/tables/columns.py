@@ -79,7 +79,8 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     for part, one in found.items():
         for role in (role for role in one if role not in roles):
             warnings.warn(
-                f"The column {role} of the {part} part was left out: another part has none.",
+                f"The column {role} of the {part} part was ignored, because another part does "
+                "not have it.",
                 DataWarning,
                 stacklevel=4,
             )
@@ -172,7 +173,8 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
         table.numbers(role, column)  # which says where it holds text
     if times is None and role in guessed:
         warnings.warn(
-            f"The times of {table.path} are text that is not a date and were left out, such as "
+            f"The times of {table.path} were ignored, because they are text that is not a date, "
+            "such as "
             f"{str(values[0])[:40]!r}.",
             DataWarning,
             stacklevel=5,
@@ -236,8 +238,8 @@ def _complete(table: Any) -> Any:
     if n_kept == keep.size:
         return table
     warnings.warn(
-        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time; "
-        f"they were dropped, which leaves {n_kept}.",
+        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time and "
+        f"were dropped, which leaves {n_kept}.",
         DataWarning,
         stacklevel=4,
     )

@@ -82,8 +82,8 @@ def _counts_rows(found: Any) -> bool:
 
 def _row_numbers(source: Path, role: str) -> InputError:
     return InputError(
-        f"`{role}_ids` must be the first column of {checks.printable(source)}, which holds row "
-        f"numbers there: name the column of ids, as --column {role}=NAME."
+        f"`{role}_ids` must not be the first column of {checks.printable(source)}, which holds "
+        f"row numbers: name the column of ids with --column {role}=NAME."
     )
 
 

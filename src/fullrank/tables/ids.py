@@ -60,7 +60,7 @@ def find(name: str, ids: Ids, known: Ids) -> Rows:
     """The row of each id in the id map `known`, or -1."""
     if (ids.dtype.kind == "U") != (known.dtype.kind == "U"):
         has, needs = ("text", "whole numbers") if ids.dtype.kind == "U" else ("numbers", "text")
-        raise InputError(f"`{name}` must hold {needs}, like the ids it is looked up in, not {has}.")
+        raise InputError(f"`{name}` must hold {needs}, like the known ids, not {has}.")
     if known.size == 0:
         return np.full(ids.size, -1, np.int32)
     order = np.argsort(known, kind="stable")
@@ -113,8 +113,8 @@ def _as_arrow(name: str, values: Any) -> Any:
         raise arrow.not_text(name, error) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise InputError(
-            f"`{name}` must hold whole numbers, text or UUIDs throughout; "
-            f"other ids, or a mixture, must be turned into text first."
+            f"`{name}` must hold only whole numbers, only text or only UUIDs. Convert other ids, "
+            "or a mixture, to text first."
         ) from None
 
 
@@ -217,4 +217,4 @@ def _sort_text(codes: Ids, words: Ids) -> tuple[Rows, Ids]:
     return number[codes], ids
 
 
-_NEGATIVE = "Negative ids often mark missing ones: drop these rows, or use text ids."
+_NEGATIVE = "Negative ids often mark missing values: drop these rows, or use text ids."

@@ -127,8 +127,8 @@ class Table:
         for role, name in found.items():
             if roles.setdefault(name, role) != role:
                 raise InputError(
-                    f"`columns` must name each column for one role; {name!r} of "
-                    f"{printable(self.path)} is named for {roles[name]} and {role}."
+                    f"`columns` must give each column one role; {name!r} of "
+                    f"{printable(self.path)} is given for {roles[name]} and {role}."
                 )
 
     def _once(self, name: str) -> None:
@@ -148,7 +148,7 @@ class Table:
         raise InputError(
             f"`{role}` must be one of the columns of {printable(self.path)}, "
             f"{listed(self.names) or 'which has none'}, not {name!r}."
-            f"{f' Is it {close!r}?' if close else ''}"
+            f"{f' Did you mean {close!r}?' if close else ''}"
         )
 
     def missing(self, role: str, taken: Collection[str] = ()) -> InputError:
@@ -156,18 +156,18 @@ class Table:
         free = [one for one in self.names if one not in taken]
         near = difflib.get_close_matches(role, [plain(one) for one in free], 1, 0.7)
         close = next((one for one in free if [plain(one)] == near), "NAME")
-        hint = f"name it by `{self.naming.format(role=role, name=close)}`"
+        hint = f"name it with `{self.naming.format(role=role, name=close)}`"
         usual = self.guess(role)
         if usual is not None:
             return InputError(
-                f"`columns` must not name {printable(usual)!r} for another role: "
+                f"`columns` must not give {printable(usual)!r} another role: "
                 f"{printable(self.path)} has no other column for the {role}."
             )
         (only,) = self.names if len(self.names) == 1 else ("",)
         if self.headless():
             hint = "the first line must name the columns"
         elif isinstance(self.source, Text) and re.search(r"\S\s", only):
-            hint = "a comma, semicolon, tab or bar must separate them, not blanks"
+            hint = "a comma, semicolon, tab or bar must separate them, not spaces"
         elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
             hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
         return InputError(
@@ -271,7 +271,7 @@ class Table:
     def _no_numbers(self, role: str, column: Any, values: Any, start: int) -> InputError:
         first = next((at for at, one in enumerate(values) if not _is_number(str(one))), 0)
         comma = re.fullmatch(r"\d+(,\d+)+", str(values[first]))
-        hint = " Decimals need a point, and thousands no sign." if comma else ""
+        hint = " Write decimals with a point, and thousands without a separator." if comma else ""
         return InputError(
             f"`{role}` must hold numbers, not {column.type}; {self.where(start + first)} of "
             f"{printable(self.path)} has {str(values[first])[:40]!r}.{hint}",
@@ -586,7 +586,7 @@ def _decoded(
         if isinstance(error, UnicodeError):
             return _mistaken(path, head, encoding, notes)
         raise InputError(
-            f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
+            f"`encoding` must be the name of a text encoding, such as latin-1, not {encoding!r}."
         ) from None
 
 
@@ -601,7 +601,9 @@ def _mistaken(
 
 
 def _not_in(path: Path, encoding: str) -> InputError:
-    return InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
+    return InputError(
+        f"`encoding` must be the encoding of {printable(path)}, which is not {encoding}."
+    )
 
 
 def _latin(path: Path) -> str:
@@ -614,7 +616,9 @@ def _header(text: str, delimiter: str, argument: str) -> list[str]:
         records = plain_csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         return next((record for record in records if record), [])
     except plain_csv.Error as error:
-        raise InputError(f"`{argument}` must begin with the names of columns; {error}.") from error
+        raise InputError(
+            f"`{argument}` must begin with a line of column names; {error}."
+        ) from error
 
 
 def _delimiter(path: Path, text: str, argument: str) -> str:
@@ -623,7 +627,7 @@ def _delimiter(path: Path, text: str, argument: str) -> str:
     if "::" in line:
         raise InputError(
             f"`{argument}` must be separated by one character; {printable(path)} is separated by "
-            "'::'. Replace it by a comma."
+            "'::'. Replace '::' with a comma."
         )
     signs = (",", "\t", ";", "|")
     return max(signs, key=line.count)

@@ -24,8 +24,8 @@ def check_design(design: Design) -> None:
     fixed = design.drawable(N_ITEMS)
     expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must be the design")
     expect(Design.from_dict(fixed.to_dict()) == fixed, "`from_dict(to_dict())` must be the design")
-    expect(fixed.joined(fixed) == fixed, "two samples of a design must go together")
-    expect(bool(fixed.describe()), "`describe` must say something")
+    expect(fixed.joined(fixed) == fixed, "two samples of a design must be compatible")
+    expect(bool(fixed.describe()), "`describe` must return text")
     _probabilities(fixed)
     _simulated(fixed)
 
@@ -62,4 +62,4 @@ def _simulated(design: Design) -> None:
             f"simulated outcomes of true rank {true} must have their probabilities",
         )
         design.check(sample.rank, sample.sample_size, sample.pool)
-        expect(isinstance(sample + sample, RankSample), "samples of one design must add")
+        expect(isinstance(sample + sample, RankSample), "samples of one design must be additive")

@@ -69,7 +69,7 @@ def _check(fit: Callable[[RankSample], RankDistribution], sample: RankSample) ->
     expect(_same(found, fit(sample)), "the same sample must give the same estimate")
     expect(_same(found, fit(_rows(sample, slice(None, None, -1)))), "order must not matter")
     half = _rows(sample, slice(0, 90)) + _rows(sample, slice(90, None))
-    expect(_same(found, fit(half)), "two shards must give what the whole gives")
+    expect(_same(found, fit(half)), "two shards must give the estimate of the whole sample")
     expect(_same(found, fit(sample.without_rows())), "counts alone must be enough")
     heavy = _rows(sample, slice(None), weight=7.0)
     expect(_same(found, fit(heavy)), "a common factor of the weights must not matter")

@@ -49,10 +49,10 @@ def check_model(make: Callable[[], Model]) -> None:
     expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
     scores = _check_scores(model, train)
     again = np.asarray(as_scorer(make().fit(train)).scores(np.arange(train.n_users)))
-    expect(np.array_equal(scores, again), "the same settings must learn the same scores")
-    expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+    expect(np.array_equal(scores, again), "the same settings must give the same scores")
+    expect(not np.array_equal(scores, scores[:, ::-1]), "scores must differ between items")
     if hasattr(model, "memory"):
-        expect(float(model.memory(train)) >= 0.0, "`memory` must say how many bytes `fit` takes")
+        expect(float(model.memory(train)) >= 0.0, "`memory` must return how many bytes `fit` needs")
     if "history" in inspect.signature(model.scorer).parameters:
         _check_history(model, train, scores)
     if isinstance(model, Saved) and name_of(type(model)) is not None:
@@ -113,7 +113,7 @@ def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     tolerance = 1e-5 * float(np.abs(scores).max())
     expect(
         np.allclose(found, scores[chosen], rtol=1e-4, atol=tolerance),
-        "`scorer(history)` must score new users by their items alone",
+        "`scorer(history)` must score new users from their items alone",
     )
 
 

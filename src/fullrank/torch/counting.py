@@ -131,7 +131,7 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
     columns = exclusions.as_tensor("target", target, scores.device)
     if columns.is_floating_point() or columns.is_complex() or columns.dtype == torch.bool:
         raise InputError(
-            f"`target` must hold whole numbers, columns of `scores`; not {columns.dtype}."
+            f"`target` must hold whole numbers, which are columns of `scores`, not {columns.dtype}."
         )
     if scores.ndim == 3:
         wanted, fits = "(rows, positions)", columns.shape == scores.shape[:2]

@@ -23,7 +23,7 @@ _OPTIONAL = ("user", "item", "exclude")
 _HINTS = {
     "scores": " Return the scores of all items from the step.",
     "target": "",
-    "user": " Pass `user=None` where every row is a user of its own.",
+    "user": " Pass `user=None` if every row is a different user.",
     "item": "",
     "exclude": "",
 }
@@ -105,7 +105,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
             self._prefix = {stage: prefix.format(stage=stage) for stage in ("val", "test")}
         except (AttributeError, KeyError, IndexError, ValueError):
             raise InputError(
-                f"`prefix` must be text in which {{stage}} may stand, not {prefix!r}."
+                f"`prefix` must be text, which may contain {{stage}}, not {prefix!r}."
             ) from None
         self._prog_bar = checks.flag("prog_bar", prog_bar)
         self._metrics, self._settings = parse_all(metrics), settings
@@ -184,7 +184,9 @@ class RankCallback(_callback()):  # type: ignore[misc]
     def _loader(self, number: int) -> int:
         """The number of a data loader of the last epoch."""
         if not self._results:
-            raise NotFittedError("There are no ranks before a validation or test epoch has ended.")
+            raise NotFittedError(
+                "Ranks are not available before a validation or test epoch has ended."
+            )
         last = len(self._results) - 1
         return checks.integer("dataloader_idx", number, low=0, high=last)
 
@@ -251,7 +253,8 @@ def _found(name: str, key: Key, outputs: Any, batch: Any, step: str) -> Any:
         )
     if value is None and name != "exclude":
         raise InputError(
-            f"`{name}` must lead to a tensor; {step} and the batch have None there.{_HINTS[name]}"
+            f"`{name}` must lead to a tensor; {step} and the batch have None under this "
+            f"key.{_HINTS[name]}"
         )
     return value
 

@@ -87,7 +87,7 @@ class RankMetric(_base()):  # type: ignore[misc]
         self.design = None if isinstance(drawn, Exact) else drawn
         if self.design is not None and self.n_items is None:
             raise InputError(
-                "`n_items` must be given for sampled candidates: the catalogue's size."
+                "`n_items` must be given for sampled candidates; it is the size of the catalogue."
             )
         self._n_lists = 0  # numbers for lists of scores without a user
         self.rows: Any
@@ -111,8 +111,8 @@ class RankMetric(_base()):  # type: ignore[misc]
         """
         if user is None and self.sync_on_compute and processes(self.process_group):
             raise InputError(
-                "`user` must be given where several processes evaluate: samplers repeat rows to "
-                "fill up their shards, and repeats are dropped by user and item."
+                "`user` must be given when several processes evaluate: samplers repeat rows to "
+                "fill their shards, and repeats are dropped by user and item."
             )
         found = rows.make_rows(scores, target, user, exclude, item, numbered_from=self._n_lists)
         self._check_block(scores, target)
@@ -133,8 +133,8 @@ class RankMetric(_base()):  # type: ignore[misc]
                 )
         elif scores.ndim == 2 and len(getattr(target, "shape", ())) > 1:
             raise InputError(
-                "`target` must be one column for each row of sampled candidates; a user's further "
-                "targets are rows of their own."
+                "`target` must be one column for each row of sampled candidates. Give further "
+                "targets of a user as rows of their own."
             )
 
     def compute(self) -> dict[str, float]:

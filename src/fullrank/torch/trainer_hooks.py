@@ -118,7 +118,7 @@ class TrainerMetrics:
         ``TrainingArguments(label_names=["labels", "user"])``.
         """
         if self._ranks is None:
-            raise NotFittedError("There are no ranks before the Trainer has evaluated.")
+            raise NotFittedError("Ranks are not available before the Trainer has evaluated.")
         return self._ranks
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
         raise InputError(
             f"`predictions` must be three whole numbers per label, {(*item.shape, 3)}; found "
             f"{'a tuple' if isinstance(counted, tuple) else f'{table.dtype} {table.shape}'}. "
-            f"Give the Trainer {_HOOK} as well."
+            f"Pass {_HOOK} to the Trainer as well."
         )
     here = (item >= 0) & (table[..., 2] != 0)
     if user is not None:
@@ -180,15 +180,17 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
 def _ranks(parts: list[tuple[Ints, Ints, Array | None]], ties: str) -> ExactRanks:
     table = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, 3), np.int64)
     if len(table) == 0:
-        raise InputError("`label_ids` must have labels that are not padding; all are negative.")
+        raise InputError(
+            "`label_ids` must have at least one label that is not padding; all are negative."
+        )
     item = np.concatenate([part[1] for part in parts])
     user = np.arange(len(item))
     if parts[0][2] is not None:
         user = checks.ids("label_ids", np.concatenate([part[2] for part in parts]), len(item))
         if np.unique(user).size < user.size:
             raise InputError(
-                "`label_ids` must name each user once where users are the second of the Trainer's "
-                f"`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
+                "`label_ids` must name each user once when users are the second of the Trainer's "
+                "`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
             )
     _check(table[:, 2], item)
     return ExactRanks(
@@ -210,6 +212,6 @@ def _check(candidates: Ints, item: Ints) -> None:
     if (missing := candidates == NAN).any():
         raise InputError(
             f"`logits` must not be NaN; those of {missing.sum()} of {len(item)} labels are, the "
-            f"first being of label {item[missing.argmax()]}."
+            f"first being that of label {item[missing.argmax()]}."
         )
     checks.reject("labels", item, candidates == OUTSIDE, "be columns of the logits")

@@ -315,7 +315,7 @@ def test_to_arrow_and_back(data: Interactions) -> None:
         ),
         (
             {"user": [1, "a"], "item": [1, 2]},
-            (r"`user`.*throughout"),
+            (r"`user`.*only whole numbers"),
         ),
         (
             {"user": [(1, 2), (3, 4)], "item": [1, 2]},

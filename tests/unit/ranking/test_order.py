@@ -240,7 +240,7 @@ def test_a_model_as_proxy():
         ({0: 3}, r"`order` must have a list of items.*user 0 it is 3"),
         ({0: "abc"}, "list of items.*user 0 it is .abc."),
         ([[1], 2, [3], [4], [5], [6]], "list of items.*row 1 it is 2"),
-        ({"0": [1]}, "numbers, like the ids|not text"),
+        ({"0": [1]}, "numbers, like the known ids|not text"),
         ("nothing.npy", "`order` must name a file; nothing.npy"),
         ("nothing.csv", "`order` must name a file; nothing.csv"),
         (ScoreArray(np.zeros((6, 399))), "400 items.*399"),

@@ -202,7 +202,7 @@ def test_lists_that_are_not_one(rank_metric):
     metric = rank_metric(METRICS)
     metric.update(torch.tensor([[0.0, 9.0, 1.0], [9.0, 8.0, 1.0]]), [2, 1], [3, 3])
     metric.update(torch.tensor([[9.0, 8.0, 7.0]]), [0], [3])
-    with pytest.raises(InputError, match="user 3 have scores that do not belong together"):
+    with pytest.raises(InputError, match="user 3 have scores from different lists"):
         metric.compute()
 
 

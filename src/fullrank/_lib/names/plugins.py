@@ -81,14 +81,14 @@ def _module_name(source: Path, argument: str) -> str:
             f"`{argument}` must be a Python file such as my_metric.py, not {printable(source)}."
         )
     if not source.is_file():
-        raise InputError(f"`{argument}` must be a file that is there; {printable(source)} is not.")
+        raise InputError(f"`{argument}` must be a file that exists; {printable(source)} does not.")
     importlib.invalidate_caches()
     module = sys.modules.get(name)
     found = importlib.util.find_spec(name) if module is None else module.__spec__
     origin = None if found is None else found.origin
     if origin is None or Path(origin).resolve() != source.resolve():
         raise InputError(
-            f"`{argument}` must have a name that no other module has; {printable(name)} is that "
+            f"`{argument}` must have a unique module name; {printable(name)} is already the name "
             f"of {printable(origin or 'another')}. Rename {printable(source)}."
         )
     return name

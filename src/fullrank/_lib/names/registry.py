@@ -73,9 +73,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
         """Take out what was added from outside; what the library brings stays."""
         found = self.name_of(name)
         if found is None or found in self._own:
-            raise InputError(
-                f"`name` must be a {self._what} that was registered, not {checks.shown(name)}."
-            )
+            raise InputError(f"`name` must be a registered {self._what}, not {checks.shown(name)}.")
         super().__delitem__(found)
         self._names = {key: value for key, value in self._names.items() if value != found}
 
@@ -129,7 +127,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
                 f"not {checks.shown(name)}."
             )
         if _plain(name) in self._names or _plain(name) in self._reserved:
-            raise InputError(f"`name` must be free; there is a {self._what} {name!r} already.")
+            raise InputError(f"`name` must be unused; a {self._what} {name!r} already exists.")
 
     def __missing__(self, name: str) -> Entry:
         """Another spelling of a name: names as they were registered do not come here."""
@@ -147,10 +145,10 @@ class Registry(dict[str, Entry], Generic[Entry]):
         return default if found is None else super().__getitem__(found)
 
     def __setitem__(self, name: str, entry: Entry) -> None:
-        raise InputError(f"`{self._what}` must be entered with `register`.")
+        raise InputError(f"`{self._what}` must be added with `register`.")
 
     def __delitem__(self, name: str) -> None:
-        raise InputError(f"`{self._what}` must be taken out with `unregister`.")
+        raise InputError(f"`{self._what}` must be removed with `unregister`.")
 
     def __repr__(self) -> str:
         return f"Registry of {self._what}s: {', '.join(self)}"

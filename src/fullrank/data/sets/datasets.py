@@ -94,7 +94,7 @@ def load_split(
     found = split_of(name, valid=valid, download=download, progress=progress, rng=rng)
     if found is None:
         raise InputError(
-            f"`name` must be a data set whose files here have a split; those of {name} have none. "
+            f"`name` must be a data set whose local files contain a split; those of {name} do not. "
             f"Use load({name!r}).split(…)."
         )
     return found
@@ -189,7 +189,8 @@ def note_checksum(path: Path, name: str, sha256: str) -> None:
     if known.setdefault(name, sha256) != sha256:
         warnings.warn(
             f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "
-            f"and was {known[name][:12]}…. It was kept; the publisher may have changed it.",
+            f"and was {known[name][:12]}…. The new file was kept; the publisher may have changed "
+            "it.",
             DataWarning,
             stacklevel=3,
         )
@@ -233,7 +234,7 @@ def _absent(dataset: Dataset) -> InputError:
     if dataset.urls:
         hint += "; or fetch it with download=True"
     return InputError(
-        f"`name` must be a data set that is here; {name} is not: {why}. {hint}; "
+        f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}; "
         f"'simulated' works everywhere."
     )
 

@@ -39,8 +39,8 @@ class Listing:
         ]
         lines = tabular.text(["data set", "", "what it is"], rows, left=(0, 1, 2))
         note = (
-            "`fullrank datasets NAME` tells the licence, what to cite, and how to get one that is "
-            "not here."
+            "`fullrank datasets NAME` shows the licence, what to cite, and how to get a data set "
+            "that is not available locally."
         )
         return "\n".join([*lines, "", note])
 
@@ -62,7 +62,10 @@ class Details:
     def __str__(self) -> str:
         if self.summary is None:
             hint = "fetch it with --download" if self.dataset.urls else "it cannot be fetched"
-            return f"{self.dataset}\nIt is not here: {hint}, or put it into FULLRANK_DATA."
+            return (
+                f"{self.dataset}\nIt is not available locally: {hint}, or put its files into the "
+                "folder FULLRANK_DATA."
+            )
         return f"{self.dataset}\n\n{self.summary}"
 
 

@@ -62,13 +62,15 @@ def load_split(
     spec = parse_spec("split", split)
     checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
     if spec.name in (_AUTO, _GIVEN) and (spec.settings or spec.main is not None):
-        raise InputError(f"`split` must have no settings for {spec.name}, not {split!r}.")
+        raise InputError(f"`split` must not have settings for {spec.name}; got {split!r}.")
     if spec.main is not None:
-        raise InputError(f"`split` must have named settings, as ratio:test=0.2, not {split!r}.")
+        raise InputError(
+            f"`split` must have named settings, such as ratio:test=0.2, not {split!r}."
+        )
     if isinstance(source, Mapping):
         if spec.name in SPLITS:
             raise InputError(
-                f"`split` must not be given where each part has a file, not {split!r}."
+                f"`split` must not be given when each part has its own file; got {split!r}."
             )
         return _of_parts(source, columns or {}, encoding)
     if not is_name(source):
@@ -117,7 +119,9 @@ def _of_name(
         if found is not None:
             return found
         if split == _GIVEN:
-            raise InputError(f"`split` must not be 'given' for {name}, which comes with no split.")
+            raise InputError(
+                f"`split` must not be 'given' for {name}, which does not come with a split."
+            )
     return datasets.load(name, download=download, progress=progress)
 
 
@@ -145,7 +149,7 @@ def _of_parts(
     """A split whose parts are files."""
     asked: dict[str, Any] = _columns(columns)
     if "split" in asked:
-        raise InputError("`columns` must not name a split column where each part has a file.")
+        raise InputError("`columns` must not name a split column when each part has its own file.")
     found = read_split(dict(sources), encoding=encoding, **asked)
     named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
     return replace(found, settings={"files": named, **found.settings})
@@ -161,8 +165,9 @@ def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: st
             return replace(found, settings={"column": marks, **found.settings})
         if name == _GIVEN:
             raise InputError(
-                f"`split` must not be 'given' for {path}, which has no column that says train and "
-                "test. If it has one, name it by `columns={'split': 'NAME'}`."
+                f"`split` must not be 'given' for {path}, which has no column that marks rows as "
+                "train and test. If it has one under another name, give it with "
+                f"`columns={'split': 'NAME'}`."
             )
         _warn_of_marks(table, asked)
         asked.pop("split", None)
@@ -192,8 +197,8 @@ def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
     for name, values in _texts(table, list(table.names)).items():
         if name not in used and _is_split(values):
             warnings.warn(
-                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} and was "
-                f"not used: other items are held out. Read it by --column split={name}, or "
+                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} but was "
+                f"not used; other items are held out. To use it, give --column split={name}, or "
                 f"columns={{'split': {name!r}}}.",
                 DataWarning,
                 stacklevel=5,

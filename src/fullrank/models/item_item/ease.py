@@ -99,7 +99,8 @@ def _check_precision(regularization: float, interactions: Interactions) -> None:
     if regularization < least:
         raise InputError(
             f"`regularization` must be at least {least:.2g} for these interactions, "
-            f"not {regularization:g}; with less, double precision may not give the weights."
+            f"not {regularization:g}; with less, double precision may not suffice to compute the "
+            "weights."
         )
 
 

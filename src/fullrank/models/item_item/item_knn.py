@@ -98,8 +98,8 @@ class ItemKNN(ItemItemModel):
         threads.n_threads(self.n_jobs)
         if self.similarity == "dot" and self.shrinkage:
             raise InputError(
-                f"`shrinkage` must be 0 for similarity='dot', not {self.shrinkage:g}: there is no "
-                f"denominator to add it to."
+                f"`shrinkage` must be 0 for similarity='dot', not {self.shrinkage:g}: the dot "
+                "product has no denominator to add it to."
             )
 
     def memory(self, interactions: Interactions) -> float:

@@ -128,7 +128,7 @@ def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
         warnings.warn(
             f"{np.count_nonzero(far)} of {n_items} columns stopped after {model.max_iterations} "
             f"sweeps, up to {violation.max():.1g} of an item's users from the optimum, and are "
-            f"returned as they are; more `max_iterations` or more `regularization` would help.",
+            "returned as they are. Increase `max_iterations` or `regularization`.",
             FullrankWarning,
             stacklevel=3,
         )

@@ -128,7 +128,9 @@ class NeuralModel(Saved):
             raise InputError("`interactions` must hold at least one interaction; it is empty.")
         if rates is not None:
             if not isinstance(rates, Iterable):
-                raise InputError(f"`rates` must be a list of rates, not {checks.shown(rates)}.")
+                raise InputError(
+                    f"`rates` must be a list of learning rates, not {checks.shown(rates)}."
+                )
             rates = [checks.positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
         validate = validation(
             data,

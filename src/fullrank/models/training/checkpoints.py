@@ -83,8 +83,8 @@ class Checkpoint:
             ours, theirs = self.identity.get(name), found.get(name)
             if ours != theirs:
                 raise InputError(
-                    f"`checkpoint` must be of the same run; in {printable(source)} {name} is "
-                    f"{_short(theirs)}, not {_short(ours)}. Delete it, or name another file."
+                    f"`checkpoint` must belong to the same run; in {printable(source)} {name} is "
+                    f"{_short(theirs)}, not {_short(ours)}. Delete the file, or name another."
                 )
 
 
@@ -129,14 +129,15 @@ def _read(source: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 raise ValueError("its metadata is of another format")
             return head, {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
     except KeyError as error:
-        raise _broken(source, "it is a safetensors file of something else") from error
+        raise _broken(source, "it is a safetensors file with other content") from error
     except (SafetensorError, TypeError, ValueError, OSError, RecursionError) as error:
         raise _broken(source, f"it cannot be read ({because(error)})") from error
 
 
 def _broken(source: Path, why: str) -> InputError:
     return InputError(
-        f"`checkpoint` must be a training run that fullrank kept; {printable(source)} is not: "
+        f"`checkpoint` must be a training checkpoint that fullrank wrote; {printable(source)} is "
+        "not: "
         f"{printable(why)}."
     )
 

@@ -46,7 +46,7 @@ class History:
             for name in _COLUMNS
         }
         if len({array.shape for array in arrays.values()}) > 1:
-            raise InputError("`columns` must be equally long.")
+            raise InputError("`columns` must all have the same length.")
         return cls(**arrays, **rest)
 
     @property

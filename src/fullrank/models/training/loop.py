@@ -112,7 +112,8 @@ def _train(
         run, best = found
         if run.epoch > epochs:
             raise InputError(
-                f"`epochs` must be at least the {run.epoch} that `checkpoint` has, not {epochs}."
+                f"`epochs` must be at least {run.epoch}, the number of epochs in `checkpoint`, "
+                f"not {epochs}."
             )
     generator = load_torch().Generator(plan.device)
     one_epoch = ways.way_through(learner, source, adam, generator)
@@ -161,8 +162,8 @@ def _check_finite(adam: Adam, run: Run) -> None:
     # a sum takes no memory; a finite one has finite parts
     if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
         raise DivergedError(
-            f"`learning_rate` must keep what is learned finite; at {run.rate:g} it is not after "
-            f"epoch {run.epoch + 1}. Try a smaller one."
+            f"`learning_rate` must keep the parameters finite; at {run.rate:g} they are not "
+            f"after epoch {run.epoch + 1}. Try a smaller one."
         )
 
 

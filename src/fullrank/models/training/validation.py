@@ -70,8 +70,8 @@ def validation(
         return None
     if not isinstance(valid, Interactions):
         raise InputError(
-            f"`valid` must be Interactions or None, not {type(valid).__name__}. Of a split, give "
-            "the validation part."
+            f"`valid` must be Interactions or None, not {type(valid).__name__}. If you have a "
+            "split, give its validation part."
         )
     if history is not None:
         history = to_score_from(history, data.item_ids, "valid_history")
@@ -80,8 +80,8 @@ def validation(
     if not np.array_equal(valid.user_ids, known.user_ids):
         whose = "`interactions`" if history is None else "`valid_history`"
         raise InputError(
-            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users} "
-            f"and they are {known.n_users}. Of a strong split, give `valid_history` as well."
+            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users}, "
+            f"not {known.n_users}. For a strong split, give `valid_history` as well."
         )
     if not valid.n_interactions:
         raise InputError("`valid` must hold at least one interaction; it is empty.")
@@ -98,6 +98,5 @@ def only_learned_users(history: Interactions | None) -> None:
     """Raise if users are to be scored from a history, for models that have vectors of users."""
     if history is not None:
         raise InputError(
-            "`valid_history` must be None for a model that has a vector for each user learned "
-            "from and none for others."
+            "`valid_history` must be None for a model that has vectors for its training users only."
         )

@@ -118,7 +118,7 @@ def _of_component(component: Any, n_users: int | None) -> Any:
 def _needs_pipeline(component: Any) -> InputError:
     return InputError(
         f"`scorer` must be the trained pipeline that holds this {type(component).__name__} of "
-        "LensKit, for it scores users by histories, which the pipeline looks up."
+        "LensKit, because it scores users from their histories, which the pipeline looks up."
     )
 
 

@@ -15,8 +15,8 @@ def _recbole(model: Any, n_users: int | None) -> Any:
     if not derives(model, "recbole", "AbstractRecommender"):
         return None
     raise InputError(
-        f"`scorer` must come with RecBole's own data, whose rows {type(model).__name__} has: "
-        "fullrank.integrations.recbole.rank(trainer, test_data)."
+        f"`scorer` must come with RecBole's own data, whose row numbers {type(model).__name__} "
+        "uses: call fullrank.integrations.recbole.rank(trainer, test_data)."
     )
 
 

@@ -67,7 +67,8 @@ def check_forward(module: Any) -> None:
     name = getattr(getattr(own, "forward", None), "__qualname__", "")
     if name in ("_forward_unimplemented", "LightningModule.forward"):
         raise InputError(
-            f"`module` must have a forward, which {type(own).__name__} has not; give the function "
+            f"`module` must have a method `forward`, which {type(own).__name__} does not; give "
+            "the function "
             "that returns (batch, n_items) scores: BlockScorer(model.predict, inputs=…)."
         )
 
@@ -147,9 +148,9 @@ def called(
         raise
     except Exception as error:
         if type(error).__name__ in ("OutOfMemoryError", "MemoryError"):
-            hint = "Give fewer users at once: `batch_size`."
+            hint = "Reduce `batch_size` to score fewer users at once."
         raise InputError(
-            f"`module` must score what it is given; {said} raised {type(error).__name__}: "
+            f"`module` must score its inputs; {said} raised {type(error).__name__}: "
             f"{checks.because(error)}. {hint}"
         ) from error
 

@@ -70,8 +70,8 @@ def _rows(value: Any) -> Any:
         array = np.empty((), object)
     if len(array.shape) == 0 or getattr(array, "dtype", None) == np.dtype(object):
         raise InputError(
-            "`inputs` must be an array or tensor with a row for each user, all of one length; pad "
-            "shorter histories, or give a function of the user rows."
+            "`inputs` must be an array or tensor with a row for each user, all of the same "
+            "length. Pad shorter histories, or give a function of the user rows."
         )
     return array
 

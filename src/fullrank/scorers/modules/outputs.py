@@ -11,7 +11,7 @@ from fullrank._lib import checks
 from fullrank.errors import InputError
 
 _NAMES = ("logits", "scores")  # of what is taken first
-PAIRS_OR_BLOCK = "A module that returns (batch, n_items) is wrapped: BlockScorer(module, inputs=…)."
+PAIRS_OR_BLOCK = "Wrap a module that returns (batch, n_items): BlockScorer(module, inputs=…)."
 
 
 def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
@@ -20,7 +20,7 @@ def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
         if tensor.numel() == n_pairs and (tensor.ndim > 0 or not isinstance(name, int)):
             return tensor.detach().reshape(-1)
     raise InputError(
-        f"`module` must return one score for each pair; for {n_pairs} pairs it gave "
+        f"`module` must return one score for each pair; for {n_pairs} pairs it returned "
         f"{_said(torch, output)}. {PAIRS_OR_BLOCK}"
     )
 
@@ -41,14 +41,15 @@ def block_scores(
     chosen = named[:1] or (flat if len(flat) == 1 else [one for _, one in fitting])
     if len(chosen) > 1:
         raise InputError(
-            f"`module` must return one tensor of scores; {said} gave {_said(torch, output)}, which "
-            "could all be meant. Give `n_items`, or BlockScorer(lambda users: module(users)[0], …)."
+            f"`module` must return one tensor of scores; {said} returned {_said(torch, output)}, "
+            "which is ambiguous. Give `n_items`, or BlockScorer(lambda users: module(users)[0], "
+            "…)."
         )
     if not chosen:
         wanted = "n_items" if width is None else f"{width:,}"
         raise InputError(
             f"`module` must return a row of scores for each user, ({n_users}, {wanted}); {said} "
-            f"gave {_said(torch, output)}. {hint}"
+            f"returned {_said(torch, output)}. {hint}"
         )
     scores = chosen[0].detach()
     return scores if scores.ndim == 2 else _at(torch, scores, position)
@@ -61,7 +62,7 @@ def _at(torch: Any, scores: Any, position: Any) -> Any:
     bad = (places < -length) | (places >= length)
     if bad.any():
         raise InputError(
-            f"`position` must lie in {-length}..{length - 1}, for `module` returns scores of "
+            f"`position` must lie in {-length}..{length - 1}, because `module` returns scores of "
             f"{length} positions; it is {int(places[bad][0])}."
         )
     if (places == places[0]).all():

@@ -286,9 +286,9 @@ class _Network:
         name = calls.name_of(self.module)
         said = f"{name}(users)" if self.inputs is None else f"{name} of its `inputs`"
         hint = (
-            "BlockScorer(module, inputs=…) gives it histories, or whatever else it takes."
+            "Use BlockScorer(module, inputs=…) to pass histories or other inputs to the module."
             if self.inputs is None
-            else f"`inputs` must be what {name} takes for some users."
+            else f"`inputs` must hold the arguments of {name}, with a row for each user."
         )
 
         def ask() -> Any:
@@ -310,8 +310,8 @@ class _Network:
         if self._n_items is None and self._seen.width is None:
             return hint
         return (
-            "Columns that are not items are named by `padding_item`, such as 0 where items count "
-            "from 1."
+            "Name columns that are not items in `padding_item`, such as 0 if item numbers start "
+            "at 1."
         )
 
 
