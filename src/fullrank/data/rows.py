@@ -1,4 +1,4 @@
-"""From columns to compressed rows: checking, sorting, merging."""
+"""From columns to compressed rows: checks, sorting, merging."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPEATS = ("last", "sum")
 
 
 class Table(NamedTuple):
-    """Checked columns, one entry per interaction, with ids made into rows."""
+    """Checked columns, one entry per interaction, with ids converted to rows."""
 
     users: Rows
     items: Rows

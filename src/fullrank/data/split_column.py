@@ -1,4 +1,4 @@
-"""Splits that the data come with: a column that says train, valid or test."""
+"""Splits that come with the data: a column with the labels train, valid and test."""
 
 from __future__ import annotations
 
@@ -40,32 +40,33 @@ def read_split(
     encoding: str | None = None,
     rng: checks.RandomState = None,
 ) -> Split:
-    """Read a split from a column that says train, valid or test, or from a file for each part.
+    """Read a split from a column of labels (train, valid, test), or from a file for each part.
 
-    All parts share the users and items of the whole. A DataWarning names pairs that are in
-    two parts, where a model would be evaluated on what it has learned from.
+    All parts share the users and items of the whole. A DataWarning reports pairs that are in two
+    parts, because a model would be evaluated on its training data.
 
     Parameters
     ----------
     source : path, data frame, or mapping
         A file of any format that :meth:`Interactions.read` takes, or any data frame that
-        :meth:`Interactions.from_frame` takes; or a mapping from "train", "test" and perhaps
+        :meth:`Interactions.from_frame` takes; or a mapping from "train", "test" and optionally
         "valid" to such files or frames.
     user, item, value, timestamp, split : str
         Column names, "auto" for the usual ones, as in :meth:`Interactions.from_frame`. The split
-        column says 'train', 'test' and perhaps 'valid'; of a split by users also 'fold_in' and
-        perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'. Case does
-        not matter, and 'training', 'testing', 'validation', 'val' and 'dev' are understood.
+        column has the labels 'train', 'test' and optionally 'valid'; for a split by users also
+        'fold_in' and optionally 'valid_fold_in', for the known interactions of the users in 'test'
+        and 'valid'. Case does not matter, and 'training', 'testing', 'validation', 'val' and 'dev'
+        are understood.
     user_ids, item_ids : array_like, optional
-        All ids there are. Give `item_ids` where the catalogue holds items that no user in the
-        file has touched: they are ranked too.
+        All ids. Give `item_ids` if the catalogue has items that no user in the file interacted
+        with: they are ranked too.
     valid : float
-        Where the source has no validation part: the share of each user's training interactions,
-        rounded down, that becomes one.
+        The share of each user's training interactions, rounded down, that becomes the validation
+        part of a source without one.
     encoding : str, optional
         As in :meth:`Interactions.from_csv`.
     rng : None, int, SeedSequence or Generator
-        For `valid`.
+        Random seed of `valid`.
 
     Examples
     --------
@@ -120,7 +121,7 @@ def _read(source: Any, asked: Asked, encoding: str | None) -> _columns.Columns:
 
 
 def part_of(label: str) -> str:
-    """The part of a split that a label means, or the label.
+    """Return the part of a split that a label means, or the label.
 
     >>> part_of("Training"), part_of("dev"), part_of("7")
     ('train', 'valid', '7')

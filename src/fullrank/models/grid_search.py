@@ -225,7 +225,9 @@ class GridSearch:
             mark = "*" if at == self.best + 1 else " "
             cells = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
             lines.append(f"{mark} {'  '.join(cells)}")
-        return "\n".join([f"{_name(self.model)}: {len(rows) - 1} combinations, * the best", *lines])
+        return "\n".join(
+            [f"{_name(self.model)}: {len(rows) - 1} combinations; * marks the best", *lines]
+        )
 
     def _records(self) -> list[dict[str, Any]]:
         return [

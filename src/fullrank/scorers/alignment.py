@@ -1,4 +1,4 @@
-"""A scorer's rows in the order of the data's: users and items are matched by their ids.
+"""Align a scorer's rows with the data: users and items are matched by their ids.
 
 Nothing is matched by position, unless the ids of the data are 0 … n−1 and so are the rows.
 """
@@ -23,7 +23,7 @@ _ADVICE = "  fr.as_scorer(model, item_ids=…) with the ids of the data ranks th
 
 
 class MissingIdsError(InputError):
-    """Data have ids of their own, and the scorer has none to match them by.
+    """The data have ids, but the scorer has none to match them with.
 
     Attributes
     ----------
@@ -45,17 +45,16 @@ def aligned(
     users: ArrayLike | None = None,
     name: str = "scorer",
 ) -> Scorer:
-    """The scorer with its rows in the order of the data.
+    """Return the scorer with its rows in the order of the data.
 
     Parameters
     ----------
-    scorer : of any kind; its `user_ids` and `item_ids` are matched, where it has them
+    scorer : any scorer; its `user_ids` and `item_ids` are matched, if it has them
     user_ids, item_ids : arrays, or None where the data have plain rows
-        The data's ids. User row u of the answer is user u of the data. Its items are those of
+        The data's ids. User row u of the result is user u of the data. Its items are those of
         the data, in the data's order, and then the scorer's further items by ascending id: the
         catalogue is what the scorer can score.
-    users : rows of the data's users who have targets, all by default
-        These must be known to the scorer.
+    users : rows of the data's users with targets; default: all. The scorer must know them.
     name : what errors call the scorer
 
     Returns
@@ -65,7 +64,7 @@ def aligned(
 
     Notes
     -----
-    Where one side has no ids, those of the other must be exactly 0 … n−1, in that order.
+    If one side has no ids, those of the other must be exactly 0 … n−1, in that order.
 
     Examples
     --------
@@ -92,7 +91,7 @@ def aligned(
 
 
 class Order(NamedTuple):
-    """The scorer's row for each row of the data, and the ids of these."""
+    """The scorer's row for each row of the data, and the ids of the rows."""
 
     rows: Ints
     ids: Ids

@@ -1,7 +1,7 @@
-"""Factors from files: one of the users' and one of the items', or both in one.
+"""Factors from files: one file for users and one for items, or both in one.
 
-Forms: ``.npy`` (mapped into memory, not read), ``.npz``, ``.safetensors`` and ``.parquet``. Nothing
-in them is executed: pickled content is refused.
+Formats: ``.npy`` (memory-mapped), ``.npz``, ``.safetensors`` and ``.parquet``. Nothing in them is
+executed: pickled content is refused.
 """
 
 from __future__ import annotations
@@ -40,28 +40,29 @@ _MANY = 8  # rows in which whole numbers, all different, are no accident
 class FactorFiles:
     """The files of a factor model.
 
-    Rows may come in any order and hold more than the data do: they are matched by their ids, which
-    lie in the files or beside them. Without ids the data's own must be 0 … n−1, and are the rows.
+    Rows may be in any order and include users and items that are not in the data: they are matched
+    by ids, which are in the same files or in separate ones. Without ids, those of the data must be
+    0 … n−1, which are then the rows.
 
     Attributes
     ----------
     users, items : paths; the same path for one ``.npz`` or ``.safetensors`` file with the arrays
-        `user_factors` and `item_factors` and perhaps `item_bias` and `user_bias`
+        `user_factors` and `item_factors` and optionally `item_bias` and `user_bias`
     similarity : "dot" or "cosine"
     user_ids, item_ids : paths of files with the id of each row, optional
         ``.txt`` with one id per line, the first column of ``.csv`` (with a header) or ``.parquet``,
         or ``.npy``.
     columns : mapping, optional
-        What the columns of ids are called in CSV and Parquet files, as
-        ``{"user": "customer_id", "item": "sku"}``; the usual names are found without.
+        The names of the id columns in CSV and Parquet files, such as
+        ``{"user": "customer_id", "item": "sku"}``; the usual names are found without it.
 
     Notes
     -----
     Ids in the files of factors: arrays `user_ids` and `item_ids` in ``.npz``; in ``.safetensors``
     the same, of int64, or text as a JSON list in the file's metadata under these names, or as in
     saved models; in Parquet a column. All other columns of Parquet are factors, or one of them
-    holds lists. In text files ids that are all plain whole numbers are numbers, others text
-    ("007" stays what it is); 7 and "7" are two ids.
+    holds lists. In text files, ids that are all plain whole numbers are numbers, and others are
+    text ("007" is not changed); 7 and "7" are different ids.
     """
 
     users: Path
@@ -104,7 +105,7 @@ class FactorFiles:
 
     @classmethod
     def of(cls, text: str, **settings: Any) -> tuple[str, Self]:
-        """A name and its files from ``name=users.npy,items.npy`` or ``name=both.npz``."""
+        """Parse a name and its files from ``name=users.npy,items.npy`` or ``name=both.npz``."""
         name, equals, rest = text.partition("=")
         paths = [Path(piece.strip()) for piece in rest.split(",") if piece.strip()]
         if not equals or not name.strip() or len(paths) not in (1, 2):
@@ -115,12 +116,12 @@ class FactorFiles:
         return name.strip(), cls(users=paths[0], items=paths[-1], **settings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, and the fingerprints of the files; not their places."""
+        """Return the settings and the fingerprints of the files, but not their paths."""
         columns = {"columns": dict(self.columns)} if self.columns else {}
         return {"similarity": self.similarity, **columns, **self._sums}
 
     def scorer(self) -> FactorScorer:
-        """The scorer, with the ids that the files have."""
+        """Return the scorer, with the ids in the files."""
         users, items = self._side("users"), self._side("items")
         if users.factors.shape[1] != items.factors.shape[1]:
             raise InputError(

@@ -1,7 +1,7 @@
-"""Users in a Parquet file, read shard by shard by whoever ranks them.
+"""Users in a Parquet file, read shard by shard by the processes that rank them.
 
-So nothing the size of the users passes through the process that distributes the work: it reads the
-file's footer alone. A row group is the smallest shard.
+The process that distributes the work reads only the file's footer, so its memory does not grow with
+the number of users. A row group is the smallest shard.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from fullrank.scorers.factors import FactorScorer
 
 @dataclass(frozen=True, kw_only=True)
 class UserFile:
-    """Users with their targets, and perhaps what they have seen and their factors, in Parquet.
+    """Users with their targets, and optionally their seen items and factors, in a Parquet file.
 
-    Columns: `user`, whole numbers that rise through the file, the user rows that key the draws;
+    Columns: `user`, whole numbers in ascending order, the user rows that determine the draws;
     `target`, an item row or a list of them; `seen`, a list of item rows that are not candidates
-    (optional); and a column of factors, lists of one length, for each model (`UserFactors`).
-    Workers must find the file under the same path.
+    (optional); and a column of factors, lists of equal length, for each model (`UserFactors`).
+    Workers must be able to open the file under the same path.
 
     Attributes
     ----------
     path : the file
-    n_items : of the catalogue
+    n_items : the number of items in the catalogue
 
     Examples
     --------
@@ -90,7 +90,7 @@ class UserFile:
         """Not known before the file is read."""
 
     def shards(self, size: int) -> list[Shard]:
-        """Row groups, put together up to `size` users."""
+        """Return shards of whole row groups, of up to `size` users."""
         found: list[Shard] = []
         for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
             if found and stop - found[-1].start <= size:
@@ -100,7 +100,7 @@ class UserFile:
         return found
 
     def part(self, shard: Shard) -> tuple[tuple[Ints, Ints], Seen | None]:
-        """The targets of a shard as a pair, and what is excluded for its users."""
+        """Return the targets of a shard as a pair, and the items excluded for its users."""
         has_seen = "seen" in self.columns
         table = self.read(shard, ["user", "target", *(["seen"] if has_seen else [])])
         users = self._users(table)
@@ -114,7 +114,7 @@ class UserFile:
         return (np.repeat(users, counts), items.astype(np.int64)), seen
 
     def factors(self, shard: Shard, column: str) -> tuple[Ints, Array]:
-        """The rows of a shard's users and their factors."""
+        """Return the rows of a shard's users and their factors."""
         if column not in self.columns:
             raise InputError(
                 f"`column` must be one of {', '.join(map(repr, self.columns))} in {self.path}, "
@@ -135,7 +135,7 @@ class UserFile:
         return users, values.reshape(users.size, -1)
 
     def read(self, shard: Shard, columns: list[str]) -> Any:
-        """Columns of the shard's row groups."""
+        """Read columns of the shard's row groups."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -170,12 +170,12 @@ class UserFile:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UserFactors:
-    """A factor model whose users' factors lie in a column of the `UserFile` that is ranked.
+    """A factor model whose user factors are in a column of the `UserFile` that is ranked.
 
     Attributes
     ----------
     item_factors : array (n_items, d)
-    column : of the users' factors
+    column : the name of the column of user factors
     """
 
     item_factors: ArrayLike
@@ -212,9 +212,9 @@ def write_users(path: files.PathLike, blocks: Iterable[Mapping[str, Any]]) -> No
 
     Parameters
     ----------
-    path : of the Parquet file
-    blocks : mappings from column names to arrays: one-dimensional ones, two-dimensional ones for
-        factors, or lists of arrays
+    path : path of the Parquet file
+    blocks : mappings from column names to arrays: one-dimensional arrays, two-dimensional arrays
+        for factors, or lists of arrays
     """
     import pyarrow.parquet as pq
 

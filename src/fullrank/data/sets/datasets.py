@@ -1,4 +1,4 @@
-"""Data sets by name: prepared files, the files of their publishers, a simulated one."""
+"""Load data sets by name: prepared files, publishers' files, and a simulated data set."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def load(name: str, *, download: bool = False, progress: Progress = None) -> Int
 
     These places are searched in order: the prepared file `<name>.parquet` in the folder that the
     environment variable FULLRANK_DATA names; the publisher's files, unpacked in the folder
-    `<name>` or packed, in FULLRANK_DATA and then in the cache. What was read from a publisher's
-    files is kept in the cache (FULLRANK_CACHE, or the platform's place for caches), so that the
-    next time is quick. `ml-latest-small` comes with the source tree, and `simulated` is made on
-    the spot. ``print(DATASETS)`` tells the names, ``print(info(name))`` what there is to know.
+    `<name>` or packed, in FULLRANK_DATA and then in the cache. Data read from a publisher's files
+    are kept in the cache (FULLRANK_CACHE, or the platform's cache folder), so that the next load is
+    fast. `ml-latest-small` comes with the source tree, and `simulated` is generated.
+    ``print(DATASETS)`` lists the names, and ``print(info(name))`` describes a data set.
 
     Parameters
     ----------
     name : str
     download : bool
-        Whether to fetch the publisher's files if they are not here. Nothing is fetched otherwise.
+        Whether to download the publisher's files if they are not available locally. By default
+        nothing is downloaded.
     progress : bool or function of (done, total), optional
-        For the download.
+        Reports the progress of the download.
 
     Examples
     --------
@@ -72,14 +73,14 @@ def load_split(
     Parameters
     ----------
     name : str
-        A data set that has one; split the others with :meth:`Interactions.split`.
+        A data set that comes with a split; split others with :meth:`Interactions.split`.
     valid : float
-        The share of each user's training interactions for a validation part, where the data set
-        has none, as in :func:`read_split`.
+        The share of each user's training interactions that becomes the validation part, if the data
+        set has none, as in :func:`read_split`.
     download, progress
         As in :func:`load`.
     rng : None, int, SeedSequence or Generator
-        For `valid`.
+        Random seed of `valid`.
 
     Examples
     --------
@@ -119,7 +120,7 @@ def split_of(
 
 
 def info(name: str) -> Dataset:
-    """What is known of a data set: its size, its files, its publisher, licence and citation.
+    """Describe a data set: its size, files, publisher, licence and citation.
 
     Parameters
     ----------
@@ -136,11 +137,11 @@ def info(name: str) -> Dataset:
 
 
 def download(name: str, *, progress: Progress = True) -> Path:
-    """Fetch the publisher's files of a data set into the cache.
+    """Download the publisher's files of a data set into the cache.
 
-    Files that are there already are not fetched again. A file appears only when it is complete
-    and its checksum, where the publisher gives one out, is right; other checksums are noted beside
-    the files, and a later download that differs is told in a DataWarning. Mind the licence.
+    Files that already exist are not downloaded again. A file appears only when it is complete and
+    its checksum, if the publisher provides one, is correct. Other checksums are stored beside the
+    files, and a DataWarning reports a later download that differs. Observe the licence.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def download(name: str, *, progress: Progress = True) -> Path:
     Returns
     -------
     path
-        The folder that the files are in.
+        The folder of the files.
 
     Examples
     --------
@@ -182,7 +183,7 @@ Netflix has withdrawn it; get its files by hand.
 
 
 def note_checksum(path: Path, name: str, sha256: str) -> None:
-    """Remember a checksum, and tell if it is not what it was."""
+    """Store a checksum, and warn if it has changed."""
     lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
     # a line that is not one of ours was damaged: it is forgotten, and the file written anew
     known = {line[66:]: line[:64] for line in lines if _NOTED.fullmatch(line)}

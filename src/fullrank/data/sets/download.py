@@ -1,4 +1,4 @@
-"""Fetching a file: over https alone, in full or not at all, and no larger than agreed."""
+"""Download a file: over https only, completely or not at all, and with a limit on its size."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def fetch(
     progress: Progress | None = None,
     opener: Opener | None = None,
 ) -> str:
-    """Write what `url` gives to `target`, and return its SHA-256.
+    """Download `url` to `target`, and return the SHA-256 of the file.
 
-    The file appears under its name only when it is complete and its checksum is right.
+    The file appears under its name only when it is complete and its checksum is correct.
     """
     _check_secure(url)
     # servers often turn urllib's own name away
@@ -94,7 +94,7 @@ def _length(response: Any) -> int | None:
 
 
 def secure_opener() -> urllib.request.OpenerDirector:
-    """Urllib's own way through proxies and redirections, but with no handler other than https."""
+    """Return urllib's opener with proxies and redirects, but without handlers other than https."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -108,7 +108,7 @@ def secure_opener() -> urllib.request.OpenerDirector:
 
 
 class SecureRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to https addresses alone."""
+    """A redirect handler that follows redirects to https addresses only."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str

@@ -1,4 +1,4 @@
-"""Data to evaluate on: a data set by name or a file of interactions, split."""
+"""Load data to evaluate on, from a data set by name or a file of interactions, and split it."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def load_split(
     progress: bool | Progress | None = None,
     rng: int = 0,
 ) -> Split:
-    """A data set or a file of interactions, split into what is learned and what is asked.
+    """Load a data set or a file of interactions, split into training and test parts.
 
     Parameters
     ----------
     source : name of a data set, or path of a file of interactions (see `Interactions.read`); or a
         mapping from "train", "test" and perhaps "valid" to such paths
-    split : "auto" takes the split that the data come with and else holds out one item of each
-        user, the last where there are times; "given" insists on the former; or the name of a
-        split with settings, as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
+    split : "auto" uses the split that the data come with, or holds out one item of each user, the
+        last where there are times; "given" requires a split in the data; or the name of a split
+        with settings, such as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
-        the usual names are found without. A column split, part, set, fold or subset that says
-        train and test is such a split
+        the usual names are found without it. A column called split, part, set, fold or subset with
+        the labels train and test is a split of the data
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
-    download : whether to fetch a data set that is not here
-    rng : seed of the split
+    download : whether to download a data set that is not available locally
+    rng : random seed of the split
 
     Examples
     --------
@@ -93,7 +93,7 @@ def load_interactions(
     download: bool = False,
     progress: bool | Progress | None = None,
 ) -> Interactions:
-    """All interactions of a data set or a file; see `load_split`.
+    """Load all interactions of a data set or a file; see `load_split`.
 
     Examples
     --------
@@ -126,7 +126,7 @@ def _of_name(
 
 
 def is_name(source: PathLike) -> bool:
-    """Whether it is the name of a data set; an unknown name that looks like one is refused."""
+    """Return whether it is the name of a data set; refuse an unknown name that looks like one."""
     if str(source) in DATASETS:
         return True
     looks = Path(source).suffix == "" and Path(source).parent == Path() and isinstance(source, str)

@@ -1,4 +1,4 @@
-"""Models of implicit: factors on the CPU or a GPU. Their rows are those of the fitted matrix."""
+"""Models of implicit: factors on the CPU or a GPU, with the rows of the fitted matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fullrank.scorers.foreign.common import derives, from_library, unfitted, vec
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a factor model: ALS, BPR or LMF; None for anything else.
+    """Return the scorer of a factor model (ALS, BPR or LMF); None for anything else.
 
     A score is the product of two rows, as `recommend` computes it; the biases of BPR and LMF are
     columns of these. An approximate index (`implicit.ann`) is ranked by the model that it holds.

@@ -1,4 +1,4 @@
-"""Calling modules as people write them: wrapped, compiled, scripted, or within a function."""
+"""Calls of PyTorch modules: plain, wrapped, compiled, scripted, or within a function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NAMES = {
 
 
 def load_torch() -> Any:
-    """PyTorch, or the sentence that says how to install it."""
+    """Return PyTorch, or raise an error that says how to install it."""
     return extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
 
 
 def is_module(obj: Any) -> bool:
-    """Whether obj is a PyTorch module, without importing torch."""
+    """Return whether obj is a PyTorch module, without importing torch."""
     return any(
         c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
     )

@@ -1,4 +1,4 @@
-"""What a module is given for some users: their rows, or what is known of them."""
+"""The inputs of a module for some users: their rows, or data such as their histories."""
 
 from __future__ import annotations
 

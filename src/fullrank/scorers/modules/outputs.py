@@ -1,4 +1,4 @@
-"""The scores in what a module returns: a tensor, or one of a tuple, a mapping or an object."""
+"""Find the scores in a module's output: a tensor, or one within a tuple, a mapping or an object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PAIRS_OR_BLOCK = "Wrap a module that returns (batch, n_items): BlockScorer(modul
 
 
 def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
-    """One score for each pair, as a vector without gradients."""
+    """Return one score for each pair, as a vector without gradients."""
     for name, tensor in _tensors(torch, output):
         if tensor.numel() == n_pairs and (tensor.ndim > 0 or not isinstance(name, int)):
             return tensor.detach().reshape(-1)
@@ -28,10 +28,10 @@ def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
 def block_scores(
     torch: Any, output: Any, *, n_users: int, width: int | None, position: Any, said: str, hint: str
 ) -> Any:
-    """A row of scores for each user, (n_users, width), without gradients.
+    """Return a row of scores for each user, (n_users, width), without gradients.
 
-    Of (n_users, length, width), the scores of sequence models, those at `position`: a number, or
-    one for each user.
+    From (n_users, length, width) scores of sequence models, those at `position` are taken: a
+    number, or one for each user.
     """
     tensors = list(_tensors(torch, output))
     fitting = [(name, _fitted(one, n_users, width)) for name, one in tensors]

@@ -61,7 +61,7 @@ class PairScorer(CarriesIds):
         return int(self._items[0].shape[1])
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         from fullrank.models.neural.learners.neumf_kernels import score_pairs
 
         users = user_argument(user_rows, self.n_users)
