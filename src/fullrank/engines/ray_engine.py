@@ -1,4 +1,4 @@
-"""Ray: a cluster that is there, or one of this machine's own."""
+"""The Ray engine: an existing cluster, or a local one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AHEAD = 2  # parts given out for each place to work at
 
 
 class Ray:
-    """Tasks on a Ray cluster.
+    """Run tasks on a Ray cluster.
 
     `shared` goes into the object store once, and every node keeps one copy of its arrays for all
     of its workers. Parts are distributed as results come in, so that the driver holds no more than
@@ -25,17 +25,17 @@ class Ray:
     Parameters
     ----------
     address : str, optional
-        Of a cluster, such as "auto" or "ray://head:10001"; by default that of RAY_ADDRESS, or else
-        a cluster of this machine's own, which ends with the run. A Ray that is already
-        initialised is used as it is.
+        The address of a cluster, such as "auto" or "ray://head:10001". Default: that of
+        RAY_ADDRESS, or a local cluster that ends with the run. If Ray is already initialised, it is
+        used unchanged.
     workers : int, optional
-        CPUs of a cluster of this machine's own; all by default.
+        CPUs of a local cluster; default: all.
     cpus, gpus : number
-        What each task asks for.
+        Resources that each task requests.
     retries : int
         How often a task is retried when its worker dies.
     runtime_env : mapping, optional
-        As Ray takes it, for clusters whose workers have no fullrank installed.
+        Passed to Ray, for clusters whose workers do not have fullrank installed.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Ray:
     def map(
         self, function: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part]
     ) -> Iterator[tuple[int, Result]]:
-        """Call `function(shared, part)` for each part; results come as they finish."""
+        """Call `function(shared, part)` for each part, and yield results as they finish."""
         if not self._entered:
             with self:
                 yield from self.map(function, shared, parts)

@@ -1,4 +1,4 @@
-"""A budget of items to score: a pilot, and the design that is predicted to do most with it."""
+"""A budget of items to score: a pilot, and the design with the smallest predicted error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def affordable(
     most: int | None,
     seed: int,
 ) -> tuple[Design, int | None]:
-    """The design that a budget buys, and how many users of at most `most`; None for all of them.
+    """Return the design that a budget covers, and for how many users; None for all of them.
 
     The pilot, an adaptive sample of up to 2,000 users with the first model, comes on top of the
     budget.
@@ -46,7 +46,7 @@ def affordable(
 
 
 def chosen_users(targets: ShardedTargets, number: int, seed: int) -> ShardedTargets:
-    """The targets of some users, each at most once."""
+    """Return the targets of randomly chosen users, each at most once."""
     if number > targets.n_users:
         raise InputError(
             f"`n_users` must be at most {targets.n_users}, the number of users with targets, not "

@@ -1,4 +1,4 @@
-"""What can be evaluated: our models by name or saved, files of factors, and any scorer."""
+"""The models of an evaluation: by name, saved, unfitted or fitted, factor files, and scorers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Keeper(NamedTuple):
 
 
 def make_model(text: str) -> Any:
-    """A model of fullrank from text such as ``"ease:regularization=500"``.
+    """Make a model of fullrank from text such as ``"ease:regularization=500"``.
 
     Examples
     --------
@@ -81,9 +81,9 @@ def make_model(text: str) -> Any:
 
 
 def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> list[Entry]:
-    """An entry for each model: a mapping from names, texts that name themselves, or one model.
+    """Return an entry for each model of a mapping from names, a list of texts, or one model.
 
-    Without `marked`, scorers get no fingerprint, which reads all that they hold.
+    Without `marked`, scorers get no fingerprint, because a fingerprint reads all their content.
     """
     if isinstance(given, str):
         given = [given]
@@ -100,7 +100,7 @@ def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> lis
 
 
 def named(given: Any) -> dict[str, Any]:
-    """A mapping from texts that name themselves, or do so with ``name=``.
+    """Return a mapping from texts that are their own names, or start with ``name=``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The contract of a design: what sampling, estimators, bounds, plans and files rely on."""
+"""The contract of designs, on which sampling, estimators, bounds, plans and files rely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FAR = 6.0  # standard errors that a share of simulated outcomes may be off
 
 
 def check_design(design: Design) -> None:
-    """Raise AssertionError where a design breaks a promise; its samples must fit 60 items.
+    """Check that a design keeps the contract; its samples must fit 60 items.
 
     Examples
     --------

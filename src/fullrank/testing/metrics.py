@@ -1,4 +1,4 @@
-"""What every metric must do."""
+"""The contract of metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CUT = 7
 
 
 def check_metric(metric: str | Metric) -> None:
-    """Run a metric through the contract: gains between 0 and 1, and the promises that it makes.
+    """Check that a metric keeps the contract: gains between 0 and 1, and its own promises.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def check_metric(metric: str | Metric) -> None:
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every model must do."""
+"""The contract of models."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from fullrank.testing.expect import expect
 
 
 def check_model(make: Callable[[], Model]) -> None:
-    """Run a model through the contract: fit, score, repeat, and leave its input alone.
+    """Check that a model keeps the contract: fit, score, repeat, and leave its input unchanged.
 
-    A scorer that carries ids must carry those of the interactions, and those of this library do.
-    A model whose `scorer` takes a `history` must give users the scores that their items give
-    them, whoever else is there; one of this library must come out of a file as it went in.
+    A scorer with ids must have those of the interactions. A model whose `scorer` takes a `history`
+    must score users by their items alone, whichever other users there are. A model that can be
+    saved must be the same after it is loaded.
 
     Parameters
     ----------
     make : callable
-        Makes a new model with the settings to be checked, and every time the same.
+        Returns a new model with the settings to check, the same every time.
 
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------

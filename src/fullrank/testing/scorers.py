@@ -1,4 +1,4 @@
-"""What every scorer must do."""
+"""The contract of scorers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _USERS, _ITEMS = 7, 5
 
 
 def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
-    """Run a scorer through the contract: the same scores for any form of the call.
+    """Check that a scorer keeps the contract: the same scores for any form of the call.
 
     Parameters
     ----------
-    scorer : anything `as_scorer` takes, with 2 users and 3 items at least
-    tolerance : relative, for scores that depend on what is scored together
+    scorer : anything that `as_scorer` takes, with at least 2 users and 3 items
+    tolerance : relative tolerance, for scores that depend on the block in which they are computed
 
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------

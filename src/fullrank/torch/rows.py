@@ -1,4 +1,4 @@
-"""What `RankMetric` keeps of a target: seven whole numbers, from which exact ranks follow.
+"""What `RankMetric` keeps per target: seven whole numbers, from which exact ranks follow.
 
 A row is made where the scores are, and read once rows of all processes are together. Rows of the
 same user come from the same list of scores, one by one or together: each was counted with the

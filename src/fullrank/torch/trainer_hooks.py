@@ -24,22 +24,23 @@ _HOOK = "preprocess_logits_for_metrics=fullrank.torch.preprocess_logits"
 
 
 def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
-    """Return the counts of each label: pass it as `preprocess_logits_for_metrics`.
+    """Return the counts of each label; pass this function as `preprocess_logits_for_metrics`.
 
-    A logit of -inf is not counted: set those of items that the user has seen to -inf in the model.
+    A logit of -inf is not counted. To exclude items that the user has seen, set their logits to
+    -inf in the model.
 
     Parameters
     ----------
     logits : tensor (B, N) or (B, L, N), or a tuple that holds one, as the Trainer passes them
     labels : tensor (B,) or (B, L)
         Columns of the logits; -100 or another negative number is padding. With several
-        `label_names` they are a tuple, and the first are the labels.
+        `label_names` they are a tuple, whose first element has the labels.
     shift : whether the logits of a position predict the label of the next one, as in causal
         language models; pass ``functools.partial(preprocess_logits, shift=True)``
 
     Returns
     -------
-    tensor (B, 3) or (B, L, 3) of int64: `above`, `equal` and `candidates`, as `counts` gives them
+    tensor (B, 3) or (B, L, 3) of int64: `above`, `equal` and `candidates`, as `counts` returns them
 
     Examples
     --------
@@ -65,10 +66,10 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
 def compute_metrics(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT, *, ties: str = "mean"
 ) -> TrainerMetrics:
-    """Return the function that the Trainer takes as `compute_metrics`.
+    """Return the function to pass to the Trainer as `compute_metrics`.
 
-    Every label is ranked by its own row of logits: metrics are means over labels. The Trainer puts
-    "eval_" before the names, so that `metric_for_best_model` is "eval_ndcg@10".
+    Every label is ranked by its own row of logits, and metrics are means over labels. The Trainer
+    puts "eval_" before the names, so that `metric_for_best_model` is "eval_ndcg@10".
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def compute_metrics(
 
 
 class TrainerMetrics:
-    """What `compute_metrics` returns: a function of an EvalPrediction that keeps the last ranks."""
+    """The result of `compute_metrics`: a function that keeps the ranks of its last call."""
 
     def __init__(
         self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT, *, ties: str = "mean"
@@ -100,7 +101,7 @@ class TrainerMetrics:
         self._ranks: ExactRanks | None = None
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
-        """Metrics of the counts; with `batch_eval_metrics` once the last batch has been passed."""
+        """Return metrics of the counts; with `batch_eval_metrics`, after the last batch."""
         if compute_result is None:
             self._parts = []
         self._parts += [_known(*part) for part in _batches(prediction)]
@@ -111,7 +112,7 @@ class TrainerMetrics:
         return self._ranks.metrics(self.metrics)
 
     def exact(self) -> ExactRanks:
-        """The ranks of the last evaluation.
+        """Return the ranks of the last evaluation.
 
         `item` holds the labels. `user` numbers them from 0 in the order of the data set, or holds
         the second of the Trainer's `label_names`, as in

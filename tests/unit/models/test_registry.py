@@ -51,7 +51,7 @@ class Kept(Saved):
 
     def scorer(self, history: Interactions | None = None) -> Any:
         if not hasattr(self, "interactions_"):
-            raise NotFittedError("Kept has learned nothing yet.")
+            raise NotFittedError("Kept is not fitted yet.")
         data = self.interactions_ if history is None else history
         ones = np.ones((data.n_users, 1), np.float32)
         return FactorScorer(

@@ -185,7 +185,7 @@ def test_repeats_are_dropped_and_must_agree(rank_metric):
     rounded.update(block[:3] * (1 + 2**-20), padded(targets)[:3], users[:3])
     assert rounded.compute() == once.compute()
     metric.update(-block[:1], padded(targets)[:1], users[:1])
-    with pytest.raises(InputError, match=r"user 0 and item .*come again"):
+    with pytest.raises(InputError, match=r"user 0 and item .*occur again"):
         metric.compute()
 
 
