@@ -200,9 +200,11 @@ def debiased_info_nce(
         `positive_share`. With 0 this is `info_nce`.
     temperature : float
     negative_weight : float, optional
-        λ, the weight of the mean over negatives; default: n. lowest_score : float The lowest
-        possible score, −1 for cosines: the corrected mean is at least exp(lowest_score /
-        temperature). Give `-math.inf` for dot products, which have no lower bound.
+        λ, the weight of the mean over negatives; default: n.
+    lowest_score : float
+        The lowest possible score, −1 for cosines: the corrected mean is at least
+        exp(lowest_score / temperature). Give `-math.inf` for dot products, which have no lower
+        bound.
     reduction : {"mean", "none"}
 
     Returns

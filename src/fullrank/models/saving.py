@@ -57,10 +57,10 @@ def save(model: Saved, path: files.PathLike) -> None:
 
 
 def load(path: files.PathLike) -> Any:
-    """Read a model that was saved, without running any of the file's content.
+    """Load a saved model without executing any of the file's content.
 
-    Sizes, types and indices are checked before anything is made of them, so a damaged or
-    foreign file is an InputError. Needs as much memory as the model.
+    Sizes, types and indices are checked before they are used, so a damaged or foreign file raises
+    an InputError. Loading needs as much memory as the model.
 
     Parameters
     ----------

@@ -54,7 +54,8 @@ def aligned(
         The data's ids. User row u of the result is user u of the data. Its items are those of
         the data, in the data's order, and then the scorer's further items by ascending id: the
         catalogue is what the scorer can score.
-    users : rows of the data's users with targets; default: all. The scorer must know them.
+    users : rows of the data's users with targets; default: all
+        The scorer must know them.
     name : what errors call the scorer
 
     Returns

@@ -67,6 +67,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
     Attributes
     ----------
     metric : the `RankMetric` of the first data loader in the last epoch
+    metrics : the metrics of all data loaders in the last epoch
 
     Examples
     --------

@@ -18,7 +18,7 @@ class PairBatch(NamedTuple):
     Attributes
     ----------
     users, items : shape (n,)
-        Rows of the positive pairs, each pair once in an epoch.
+        Rows of the positive pairs; each pair occurs once per epoch.
     negatives : shape (n, n_negatives); (n_negatives,) where the batch shares them; or None
     positives : shape (n, n_positives), further items of the same users; or None
         Drawn uniformly from the user's items with replacement; the pair's own may be among them.

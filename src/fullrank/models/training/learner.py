@@ -1,4 +1,4 @@
-"""What the training loop trains."""
+"""The protocol of what the training loop trains."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from fullrank.data.interactions import Interactions
 
 
 class Learner(Protocol):
-    """What the loop trains.
+    """The parameters and the loss that the loop trains.
 
-    A plain class will do; one around a `torch.nn.Module` returns its `named_parameters()`. Two
-    things are optional. An attribute `capturable = True` says that `loss` does the same operations
-    for every batch of the same size, without looking at values or at the step, so that a GPU may
-    replay them as a graph. A method `value` says that the loss of pairs can do with some rows of
-    the tensors "users" and "items", so that a CPU may leave the others alone (`row_steps`).
+    Any class with these methods works; one around a `torch.nn.Module` returns its
+    `named_parameters()`. Two members are optional. An attribute `capturable = True` states that
+    `loss` does the same operations for every batch of the same size, without looking at values or
+    at the step, so that a GPU may replay them as a graph. A method `value` computes the loss of
+    pairs from some rows of the tensors "users" and "items", so that a CPU can skip the others
+    (`row_steps`).
     """
 
     def parameters(self) -> dict[str, Any]:
