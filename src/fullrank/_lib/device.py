@@ -1,4 +1,4 @@
-"""Where work runs: the argument `device`, and what must be installed for it."""
+"""The argument `device`: where work runs, and what must be installed for it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PURPOSE = "Ranking on a GPU"
 
 
 def interpreted() -> bool:
-    """Whether Triton's interpreter stands in for a GPU, as it does in the tests."""
+    """Return whether Triton's interpreter replaces a GPU, as it does in the tests."""
     return os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def on_gpu(device: Any) -> bool:
-    """Whether `device` asks for a GPU; None and "cpu" do not."""
+    """Return whether `device` requests a GPU; None and "cpu" do not."""
     if device is None or str(device) == "cpu":
         return False
     if re.fullmatch("cuda(:[0-9]+)?", str(device)):
@@ -31,7 +31,7 @@ def on_gpu(device: Any) -> bool:
 
 
 def open_device(device: Any) -> tuple[Any, Any]:
-    """The torch module and its device for `device`, which must be a GPU that is there."""
+    """Return torch and its device for `device`, which must be an available GPU."""
     torch = extras.load("torch", extra="cuda", purpose=PURPOSE)
     extras.load("triton", extra="cuda", purpose=PURPOSE)
     if interpreted():
@@ -59,7 +59,7 @@ def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
 
 
 def free_memory(torch: Any, device: Any) -> int:
-    """Bytes available on the device, including those that torch keeps for later."""
+    """Return the bytes available on the device, including those that torch has reserved."""
     if device.type != "cuda":
         return memory.limit()
     kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -67,7 +67,7 @@ def free_memory(torch: Any, device: Any) -> int:
 
 
 def no_device(scorer: Any) -> InputError:
-    """What to say of a scorer whose scores no GPU can compute."""
+    """Return the error for a scorer whose scores a GPU cannot compute."""
     return InputError(
         f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU can rank only '
         "factor models, item–item models and PyTorch modules."

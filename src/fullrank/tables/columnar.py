@@ -1,4 +1,4 @@
-"""Tables that know their own types: Parquet, feather and Arrow, JSON, NumPy, and data frames."""
+"""Typed tables: Parquet, Feather and Arrow, JSON, NumPy, and data frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ROWS = 1 << 18  # of a piece
 
 
 def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
-    """What reads the columns behind an open stream; and what is there instead of a table."""
+    """Return the reader of the columns in an open stream, and content that is not a table."""
     if suffix == ".parquet" and not stream.seekable():
         raise InputError(
             f"`path` must be a Parquet file that is not compressed again; {printable(path)} is."
@@ -36,7 +36,7 @@ def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
 
 @dataclass(kw_only=True, eq=False)
 class Parquet:
-    """A Parquet file, of which some columns are read."""
+    """A Parquet file from which some columns are read."""
 
     path: Path
     file: Any
@@ -116,7 +116,7 @@ class Held:
 
 
 def frame_source(frame: Any) -> Any:
-    """What reads whatever speaks Arrow's PyCapsule protocol, and no other kind of frame."""
+    """Return the reader of a frame that implements Arrow's PyCapsule protocol."""
     import pyarrow as pa
 
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
@@ -139,7 +139,7 @@ def frame_source(frame: Any) -> Any:
 
 
 def frame_error(error: Exception) -> Exception:
-    """The error for a frame that Arrow rejects; any other error as it is."""
+    """Return the error for a frame that Arrow rejects; any other error unchanged."""
     import pyarrow as pa
 
     if isinstance(error, UnicodeError):
@@ -152,7 +152,7 @@ def frame_error(error: Exception) -> Exception:
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a data frame, and not a column of one."""
+    """Return whether a value is a data frame, and not a column of one."""
     speaks = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
     return speaks and (hasattr(value, "columns") or hasattr(value, "column_names"))
 

@@ -44,7 +44,7 @@ def read(
     suffix: str | None = None,
     naming: str = "{role}='{name}'",
 ) -> Columns:
-    """The requested columns of a file, or of a data frame, by role.
+    """Read the requested columns of a file, or of a data frame, by role.
 
     Ids and split labels stay in Arrow, where text is cheap; values and times become numpy.
     """
@@ -65,9 +65,9 @@ def read(
 
 
 def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None = None) -> Columns:
-    """The columns of several files one after the other, and in "split" the part of each row.
+    """Read the columns of several files one after the other, with the part of each row in "split".
 
-    Ids of text files are numbers where those of all files are, as in one file.
+    Ids of text files are numbers if those of all files are, as in a single file.
     """
     import pyarrow as pa
 
@@ -116,7 +116,7 @@ def _joined(role: str, parts: Mapping[str, Any], tables: Mapping[str, Table]) ->
 
 
 def opened(source: Any, **settings: Any) -> Table:
-    """A file, a data frame, or a table that is open already."""
+    """Open a file, a data frame, or a table that is already open."""
     if isinstance(source, Table):
         return source
     if not isinstance(source, str | os.PathLike):
@@ -128,7 +128,7 @@ def opened(source: Any, **settings: Any) -> Table:
 
 
 def text_suffix(path: Any) -> str:
-    """That of a text file by its name; ".csv" whatever else it is called."""
+    """Return the suffix of a text file by its name; ".csv" for any other name."""
     suffix = kind(Path(path)) if isinstance(path, str | os.PathLike) else ""
     return suffix if suffix in TEXT else ".csv"
 
