@@ -315,7 +315,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "one part alone": _evaluate(
         "plays.csv", "user,item,part\na,1,train\na,2,train\n",
-        r"`--column split=NAME` must name a column that says .*it says 'train'",
+        r"`--column split=NAME` must name a column with the labels .*it has 'train'",
     ),
     "a role named twice": _evaluate(
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",

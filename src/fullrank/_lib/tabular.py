@@ -292,7 +292,7 @@ def markdown(head: Sequence[str], rows: Rows) -> str:
 
 
 def latex(head: Sequence[str], rows: Rows) -> str:
-    """Return a LaTeX tabular, aligned to the left in the first column and to the right in others."""
+    """Return a LaTeX tabular: the first column is aligned to the left, others to the right."""
     lines = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}"
     return "\n".join([begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"])

@@ -75,7 +75,7 @@ def find(name: str, ids: Ids, known: Ids) -> Rows:
 
 
 def look_up(name: str, values: Any, known: Ids) -> Rows:
-    """Return the row of each value, or of a single one, in the id map `known`; all must be in it."""
+    """Return the row of each value, or of a single one, in the id map `known`; all must exist."""
     if isinstance(values, str | int | float | UUID | np.generic) or getattr(values, "ndim", 1) == 0:
         values = [values.item() if isinstance(values, np.ndarray | np.generic) else values]
     codes, ids = encode(name, values)

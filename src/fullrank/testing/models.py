@@ -23,7 +23,7 @@ def check_model(make: Callable[[], Model]) -> None:
     """Check that a model keeps the contract: fit, score, repeat, and leave its input unchanged.
 
     A scorer with ids must have those of the interactions. A model whose `scorer` takes a `history`
-    must score users by their items alone, whichever other users there are. A model that can be
+    must score users by their items alone, whoever the other users are. A model that can be
     saved must be the same after it is loaded.
 
     Parameters
