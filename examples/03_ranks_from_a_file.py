@@ -1,4 +1,4 @@
-"""Somebody's ranks among 100 candidates, from a file to the catalogue: estimate, bounds, plan.
+"""Ranks among 100 candidates, from a file to full-catalogue metrics: estimate, bounds, plan.
 
 python examples/03_ranks_from_a_file.py
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 import fullrank
 from fullrank import datasets, models
 
-# The file that somebody else would have: one line for each user.
+# Make a file of ranks, such as you may have: one line per user.
 split = datasets.load("simulated").split("leave-one-out", rng=0)
 scorer = models.EASE(regularization=200).fit(split.train).scorer()
 drawn = fullrank.sample_ranks(
@@ -32,4 +32,4 @@ designs = ["sampled:100", "sampled:1000", "adaptive:25,limit=400", "exact"]
 print(fullrank.plan("recall@10", pilot=sample, n_users=50_000, margin="5%", designs=designs))
 print()
 exact = fullrank.rank(scorer, split.test, exclude=split.train)
-print("and exactly:", exact.metrics("recall@10, recall@50"))
+print("exact:", exact.metrics("recall@10, recall@50"))
