@@ -1,4 +1,4 @@
-"""What DLAE and EDLAE share: the penalty that dropping out inputs amounts to, and an inverse.
+"""Shared parts of DLAE and EDLAE: the penalty equivalent to dropout of inputs, and an inverse.
 
 A linear autoencoder trained on inputs of which each is dropped with probability p (and the rest
 scaled by 1/(1 − p)) minimises in expectation ‖X − XW‖² + ‖Λ^½W‖² with Λ = p/(1 − p)·diag(XᵀX)

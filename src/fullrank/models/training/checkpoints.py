@@ -25,13 +25,13 @@ _BEST = "best."
 
 
 class Checkpoint:
-    """A file that a run is written to after every epoch, whole or not at all.
+    """A file to which a run is written after every epoch, completely or not at all.
 
     Parameters
     ----------
     path : path
     identity : mapping
-        What must be the same for a run to resume: the model, its settings, the data. JSON.
+        What must be the same for a run to resume: the model, its settings and the data, as JSON.
     """
 
     def __init__(self, path: files.PathLike, identity: Mapping[str, Any]) -> None:
@@ -39,7 +39,7 @@ class Checkpoint:
         self.identity = json.loads(json.dumps(identity, allow_nan=False))
 
     def write(self, run: Run, adam: Adam, best: Mapping[str, Any]) -> None:
-        """Keep the state after an epoch; `best` are the tensors of the best one, if any."""
+        """Store the state after an epoch; `best` are the tensors of the best epoch, if any."""
         from safetensors import SafetensorError
         from safetensors.numpy import save_file
 
@@ -55,7 +55,7 @@ class Checkpoint:
                 ) from error
 
     def resume(self, adam: Adam) -> tuple[Run, dict[str, Any]] | None:
-        """Set the tensors and their moments; the run and its best tensors, None without a file."""
+        """Set the tensors and moments; return the run and its best tensors, None without a file."""
         source = self.path
         if not source.exists():
             return None
@@ -89,7 +89,7 @@ class Checkpoint:
 
 
 def fingerprint(data: Interactions | None) -> str | None:
-    """A short text that differs where users' items differ."""
+    """Return a short text that differs if users' items differ."""
     if data is None:
         return None
     digest = hashlib.blake2b(digest_size=12)

@@ -19,18 +19,18 @@ class Learner(Protocol):
     """
 
     def parameters(self) -> dict[str, Any]:
-        """Leaf tensors on the device, float32, that require gradients; the same ones each time."""
+        """Return the leaf tensors on the device: float32, with gradients, always the same ones."""
         ...
 
     def loss(self, batch: Any, generator: Any) -> Any:
-        """The loss of a batch, a scalar tensor: the mean over its pairs or users.
+        """Return the loss of a batch, a scalar tensor: the mean over its pairs or users.
 
-        Every random number, dropout's too, comes from `generator`, a `torch.Generator` on the
-        device, as in ``torch.rand(shape, generator=generator, device=device)``: that is what makes
-        a seed mean something, and a checkpoint resume bit for bit.
+        Every random number, including those of dropout, must come from `generator`, a
+        `torch.Generator` on the device, as in ``torch.rand(shape, generator=generator,
+        device=device)``. This makes seeds reproducible and lets a checkpoint resume bit for bit.
         """
         ...
 
     def scorer(self, history: Interactions | None = None) -> Any:
-        """A scorer of the tensors as they are, of the users learned from or of `history`'s."""
+        """Return a scorer of the current tensors, for the training users or those of `history`."""
         ...

@@ -17,10 +17,9 @@ Floats = NDArray[np.float32]
 class PairScorer(CarriesIds):
     """Scores u·q + tower(relu(a + c)), with u and a of the user, q and c of the item.
 
-    The first layer of a network on user and item is a part of the user's and one of the item's,
-    each made once; what is left for every pair is their sum and the narrow layers above. A score
-    does not depend on what is scored beside it, and takes no memory but its own 4 bytes and some
-    KB for each thread.
+    The first layer of the network is a sum of a user part and an item part, each computed once;
+    every pair then needs only their sum and the narrow layers above. A score does not depend on the
+    rest of the block, and takes 4 bytes plus some KB per thread.
 
     Parameters
     ----------
