@@ -191,7 +191,7 @@ def _ranks(parts: list[tuple[Ints, Ints, Array | None]], ties: str) -> ExactRank
         if np.unique(user).size < user.size:
             raise InputError(
                 "`label_ids` must name each user once when users are the second of the Trainer's "
-                "`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
+                f"`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
             )
     _check(table[:, 2], item)
     return ExactRanks(

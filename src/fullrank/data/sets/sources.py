@@ -167,7 +167,7 @@ def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: st
             raise InputError(
                 f"`split` must not be 'given' for {path}, which has no column that marks rows as "
                 "train and test. If it has one under another name, give it with "
-                f"`columns={'split': 'NAME'}`."
+                "`columns={'split': 'NAME'}`."
             )
         _warn_of_marks(table, asked)
         asked.pop("split", None)
