@@ -1,8 +1,8 @@
-"""Every benchmark, one after the other: what `make bench` runs.
+"""Run every benchmark, one after the other, as `make bench` does.
 
-A script that needs data or a library that is not there says so in a line and leaves that part out.
+A script that needs missing data or a missing library says so in a line and skips that part.
 
-    python benchmarks                    # all of them, as they are meant: an hour or two
+    python benchmarks                    # all of them in full; takes an hour or two
     python benchmarks --quick            # each in its shortest form, to see that it works
     python benchmarks --quick data cli   # some of them
 """
@@ -54,8 +54,10 @@ QUICK = {
 def main() -> int:
     scripts = {path.stem: path for path in sorted(HERE.glob("[!_]*.py"))}
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(scripts)}; or all")
-    parser.add_argument("--quick", action="store_true", help="the shortest form of each")
+    parser.add_argument(
+        "names", nargs="*", metavar="name", help=f"some of {', '.join(scripts)}; default: all"
+    )
+    parser.add_argument("--quick", action="store_true", help="run the shortest form of each")
     asked = parser.parse_args()
     if unknown := set(asked.names) - set(scripts):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
@@ -67,7 +69,7 @@ def main() -> int:
         if subprocess.run([sys.executable, str(scripts[name]), *arguments], check=False).returncode:
             failed.append(name)
         taken, used = time.monotonic() - began, _processor_seconds() - used
-        print(f"== {name}: {taken:.0f} s, {used:.0f} s of processors", flush=True)
+        print(f"== {name}: {taken:.0f} s, {used:.0f} s of processor time", flush=True)
     if failed:
         print(f"failed: {', '.join(failed)}")
     return int(bool(failed))

@@ -1,4 +1,4 @@
-"""How the benchmarks measure: in turn, by medians, memory in a process of its own."""
+"""Measurements of the benchmarks: in turn, by medians, with memory in a separate process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def has_peer(name: str) -> bool:
     """Whether a library to measure beside is installed; if not, that is said in a line."""
     if importlib.util.find_spec(name) is not None:
         return True
-    print(f"{name} is not installed (extra `bench`): left out.", file=sys.stderr)
+    print(f"{name} is not installed (extra `bench`): skipped.", file=sys.stderr)
     return False
 
 
@@ -66,7 +66,7 @@ def has_data(name: str) -> bool:
     """Whether FULLRANK_DATA has a data set; if not, that is said in a line."""
     if Path(os.environ.get("FULLRANK_DATA", "nowhere"), f"{name}.parquet").is_file():
         return True
-    print(f"FULLRANK_DATA names no folder with {name}.parquet: left out.", file=sys.stderr)
+    print(f"FULLRANK_DATA does not name a folder with {name}.parquet: skipped.", file=sys.stderr)
     return False
 
 

@@ -34,11 +34,13 @@ BATCH = 64
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="See the file's first lines.")
+    options = argparse.ArgumentParser(description="See the first lines of the file.")
     options.add_argument("--processes", type=int, nargs="+", default=[2, 4])
     options.add_argument("--users", type=int, default=501)
     options.add_argument("--items", type=int, default=3_000)
-    options.add_argument("--plain", action="store_true", help="as where torchmetrics is missing")
+    options.add_argument(
+        "--plain", action="store_true", help="as if torchmetrics were not installed"
+    )
     options.add_argument("--worker", nargs=4, help=argparse.SUPPRESS)  # rank, size, port, folder
     given = options.parse_args()
     if given.worker:

@@ -1,4 +1,4 @@
-"""The engines beside each other: scaling, overhead, memory, and a run of ten million users.
+"""Compare the engines: scaling, overhead, memory, and a run of ten million users.
 
 Goals, on two cores, one thread of BLAS for each worker and for `serial`:
 
@@ -59,9 +59,13 @@ def main() -> None:
     )
     parser.add_argument("parts", nargs="*", choices=[[], *parts], metavar="part")
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--small", action="store_true", help="to see that it works")
-    parser.add_argument("--users", type=int, default=10_000_000, help="of scale")
-    parser.add_argument("--folder", type=Path, default=None, help="for the files of scale")
+    parser.add_argument("--small", action="store_true", help="run a small form as a check")
+    parser.add_argument(
+        "--users", type=int, default=10_000_000, help="number of users of the part `scale`"
+    )
+    parser.add_argument(
+        "--folder", type=Path, default=None, help="folder for the files of the part `scale`"
+    )
     asked = parser.parse_args()
     os.environ.setdefault("RAY_AUTH_MODE", "disabled")
     wanted = list(asked.parts or parts)

@@ -1,4 +1,4 @@
-"""What `evaluate` costs beside the `rank` calls that it makes, on five kinds of model.
+"""Measure the overhead of `evaluate` over its `rank` calls, on five kinds of models.
 
     python benchmarks/evaluate.py             # medians of five interleaved pairs, as JSON
     python benchmarks/evaluate.py --pairs 9 --small
@@ -35,7 +35,7 @@ MOST = 1.15
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--small", action="store_true", help="a tenth of the users and items")
+    parser.add_argument("--small", action="store_true", help="use a tenth of the users and items")
     given = parser.parse_args()
     scale = 10 if given.small else 1
     rows = [

@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--processes", type=int, default=None, help="runs with worker processes")
     # all of the items by default: estimating takes no time from the shards
-    parser.add_argument("--design", default="sampled:300", help="what is ranked")
+    parser.add_argument("--design", default="sampled:300", help="design of the runs")
     asked = parser.parse_args()
     if asked.processes is None:
         asked.processes = asked.runs // 10

@@ -1,4 +1,4 @@
-"""Models of other frameworks: ranks beside their own scores, metrics and time beside their own.
+"""Compare ranks, metrics and time with models and evaluations of other frameworks.
 
 MovieLens (ml-latest-small), the last item of each user held out, training items excluded. A row for
 each model: targets whose rank differs from a count over the framework's own scores (single
@@ -42,7 +42,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rounds", type=int, nargs="?", default=5)
     parser.add_argument("--only", help=f"some of {', '.join(LIBRARIES)}")
-    parser.add_argument("--into", type=Path, help="a JSON file that keeps the rows of others")
+    parser.add_argument(
+        "--into", type=Path, help="a JSON file to update; rows of other libraries are kept"
+    )
     given = parser.parse_args()
     warnings.simplefilter("ignore")  # of the frameworks
     split = movies()
@@ -50,7 +52,7 @@ def main() -> None:
     for name in given.only.split(",") if given.only else LIBRARIES:
         module, distribution, cases = LIBRARIES[name]
         if importlib.util.find_spec(module) is None:
-            print(f"{name} is not installed: left out.", file=sys.stderr)
+            print(f"{name} is not installed: skipped.", file=sys.stderr)
             continue
         for case in cases(split, importlib.metadata.version(distribution)):
             rows.append(row(case, split, given.rounds))

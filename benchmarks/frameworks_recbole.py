@@ -1,4 +1,4 @@
-"""RecBole's evaluation beside ours: the same trained model, the same ranks, the time of both.
+"""Compare RecBole's evaluation with fullrank's: the same model, the same ranks, both times.
 
 ml-latest-small, of which RecBole holds out each user's last two interactions. For each model a row
 as those of `frameworks.py`: targets whose rank differs from a count over RecBole's own scores (and
@@ -41,11 +41,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rounds", type=int, nargs="?", default=5)
     parser.add_argument("--only", help=f"some of {', '.join(EPOCHS)}")
-    parser.add_argument("--into", type=Path, help="a JSON file that keeps the rows of others")
+    parser.add_argument(
+        "--into", type=Path, help="a JSON file to update; rows of other models are kept"
+    )
     given = parser.parse_args()
     sys.argv = sys.argv[:1]  # RecBole reads it too
     if importlib.util.find_spec("recbole") is None:
-        print("recbole is not installed: left out.", file=sys.stderr)
+        print("recbole is not installed: skipped.", file=sys.stderr)
         return 0
     warnings.filterwarnings("ignore")
     logging.disable(logging.CRITICAL)

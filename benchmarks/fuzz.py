@@ -1,4 +1,4 @@
-"""Fuzzing: every reader and every public function, given inputs that nobody should give.
+"""Fuzz every reader and every public function with invalid inputs.
 
     python benchmarks/fuzz.py                          a short run of every target
     python benchmarks/fuzz.py --inputs 1000000         the long form, dealt out by shares
@@ -41,7 +41,10 @@ def main() -> int:
     harness = _harness()
     chosen = {n: t for n, t in harness.TARGETS.items() if re.search(options.target, n)}
     if not chosen:
-        print(f"No target is called {options.target!r}; there are: {', '.join(harness.TARGETS)}.")
+        print(
+            f"No target is called {options.target!r}; the targets are: "
+            f"{', '.join(harness.TARGETS)}."
+        )
         return 2
     if options.input is not None:
         return _again(chosen, options.input)
@@ -86,12 +89,22 @@ def _harness() -> Any:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--inputs", type=int, default=20_000, help="in all, dealt out by share")
-    parser.add_argument("--seconds", type=float, default=None, help="for each target, instead")
+    parser.add_argument(
+        "--inputs", type=int, default=20_000, help="total number of inputs, divided by share"
+    )
+    parser.add_argument(
+        "--seconds", type=float, default=None, help="time per target, instead of --inputs"
+    )
     parser.add_argument("--start", type=int, default=0, help="the number of the first input")
-    parser.add_argument("--target", default="", help="a pattern of the targets' names")
-    parser.add_argument("--input", type=int, default=None, help="one input again")
-    parser.add_argument("--atheris", type=int, default=0, metavar="SECONDS", help="for each target")
+    parser.add_argument("--target", default="", help="pattern of the names of targets")
+    parser.add_argument("--input", type=int, default=None, help="repeat one input")
+    parser.add_argument(
+        "--atheris",
+        type=int,
+        default=0,
+        metavar="SECONDS",
+        help="run atheris for this long on each target",
+    )
     return parser.parse_args()
 
 

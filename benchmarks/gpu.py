@@ -1,4 +1,4 @@
-"""Exact and sampled ranks on a GPU beside what torch does, as shares of what the chip can do.
+"""Compare exact and sampled ranks on a GPU with torch, as shares of the chip's peak rates.
 
     python benchmarks/gpu.py --prepare out/gpu-factors.npz    # where the data is; no GPU needed
     python benchmarks/gpu.py --factors out/gpu-factors.npz --out benchmarks/results/gpu.json
@@ -31,20 +31,22 @@ Floats = NDArray[np.float32]
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     options.add_argument("--prepare", type=Path, help="train on gowalla and keep the factors")
-    options.add_argument("--factors", type=Path, help="what --prepare has written")
+    options.add_argument("--factors", type=Path, help="the file that --prepare wrote")
     options.add_argument(
         "--parts", default="counts,widths,trained,up_to,streamed,sampled,item_item"
     )
     options.add_argument("--out", type=Path, help="write the JSON here as well")
     options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--scale", type=float, default=1.0, help="shrinks every size, for trials")
+    options.add_argument(
+        "--scale", type=float, default=1.0, help="factor of every size, for trials"
+    )
     given = options.parse_args()
     if given.prepare:
         return prepare(given.prepare)
     import torch
 
     if not torch.cuda.is_available():
-        print("no GPU that torch can use: nothing measured")
+        print("Torch cannot use a GPU: nothing was measured.")
         return
     import _gpu_sampled
 

@@ -1,4 +1,4 @@
-"""iALS beside the ALS of `implicit`: the same model, factors, passes and threads.
+"""Compare iALS with the ALS of `implicit`: the same model, factors, passes and threads.
 
 Hu et al.'s loss (confidence κ, regularisation λ′) is the one of fullrank.models.IALS at ν = 0,
 κ = 1 + 1/α₀ and λ′ = λ(1 + α₀)/α₀, with factors √(1 + α₀) times as large, so that both are judged
@@ -158,8 +158,10 @@ def _enough(case: dict[str, Any], data: Interactions, threads: int, wanted: floa
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--simulated", action="store_true", help="on data that is everywhere")
-    parser.add_argument("--data", nargs="+", help="only the cases of these data sets")
+    parser.add_argument(
+        "--simulated", action="store_true", help="use simulated data instead of data sets"
+    )
+    parser.add_argument("--data", nargs="+", help="run only the cases of these data sets")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     asked = parser.parse_args()

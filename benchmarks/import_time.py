@@ -1,4 +1,4 @@
-"""How long `import fullrank` takes beside `import numpy`.
+"""Compare the time of `import fullrank` with `import numpy`.
 
 Both run in fresh interpreters, in turn, so that a busy machine slows them alike; the goal is to
 stay within 0.15 s of numpy. `from fullrank import *` loads every public name.

@@ -1,4 +1,4 @@
-"""What standard errors cost: influence and bootstrap refits beside a single fit.
+"""Measure the cost of standard errors: influence and bootstrap refits, relative to a single fit.
 
     python benchmarks/intervals.py [rounds]
 

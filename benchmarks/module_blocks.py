@@ -46,7 +46,7 @@ class SequenceModel(torch.nn.Module):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="See the file's first lines.")
+    parser = argparse.ArgumentParser(description="See the first lines of the file.")
     parser.add_argument("pairs", type=int, nargs="?", default=15)
     for name, default in (("users", 6040), ("items", 3416), ("length", 50)):
         parser.add_argument(f"--{name}", type=int, default=default)

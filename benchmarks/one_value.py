@@ -47,7 +47,9 @@ Z = 1.959964
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("repeats", nargs="?", type=int, default=20, help="of a cell and model")
+    parser.add_argument(
+        "repeats", nargs="?", type=int, default=20, help="repeats per cell and model"
+    )
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--design", action="append", choices=list(DESIGNS), help="default: all")
     parser.add_argument("--out", type=Path)

@@ -45,7 +45,7 @@ GOALS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("rounds", type=int, nargs="?", default=5)
-    parser.add_argument("--small", action="store_true", help="a tenth of everything")
+    parser.add_argument("--small", action="store_true", help="use a tenth of every size")
     given = parser.parse_args()
     scale = 10 if given.small else 1
     split = made_split(USERS // scale, ITEMS // scale, INTERACTIONS // scale)

@@ -1,4 +1,4 @@
-"""A report of five models with 10,000 targets each: how long it takes, and what takes it.
+"""Measure the time of a report of five models with 10,000 targets each, by step.
 
 python benchmarks/report.py [--users 10000] [--items 20000] [--rounds 5]
 """

@@ -36,18 +36,18 @@ GOALS = {"share_of_copy_bandwidth": 0.8, "memory_share": 0.01}
 
 
 def main() -> None:
-    options = argparse.ArgumentParser(description="See the file's first lines.")
-    options.add_argument(
-        "--device", choices=("cuda", "cpu"), help="both by default, where they are"
-    )
+    options = argparse.ArgumentParser(description="See the first lines of the file.")
+    options.add_argument("--device", choices=("cuda", "cpu"), help="default: both, if available")
     options.add_argument("--rounds", type=int, default=9)
-    options.add_argument("--scale", type=float, default=1.0, help="shrinks the rows, for trials")
+    options.add_argument(
+        "--scale", type=float, default=1.0, help="factor of the number of rows, for trials"
+    )
     options.add_argument("--out", type=Path, help="write the JSON here as well")
     given = options.parse_args()
     try:
         import torch
     except ModuleNotFoundError:
-        print("torch is not installed (extra `torch`): nothing measured", file=sys.stderr)
+        print("torch is not installed (extra `torch`): nothing was measured.", file=sys.stderr)
         return
     result: dict[str, Any] = {"goals": GOALS, "torch": torch.__version__, "parts": []}
     if torch.cuda.is_available():
@@ -56,7 +56,7 @@ def main() -> None:
         if given.device not in (None, device):
             continue
         if device == "cuda" and not torch.cuda.is_available():
-            print("no GPU that torch can use: left out", file=sys.stderr)
+            print("Torch cannot use a GPU: skipped.", file=sys.stderr)
             continue
         for rows, items in SIZES[device]:
             for kind in ("float32", "bfloat16"):

@@ -55,15 +55,19 @@ training.model({asked!r}, epochs=1).fit(training.small())
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="See the file's first lines.")
+    parser = argparse.ArgumentParser(description="See the first lines of the file.")
     parser.add_argument("--recbole-python", type=Path, help="a Python that has RecBole 1.2.1")
-    parser.add_argument("--simulated", action="store_true", help="do without FULLRANK_DATA")
+    parser.add_argument(
+        "--simulated", action="store_true", help="use simulated data instead of FULLRANK_DATA"
+    )
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--batch-size", type=int, default=2048)
     parser.add_argument("--n-factors", type=int, default=64)
-    parser.add_argument("--keep", type=Path, help="a JSON file, in which this device's figures go")
+    parser.add_argument(
+        "--keep", type=Path, help="a JSON file in which to store this device's figures"
+    )
     asked = parser.parse_args()
     if not asked.simulated and not has_data("gowalla"):
         return
@@ -193,7 +197,7 @@ class Peer:
 @contextmanager
 def peer(python: Path | None, data: Interactions, asked: dict[str, Any]) -> Iterator[Peer | None]:
     if python is None or not python.is_file():
-        print("RecBole is left out: --recbole-python names no Python.")
+        print("RecBole was skipped: --recbole-python does not name a Python.")
         yield None
         return
     with tempfile.TemporaryDirectory() as folder:

@@ -1,4 +1,4 @@
-"""Rendle 2019, Figures 1-3, from the sampling kernel: nothing is simulated.
+"""Compute Figures 1–3 of Rendle (2019) from the sampling distribution, without simulation.
 
 python examples/01_rendle.py [folder for rendle-1.png, rendle-2.png, rendle-3.png]
 """
@@ -18,7 +18,7 @@ from fullrank.designs import Uniform, expected_metric
 
 
 def figure_1() -> plt.Figure:
-    """What each metric gives for each true rank: all ranks, and the first hundred."""
+    """Plot each metric against the true rank: all ranks, and the first hundred."""
     figure, axes = plt.subplots(1, 2, figsize=(10, 3.5), layout="constrained")
     for ax, last in zip(axes, (RENDLE_ITEMS, 100), strict=True):
         ranks = np.unique(np.geomspace(1, last, 400).astype(int))
@@ -30,7 +30,7 @@ def figure_1() -> plt.Figure:
 
 
 def figure_2() -> plt.Figure:
-    """The expected sampled metric of A, B and C against the number of candidates."""
+    """Plot the expected sampled metric of A, B and C against the number of candidates."""
     sizes = np.unique(np.geomspace(2, RENDLE_ITEMS, 60).astype(int))
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.5), layout="constrained")
     for ax, name in zip(axes, RENDLE_METRICS, strict=True):
@@ -49,7 +49,7 @@ def figure_2() -> plt.Figure:
 
 
 def figure_3() -> plt.Figure:
-    """The expected sampled metric against the true rank: the fewer candidates, the straighter."""
+    """Plot the expected sampled metric against the true rank: few candidates make it linear."""
     ranks = np.unique(np.geomspace(1, 1_000, 120).astype(int))
     figure, axes = plt.subplots(1, 4, figsize=(14, 3.5), layout="constrained")
     for ax, name in zip(axes, RENDLE_METRICS, strict=True):

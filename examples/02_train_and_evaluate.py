@@ -1,4 +1,4 @@
-"""Train a model and see how well it ranks, in five lines; then other models, a file, a new user.
+"""Train a model and evaluate it in five lines; then try other models, a file and a new user.
 
 python examples/02_train_and_evaluate.py
 """
@@ -15,12 +15,12 @@ ranks = fullrank.rank(model.scorer(), split.test, exclude=split.train)
 for metric, value in ranks.metrics(["recall@10", "ndcg@10", "auc"]).items():
     print(f"{metric} {value:.4f}")
 
-# Other models differ in one line.
+# Other models need only one other line.
 for other in (models.Popularity(), models.ItemKNN(n_neighbors=50), models.PureSVD(n_factors=20)):
     ranks = fullrank.rank(other.fit(split.train).scorer(), split.test, exclude=split.train)
     print(f"{type(other).__name__}: recall@10 {ranks.metrics(['recall@10'])['recall@10']:.4f}")
 
-# A model is kept in a file, and scores people it has never seen by their items.
+# A model can be saved in a file, and scores new users from their items.
 with tempfile.TemporaryDirectory() as folder:
     path = Path(folder, "ease.safetensors")
     model.save(path)
@@ -28,4 +28,4 @@ with tempfile.TemporaryDirectory() as folder:
 liked = split.train.item_ids[[10, 20, 30]]
 new = fullrank.Interactions.from_arrays(["me"] * 3, liked, item_ids=split.train.item_ids)
 best = again.scorer(new).scores([0])[0].argsort()[::-1]
-print("who has", liked, "may like", split.train.item_ids[best[:5]])
+print("a user with", liked, "may like", split.train.item_ids[best[:5]])

@@ -1,4 +1,4 @@
-"""A model of your own: factors, a function, and one that only scores pairs; ranked and compared.
+"""Rank and compare models of your own: factors, and a function.
 
 python examples/04_my_model.py
 """
@@ -14,10 +14,10 @@ split = datasets.load("simulated").split("leave-one-out", rng=0)
 # Factors from anywhere: here the singular vectors of the training matrix.
 matrix = split.train.matrix().toarray()
 left, size, right = np.linalg.svd(matrix, full_matrices=False)
-ids = {"user_ids": split.train.user_ids, "item_ids": split.train.item_ids}  # of their rows
+ids = {"user_ids": split.train.user_ids, "item_ids": split.train.item_ids}  # of the rows
 factors = fullrank.FactorScorer(left[:, :20] * size[:20], right[:20].T, **ids)
 
-# Anything that can be called: here the items that most users have.
+# Any function of users: here the popularity of items.
 counts = split.train.item_counts().astype(float)
 popular = CallableScorer(lambda users: np.tile(counts, (len(users), 1)), **ids)
 

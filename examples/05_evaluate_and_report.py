@@ -1,4 +1,4 @@
-"""Three models, adaptively sampled, compared and shown: a folder of results and an HTML report.
+"""Evaluate and compare three models by adaptive sampling, with a folder of results and a report.
 
 python examples/05_evaluate_and_report.py [folder]
 """
@@ -19,4 +19,4 @@ found = evaluate(
     out=folder,
 )
 print(found)
-print("look at", folder / "report.html")
+print("Report:", folder / "report.html")

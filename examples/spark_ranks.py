@@ -1,4 +1,4 @@
-"""Ranks that live in Spark become one RankSample: each partition sends back its counts alone.
+"""Make one RankSample from ranks in Spark; each partition returns only its counts.
 
 python examples/spark_ranks.py [ranks.parquet]    # pip install "fullrank[spark]", and Java 17
 """
@@ -17,10 +17,11 @@ COUNTS = "rank long, sample_size long, n_items long, count long, weight double"
 
 
 def count_batches(batches: Iterable[pa.RecordBatch], **settings: Any) -> Iterator[pa.RecordBatch]:
-    """For `mapInArrow`: the ranks of a partition in, its counts out, one row for each outcome.
+    """Turn the ranks of a partition into counts, one row per outcome, for `mapInArrow`.
 
-    Columns and `settings` are what `RankSample.from_ranks` takes, one target for each user. With a
-    column `n_items` the design names its pool: a batch cannot know whether N differs in others.
+    Columns and `settings` are those of `RankSample.from_ranks`, with one target per user. With a
+    column `n_items`, the design must name its pool, because a batch cannot know whether N differs
+    in others.
     """
     total: Any = 0
     for batch in batches:
@@ -33,16 +34,16 @@ def count_batches(batches: Iterable[pa.RecordBatch], **settings: Any) -> Iterato
 
 
 def add_counts(batches: Iterable[pa.RecordBatch], **settings: Any) -> RankSample:
-    """The sum of the partitions' samples."""
+    """Return the sum of the partitions' samples."""
     parts = ({key: batch[key].to_numpy() for key in batch.schema.names} for batch in batches)
     total: Any = sum(RankSample.from_counts(**(settings | part)) for part in parts)
     if not total:
-        raise ValueError("There is no rank in the table.")
+        raise ValueError("The table must hold at least one rank; it is empty.")
     return total
 
 
 def spark_sample(ranks: Any, **settings: Any) -> RankSample:
-    """One RankSample from a Spark DataFrame; the driver gets a few kB from each partition."""
+    """Return one RankSample from a Spark DataFrame; each partition sends a few kB to the driver."""
     counts = ranks.mapInArrow(partial(count_batches, **settings), COUNTS)
     return add_counts(counts.toArrow().to_batches(), **settings)
 

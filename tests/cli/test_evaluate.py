@@ -118,7 +118,7 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         (["PLAYS", "--model", "ease", "--column", "user=who"], r"The column user.*'who'"),
         (["PLAYS", "--model", "m.safetensors"], r"`--model`.*m\.safetensors.*exist"),
         (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`--out`.*folder.*plays\.csv"),
-        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`--out`.*written.*plays\.csv"),
+        (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`--out`.*writable.*plays\.csv"),
         (["PLAYS", "--model", "ease", "--level", "95"], r"`--level`.*not 95\b"),
     ],
 )

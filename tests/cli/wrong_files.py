@@ -78,7 +78,8 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "user,rnak\na,3\nb,text\n", r"'user', 'rnak': .*`--column rank=rnak`"
     ),
     "a column that is not there": _estimate(
-        "ranks.csv", "rank\n3\n", r"'rank', not 'Rank'. Is it 'rank'\?", "--column", "rank=Rank"
+        "ranks.csv", "rank\n3\n", r"'rank', not 'Rank'. Did you mean 'rank'\?",
+        "--column", "rank=Rank",
     ),
     "a role that there is not": _estimate(
         "ranks.csv", "rank\n3\n", r"`--column` must be one of 'user'.*'colour'",
@@ -103,7 +104,7 @@ WRONG: dict[str, Wrong] = {
     "a rank beyond the sample": _estimate("ranks.csv", "rank\n11\n", r"line 2 of .*: 11"),
     "a missing rank": _estimate("ranks.csv", "rank,user\n1,a\n,b\n", r"missing.*line 3 of"),
     "a rank that is text": _estimate("ranks.csv", "rank\n3\nfirst\n", r"line 3 of .*'first'"),
-    "decimal commas": _estimate("ranks.csv", "rank;x\n3,0;a\n4,0;b\n", r"'3,0'.*need a point"),
+    "decimal commas": _estimate("ranks.csv", "rank;x\n3,0;a\n4,0;b\n", r"'3,0'.*with a point"),
     "halves": _estimate("ranks.csv", "rank\n3\n1.5\n", r"whole numbers; line 3 of .* has 1\.5"),
     "a row without a model": _estimate(
         "ranks.csv", "model,rank\npop,3\n,4\n", r"column model must have no missing.*line 3"
@@ -187,11 +188,11 @@ WRONG: dict[str, Wrong] = {
         "--column", "rank=pop", "--column", "rank=svd",
     ),
     "a column for two roles": _estimate(
-        "ranks.csv", "user,rank\na,3\n", r"`--column` must not name 'rank' for another role",
+        "ranks.csv", "user,rank\na,3\n", r"`--column` must not give 'rank' another role",
         "--column", "user=rank",
     ),
     "a column named for two roles": _estimate(
-        "ranks.csv", "who,r\na,3\n", r"`--column` must name each column for one role; 'r'",
+        "ranks.csv", "who,r\na,3\n", r"`--column` must give each column one role; 'r'",
         "--column", "user=r", "--column", "rank=r",
     ),
     # ---- rows ----
@@ -213,12 +214,12 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "seed,rank\n1,3\n2,4\n", r"several seeds.*`--column user=NAME`"
     ),
     "thousands": _estimate(
-        "ranks.csv", 'rank;user\n"1,003";a\n', r"'1,003'.*thousands no sign"
+        "ranks.csv", 'rank;user\n"1,003";a\n', r"'1,003'.*thousands without"
     ),
     "NaN": _estimate("ranks.csv", "rank\n3\nNaN\n", r"column rank must have no missing.*line 3 of"),
     # ---- formats ----
     "blanks between columns": _estimate(
-        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not blanks"
+        "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not spaces"
     ),
     "an unknown suffix": _estimate("ranks.dat", "rank\n3\n", r"`RANKS` must end in .*not '\.dat'"),
     "commas in a .tsv": _estimate("ranks.tsv", "user,rank\na,3\n", r"tabs must separate them"),
@@ -230,10 +231,10 @@ WRONG: dict[str, Wrong] = {
     "a zip": _estimate("ranks.csv.zip", b"PK\x03\x04", r"`RANKS` must end in .*Unpack it first"),
     "bytes": _estimate("ranks.csv", bytes(range(1, 256)) * 20, r"`RANKS` must be a CSV file"),
     "a packed Parquet file": _estimate(
-        "ranks.parquet.gz", gzip.compress(_parquet(rank=[1, 2])), r"`RANKS`.*packed once more"
+        "ranks.parquet.gz", gzip.compress(_parquet(rank=[1, 2])), r"`RANKS`.*compressed again"
     ),
     "text in another encoding than said": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--encoding` must be that of .*not utf-16",
+        "ranks.csv", "rank\n3\n", r"`--encoding` must be the encoding of .*not utf-16",
         "--encoding", "utf-16",
     ),
     "JSON in UTF-16": _estimate(
@@ -300,7 +301,7 @@ WRONG: dict[str, Wrong] = {
         "plays.csv", "user,item,rating\na,1,5\na,2,good\n", r"column value.*line 3 of .*'good'"
     ),
     "ratings with decimal commas": _evaluate(
-        "plays.csv", "user;item;rating\na;1;3,5\na;2;4,0\n", r"line 2 of .*'3,5'.*need a point"
+        "plays.csv", "user;item;rating\na;1;3,5\na;2;4,0\n", r"line 2 of .*'3,5'.*with a point"
     ),
     "ids that are not whole": Wrong(
         "plays.parquet", _parquet(user=[1.5, 2.0], item=[1, 2]),
@@ -315,7 +316,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "one part alone": _evaluate(
         "plays.csv", "user,item,part\na,1,train\na,2,train\n",
-        r"`--column split=NAME` must name a column that says .*it says 'train'",
+        r"`--column split=NAME` must name a column with the labels .*it has 'train'",
     ),
     "a role named twice": _evaluate(
         "plays.csv", "user,item\na,1\na,2\n", r"`--column` must name one column for user",
@@ -336,7 +337,7 @@ WRONG: dict[str, Wrong] = {
     # ---- two files ----
     "two files of different users": _parts(
         "user,item\n1,10\n2,11\n", "user,item\n7,10\n8,11\n",
-        r"`--test` must hold users of the train part; none of its 2 users.*written alike",
+        r"`--test` must hold users of the train part; none of its 2 users.*written the same way",
     ),
     "two files, ids written otherwise": _parts(
         "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first being u1"

@@ -75,7 +75,7 @@ class Personal(Popularity):
         (Forgetful, "all items"),
         (Fickle, "same settings"),
         (Undefined, "finite"),
-        (Equal, "tell items apart"),
+        (Equal, "differ between items"),
         (Personal, "new users"),
     ],
 )

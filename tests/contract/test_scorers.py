@@ -58,7 +58,7 @@ def test_our_scorers_keep_the_contract(scorer: Any) -> None:
     ("scorer", "promise"),
     [
         (Offering(), "products"),
-        (Fickle(), "same question"),
+        (Fickle(), "same arguments"),
         (Batched(), "order of the users"),
         (CallableScorer(lambda users: function(users), n_items=12), "worker processes"),
         (ScoreArray(np.full((9, 12), np.nan)), "NaN"),

@@ -19,7 +19,7 @@ def test_it_trains_evaluates_and_keeps_a_model() -> None:
     assert recall["recall@10"] > recall["Popularity"]
     assert recall["ItemKNN"] > recall["Popularity"]
     assert recall["auc"] > 0.5
-    assert re.search(r"who has \[10 20 30\] may like \[ *\d+( +\d+){4}\]\n$", run.stdout)
+    assert re.search(r"a user with \[10 20 30\] may like \[ *\d+( +\d+){4}\]\n$", run.stdout)
 
 
 def test_five_lines_are_enough() -> None:

@@ -1,4 +1,4 @@
-"""What every folder stands on: input checks, files, memory, progress, seeds, text, threads.
+"""Helpers for every folder: input checks, files, memory, progress, seeds, text, threads.
 
-Knows nothing of ranking. Every folder may import it; it imports `errors` alone.
+It knows nothing about ranking. Every folder may import it; it imports only `errors`.
 """

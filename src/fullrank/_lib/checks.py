@@ -1,4 +1,4 @@
-"""Input checks: each returns the cleaned value or raises one sentence.
+"""Input checks: each returns the cleaned value or raises an error of one sentence.
 
 The sentence names the argument, what it must be, what it got and where, and a hint. Whatever it
 quotes is printable: text from files and from callers goes through `printable` or `because`.
@@ -26,7 +26,7 @@ LARGEST = 1e150  # of real numbers: their squares and the sums of those are stil
 
 
 def integer(name: str, value: Any, *, low: int | None = None, high: int | None = None) -> int:
-    """A whole number, given as any type that can hold one."""
+    """Return a whole number, given as any type that can hold one."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -41,7 +41,7 @@ def integer(name: str, value: Any, *, low: int | None = None, high: int | None =
 
 
 def real(name: str, value: Any, *, low: float | None = None, high: float | None = None) -> float:
-    """A finite number."""
+    """Return a finite number."""
     try:
         if isinstance(value, np.ndarray | np.generic) and not _is_number(value):
             raise TypeError
@@ -58,7 +58,7 @@ def real(name: str, value: Any, *, low: float | None = None, high: float | None 
 
 
 def positive(name: str, value: Any) -> float:
-    """A finite number above 0."""
+    """Return a finite number above 0."""
     number = real(name, value)
     if number <= 0:
         raise InputError(f"`{name}` must be above 0, not {number:g}.")
@@ -66,7 +66,7 @@ def positive(name: str, value: Any) -> float:
 
 
 def choice(name: str, value: Any, options: Collection[str]) -> str:
-    """One of the names in a registry."""
+    """Return one of the names in a registry."""
     if isinstance(value, str) and value in options:
         return value
     raise InputError(
@@ -75,7 +75,7 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
 
 
 def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
-    """Raise if a further setting of a function is nearly the name of one of its arguments."""
+    """Raise if a further setting of a function is a misspelt name of one of its arguments."""
     own = tuple(inspect.signature(function).parameters)
     for key in settings:
         near = difflib.get_close_matches(key, own, n=1, cutoff=0.8)
@@ -90,10 +90,10 @@ def flag(name: str, value: Any) -> bool:
 
 
 def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[Any]:
-    """A one-dimensional array of numbers; a scalar is repeated `size` times."""
+    """Return a one-dimensional array of numbers; a scalar is repeated `size` times."""
     array = as_array(name, value)
     if array.dtype.kind not in "iuf":
-        hint = " Text must be parsed first." if array.dtype.kind in "OUS" else ""
+        hint = "  Convert text to numbers first." if array.dtype.kind in "OUS" else ""
         raise InputError(f"`{name}` must hold numbers, not {array.dtype}.{hint}")
     if array.ndim == 0 and size is not None:
         array = np.broadcast_to(array, (size,))
@@ -105,7 +105,7 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
 
 
 def as_array(name: str, value: Any) -> NDArray[Any]:
-    """Whatever numpy makes of a value, unless it is ragged or has masked entries."""
+    """Return a value as numpy's array, unless it is ragged or has masked entries."""
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
     value = untorched(name, value)
@@ -120,20 +120,20 @@ def as_array(name: str, value: Any) -> NDArray[Any]:
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether a value is a PyTorch tensor or parameter, without importing torch."""
+    """Return whether a value is a PyTorch tensor or parameter, without importing torch."""
     return any(c.__module__ == "torch" and c.__name__ == "Tensor" for c in type(value).__mro__)
 
 
 def weight_of(value: Any) -> Any:
-    """The weight of an embedding or another layer; anything else as it is."""
+    """Return the weight of an embedding or another layer; anything else unchanged."""
     weight = getattr(value, "weight", None)
     return weight if is_tensor(weight) and not is_tensor(value) else value
 
 
 def untorched(name: str, value: Any) -> Any:
-    """The numbers of a tensor as an array, wherever it lies; anything else as it is.
+    """Return the numbers of a tensor on any device as an array; anything else unchanged.
 
-    NumPy has no bfloat16: float32 holds its numbers exactly.
+    NumPy has no bfloat16; float32 represents its numbers exactly.
     """
     if not is_tensor(value):
         return value
@@ -150,7 +150,7 @@ def untorched(name: str, value: Any) -> Any:
 
 
 def sparse_array(value: Any) -> Any:
-    """A PyTorch tensor with a sparse layout as a SciPy array; anything else as it is."""
+    """Return a PyTorch tensor with a sparse layout as a SciPy array; anything else unchanged."""
     if not is_tensor(value) or str(value.layout) == "torch.strided":
         return value
     from scipy.sparse import csr_array
@@ -161,12 +161,12 @@ def sparse_array(value: Any) -> Any:
 
 
 def numpy_of(name: str, value: Any) -> NDArray[Any]:
-    """An array of whatever numpy or PyTorch hold."""
+    """Return an array of a value of numpy or PyTorch."""
     return np.asarray(untorched(name, value))
 
 
 def mask(name: str, value: Any, size: int) -> NDArray[np.bool_]:
-    """A vector of True and False, one for each of `size` things."""
+    """Return a vector of True and False, one for each of `size` entries."""
     array = as_array(name, value)
     if array.dtype != np.bool_ or array.shape != (size,):
         what = "text" if array.dtype.kind in "US" else str(array.dtype)
@@ -186,7 +186,7 @@ def integers(
     high: int | None = None,
     hint: str = "",
 ) -> Ints:
-    """A vector of whole numbers within [low, high], as int64."""
+    """Return a vector of whole numbers within [low, high], as int64."""
     array = vector(name, value, size=size)
     if array.dtype.kind == "f":
         array = _doubles(array)
@@ -213,7 +213,7 @@ def reals(
     low: float | None = None,
     hint: str = "",
 ) -> Floats:
-    """A vector of finite numbers, none below `low`, as float64."""
+    """Return a vector of finite numbers, none below `low`, as float64."""
     array = _doubles(vector(name, value, size=size))
     reject(name, array, ~np.isfinite(array), "be finite")
     reject(name, array, np.abs(array) > LARGEST, f"lie within ±{LARGEST:g}")
@@ -223,7 +223,7 @@ def reals(
 
 
 def weights(name: str, value: ArrayLike, size: int) -> Floats:
-    """Weights: not negative, and not all 0."""
+    """Return weights, which are not negative and not all 0."""
     array = reals(name, value, size=size, low=0.0)
     if not array.sum() > 0.0:
         raise InputError(f"`{name}` must have a positive sum; all are 0.")
@@ -231,7 +231,7 @@ def weights(name: str, value: ArrayLike, size: int) -> Floats:
 
 
 def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
-    """A vector of names of one kind, numbers or text, `size` of them: one for `each`."""
+    """Return a vector of `size` labels, all numbers or all text: one for `each`."""
     must = f"`{name}` must have one label for each {each}, {size} in all"
     if np.ma.is_masked(value):
         raise InputError(f"`{name}` must have no masked entries.")
@@ -251,9 +251,9 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
 
 
 def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
-    """Ids of `size` rows: whole numbers throughout (as int64), or text throughout; UUIDs are text.
+    """Return ids of `size` rows: all whole numbers (as int64), or all text; UUIDs are text.
 
-    7 and "7" are different ids, so nothing is turned into text or numbers to make it fit.
+    7 and "7" are different ids, so ids are not converted between text and numbers.
     """
     must = f"`{name}` must hold one whole number or text for each of the {size} ranks"
     if np.ma.is_masked(value):
@@ -285,7 +285,7 @@ def _long(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:
-    """A vector of text that files can hold; bytes are read as UTF-8."""
+    """Return a vector of valid Unicode text; bytes are read as UTF-8."""
     try:
         if array.dtype.kind == "S":
             return np.char.decode(array, "utf-8")
@@ -295,16 +295,14 @@ def text(name: str, array: NDArray[Any]) -> NDArray[np.str_]:
             if ((halves >= 0xD800) & (halves <= 0xDFFF)).any():
                 raise UnicodeError
     except UnicodeError:
-        raise InputError(
-            f"`{name}` must hold text that UTF-8 can hold; some of it is no text."
-        ) from None
+        raise InputError(f"`{name}` must hold valid Unicode text; some of it is not.") from None
     return array
 
 
 def reject(
     name: str, array: NDArray[Any], bad: NDArray[np.bool_], must: str, hint: str = ""
 ) -> None:
-    """Raise if any entry is bad: how many, and which is the first."""
+    """Raise if any entry is invalid; the error says how many are, and which is the first."""
     n_bad = int(np.count_nonzero(bad))
     if n_bad == 0:
         return
@@ -319,7 +317,7 @@ def reject(
 
 
 def frozen(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only copy, so that a result cannot be changed from outside."""
+    """Return a read-only copy, so that a result cannot be changed from outside."""
     array = np.array(array)
     array.setflags(write=False)
     return array
@@ -353,7 +351,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as Python writes it, on one line and no longer than 60 characters."""
+    """Return a value as Python writes it, on one line of at most 60 characters."""
     try:
         text = repr(value)
     except Exception:  # of an object of the caller's, or a number too long to be written out
@@ -366,7 +364,7 @@ def _cut(text: str) -> str:
 
 
 def generator(rng: RandomState = None) -> np.random.Generator:
-    """A numpy Generator from None, an int, a SeedSequence or a Generator."""
+    """Return a numpy Generator from None, an int, a SeedSequence or a Generator."""
     if isinstance(rng, bool | np.timedelta64) or not (
         rng is None
         or isinstance(rng, int | np.integer | np.random.SeedSequence | np.random.Generator)

@@ -1,4 +1,4 @@
-"""Where work runs: the argument `device`, and what must be installed for it."""
+"""The argument `device`: where work runs, and what must be installed for it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PURPOSE = "Ranking on a GPU"
 
 
 def interpreted() -> bool:
-    """Whether Triton's interpreter stands in for a GPU, as it does in the tests."""
+    """Return whether Triton's interpreter replaces a GPU, as it does in the tests."""
     return os.environ.get("TRITON_INTERPRET") == "1"
 
 
 def on_gpu(device: Any) -> bool:
-    """Whether `device` asks for a GPU; None and "cpu" do not."""
+    """Return whether `device` requests a GPU; None and "cpu" do not."""
     if device is None or str(device) == "cpu":
         return False
     if re.fullmatch("cuda(:[0-9]+)?", str(device)):
@@ -31,7 +31,7 @@ def on_gpu(device: Any) -> bool:
 
 
 def open_device(device: Any) -> tuple[Any, Any]:
-    """The torch module and its device for `device`, which must be a GPU that is there."""
+    """Return torch and its device for `device`, which must be an available GPU."""
     torch = extras.load("torch", extra="cuda", purpose=PURPOSE)
     extras.load("triton", extra="cuda", purpose=PURPOSE)
     if interpreted():
@@ -44,8 +44,8 @@ def open_device(device: Any) -> tuple[Any, Any]:
     number = int(str(device).partition(":")[2] or 0)
     if number >= torch.cuda.device_count():
         raise InputError(
-            f"`device` must be one of the {torch.cuda.device_count()} GPUs that are there, "
-            f"counted from 0, not {str(device)!r}."
+            f"`device` must be one of the {torch.cuda.device_count()} available GPUs, counted "
+            f"from 0, not {str(device)!r}."
         )
     return torch, torch.device("cuda", number)
 
@@ -59,7 +59,7 @@ def current(torch: Any, device: Any) -> AbstractContextManager[Any]:
 
 
 def free_memory(torch: Any, device: Any) -> int:
-    """Bytes available on the device, including those that torch keeps for later."""
+    """Return the bytes available on the device, including those that torch has reserved."""
     if device.type != "cuda":
         return memory.limit()
     kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
@@ -67,8 +67,8 @@ def free_memory(torch: Any, device: Any) -> int:
 
 
 def no_device(scorer: Any) -> InputError:
-    """What to say of a scorer whose scores no GPU can compute."""
+    """Return the error for a scorer whose scores a GPU cannot compute."""
     return InputError(
-        f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU ranks factor models, '
-        f"item-item models and PyTorch modules."
+        f'`device` must be None or "cpu" for {type(scorer).__name__}: a GPU can rank only '
+        "factor models, item–item models and PyTorch modules."
     )

@@ -9,7 +9,7 @@ from fullrank.errors import MissingExtraError
 
 
 def load(module: str, *, extra: str, purpose: str) -> Any:
-    """Import `module`, or raise with the pip line that would install it."""
+    """Import `module`, or raise an error with the pip command that installs it."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:

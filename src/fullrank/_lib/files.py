@@ -1,4 +1,4 @@
-"""Files: written under a temporary name and renamed, so that none is ever half there."""
+"""Files: written under a temporary name and renamed, so that none is ever incomplete."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PathLike = str | os.PathLike[str]
 
 @contextlib.contextmanager
 def replacing(path: PathLike) -> Iterator[Path]:
-    """A temporary path beside `path` that takes its place when the block succeeds.
+    """Give a temporary path beside `path` that replaces it when the block succeeds.
 
-    Where `path` is a symbolic link, the link is replaced and what it points to is left alone: a
-    link that another program has put there cannot send the content to another place. Links among
-    the folders above are followed. What the system does not let be written, as on a full disk, is
-    a WriteError, and nothing is left behind.
+    If `path` is a symbolic link, the link is replaced and its target is left unchanged, so that a
+    link placed by another program cannot redirect the content. Links among the parent folders are
+    followed. If the system cannot write, for example on a full disk, a WriteError is raised and no
+    file is left behind.
     """
     target = _path(path)
     shown = printable(target)
@@ -54,7 +54,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
 
 
 def existing(path: PathLike, argument: str = "path") -> Path:
-    """The path of a file that is there and is a file; `argument` is what errors call it."""
+    """Return the path of an existing file; `argument` is its name in errors."""
     source = _path(path)
     shown = printable(source)
     with _reachable(shown, argument):
@@ -84,7 +84,7 @@ def _reachable(shown: str, argument: str = "path") -> Iterator[None]:
 
 
 def reason(error: Exception) -> str:
-    """Why a file could not be opened, as the end of a sentence."""
+    """Return why a file could not be opened, as the end of a sentence."""
     return getattr(error, "strerror", None) or because(error)
 
 

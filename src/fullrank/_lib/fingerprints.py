@@ -1,4 +1,4 @@
-"""Fingerprints: whether a run is resumed with what it was started with."""
+"""Fingerprints, which show whether a run is resumed with the same data and models."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _PIECE = 1 << 24
 
 
 def fingerprint(*things: Any) -> str:
-    """Thirty-two hexadecimal digits that change with any number in the things.
+    """Return 32 hexadecimal digits that change with any number in the arguments.
 
-    Arrays are read as they lie, objects by their class and attributes, functions by their code and
-    what it refers to in their own module. An object that cannot be inspected gets a random
+    Arrays are read by their bytes, objects by their class and attributes, and functions by their
+    code and what it refers to in their own module. An object that cannot be inspected gets a random
     fingerprint, so a run with it cannot be resumed.
 
     Examples
@@ -34,7 +34,7 @@ def fingerprint(*things: Any) -> str:
 
 
 def file_fingerprint(path: Path) -> str:
-    """The fingerprint of a file's bytes."""
+    """Return the fingerprint of a file's bytes."""
     sink = hashlib.blake2b(digest_size=16)
     with path.open("rb") as file:
         while piece := file.read(_PIECE):

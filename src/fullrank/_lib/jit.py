@@ -11,22 +11,22 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def jit(function: Function) -> Function:
-    """Compile without the GIL and without re-ordering sums; cache where the disk allows it.
+    """Compile without the GIL and without reordering sums; cache if the disk allows it.
 
-    Floating-point operations stay as written, because the order of a sum is part of what a score
-    means. numba refuses to cache in a read-only installation: then each process compiles for
+    Floating-point operations stay as written, because the order of a sum is part of the definition
+    of a score. numba refuses to cache in a read-only installation; each process then compiles for
     itself.
     """
     return _compiled(function, fastmath=False)
 
 
 def jit_any_order(function: Function) -> Function:
-    """As `jit`, but sums may be re-ordered and fused: for what only needs a bounded error."""
+    """Compile like `jit`, but sums may be reordered and fused: for results with a bounded error."""
     return _compiled(function, fastmath={"reassoc", "contract"})
 
 
 def jit_fused(function: Function) -> Function:
-    """As `jit`, but a·b + c may be rounded once: the same numbers where a·b is exact."""
+    """Compile like `jit`, but a·b + c may be rounded once: the result is equal if a·b is exact."""
     return _compiled(function, fastmath={"contract"})
 
 

@@ -1,4 +1,4 @@
-"""Arrays that lie in files, mapped into memory; another process maps the file, not a copy."""
+"""Memory-mapped arrays of files; another process maps the file instead of receiving a copy."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Mark = tuple[int, int, int]
 
 
 class FileArray(np.memmap):
-    """A mapped array that is as its file was when it was opened: it is never written to."""
+    """A mapped array that is never written to, so it equals its file when that was opened."""
 
     mark: Mark | None = None
 
 
 class Place(NamedTuple):
-    """Where an array lies."""
+    """The file and position of an array."""
 
     path: str
     mark: Mark
@@ -30,13 +30,13 @@ class Place(NamedTuple):
 
 
 def mark(path: Path) -> Mark:
-    """What changes when a file is written or replaced."""
+    """Return a mark that changes when a file is written or replaced."""
     about = path.stat()
     return about.st_ino, about.st_size, about.st_mtime_ns
 
 
 def open_array(path: Path) -> Array:
-    """The array of a ``.npy`` file, mapped. It is not to be written to."""
+    """Return the mapped array of a ``.npy`` file, which must not be written to."""
     path = path.resolve()
     before = mark(path)
     # copy on write: nothing is written, and the kernels compiled for other arrays will do
@@ -46,7 +46,7 @@ def open_array(path: Path) -> Array:
 
 
 def place(array: Array) -> Place | None:
-    """Where another process finds the array; None if it is not, or no longer, that of a file."""
+    """Return where another process finds the array; None if it is not, or no longer, in a file."""
     root: Any = array
     while root is not None and getattr(root, "mark", None) is None:
         root = root.base if isinstance(root, np.ndarray) else None
@@ -62,7 +62,7 @@ def place(array: Array) -> Place | None:
 
 
 def reopened(*where: Any) -> Array:
-    """The array at a `Place`."""
+    """Return the array at a `Place`."""
     at = Place(*where)
     try:
         same = mark(Path(at.path)) == at.mark

@@ -1,4 +1,4 @@
-"""Memory: checked before it is allocated, and refused with the number where there is too little."""
+"""Checks of memory before it is allocated; too large requests are refused with their size."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ _CGROUPS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_
 
 
 def ask(name: str, n_bytes: float, what: str = "") -> None:
-    """Raise if the work that an argument asks for takes more memory than this machine has.
+    """Raise if the work that an argument implies takes more memory than this machine has.
 
     Parameters
     ----------
     name : str
-        The argument to blame.
+        The argument that the error names.
     n_bytes : float
-        What the arrays that follow will take, roughly.
+        The approximate size of the arrays to allocate.
     what : str
-        What takes them, where the name alone does not tell.
+        What needs the memory, if the name alone does not show it.
 
     >>> ask("n_users", 8e18, "1,000,000,000 × 1,000,000,000 scores")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     fullrank.errors.InputError: `n_users` must be smaller: 1,000,000,000 × 1,000,000,000 scores \
-would take 6.94 EiB of memory, and there are ...
+would take 6.94 EiB of memory, but only ...
     """
     if n_bytes > limit():
         raise InputError(
             f"`{name}` must be smaller: {what or 'this'} would take {shown(n_bytes)} of memory, "
-            f"and there are {shown(limit())}."
+            f"but only {shown(limit())} are available."
         )
 
 
 def shown(n_bytes: float) -> str:
-    """Bytes in the largest unit that leaves a number of at least 1.
+    """Return bytes in the largest unit that gives a number of at least 1.
 
     >>> shown(3 * 2**40)
     '3.0 TiB'
@@ -52,7 +52,7 @@ def shown(n_bytes: float) -> str:
 
 @cache
 def limit() -> int:
-    """The memory of this machine, or the part of it that this process may have."""
+    """Return the memory of this machine, or the part that this process may use."""
     known = [_UNKNOWN]
     if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
         known = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]

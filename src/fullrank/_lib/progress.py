@@ -1,4 +1,4 @@
-"""Progress of long work, with the time that is left; silent by default."""
+"""Progress of long work, with the remaining time; silent by default."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REPORTS = 64
 
 
 def reporter(progress: bool | Progress | None, label: str) -> Progress | None:
-    """A function of (done, total), or None for silence; True writes one line to stderr."""
+    """Return a function of (done, total), or None for silence; True writes one line to stderr."""
     if progress is None or progress is False:
         return None
     if progress is True:
@@ -47,7 +47,7 @@ def _line(label: str) -> Progress:
 
 
 def steps(progress: bool | Steps | None) -> Steps:
-    """A function of a label that opens the progress of one step."""
+    """Return a function of a label that opens the progress of one step."""
     if progress is None or progress is False:
         return lambda label: nullcontext()
     if progress is True:
@@ -73,12 +73,12 @@ def _on_stderr(label: str) -> Iterator[Progress]:
 
 
 class Clock:
-    """The time left, from how fast the last reports came.
+    """The remaining time, estimated from the speed of the last reports.
 
-    What was done before the first report, as by an interrupted run, does not show the
-    speed; nor does the time to the second one, in which workers start and kernels are compiled.
-    Workers that started together end their first parts together too, so there is no forecast before
-    half of that time has passed once more.
+    Work before the first report, as in a resumed run, does not show the speed. Nor does the time to
+    the second report, in which workers start and kernels are compiled. Workers that start together
+    also finish their first parts together, so there is no forecast until half of that time has
+    passed again.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
@@ -88,7 +88,7 @@ class Clock:
         self._reports: deque[tuple[float, int]] = deque(maxlen=_REPORTS)
 
     def left(self, done: int, total: int) -> float | None:
-        """Seconds, or None where there is no forecast yet.
+        """Return the remaining seconds, or None if there is no forecast yet.
 
         Examples
         --------
@@ -110,7 +110,7 @@ class Clock:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a clock shows them.
+    """Return seconds as a clock shows them.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""Results as plain JSON and back: a dataclass is an object of its fields, read by their types.
+"""Results as plain JSON and back: a dataclass becomes an object of its fields, read by type.
 
-What comes back is checked against the annotations of the class, so that a file that was changed by
-hand, or by anyone, gives either a result or one sentence. Classes with a form of their own have the
-methods `_to_plain` and `_from_plain`.
+Content that is read is checked against the annotations of the class, so that a modified file gives
+either a result or an error of one sentence. Classes with a format of their own have the methods
+`_to_plain` and `_from_plain`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PLAIN = (str, bool, int, NoneType)
 
 
 def to_plain(value: Any) -> Any:
-    """What JSON can hold: numbers, text, lists and objects.
+    """Return a value as JSON can represent it: numbers, text, lists and objects.
 
     >>> to_plain({"low": float("nan"), "at": np.arange(3)})
     {'low': 'NaN', 'at': [0, 1, 2]}
@@ -50,7 +50,7 @@ def to_plain(value: Any) -> Any:
         return [[to_plain(key), to_plain(one)] for key, one in value.items()]
     if isinstance(value, list | tuple):
         return [to_plain(one) for one in value]
-    raise InputError(f"`{type(value).__name__}` must have a plain form; it has none.")
+    raise InputError(f"`{type(value).__name__}` must be convertible to JSON; it is not.")
 
 
 def _odd(value: float) -> str:
@@ -58,7 +58,7 @@ def _odd(value: float) -> str:
 
 
 def from_plain(hint: Any, value: Any) -> Any:
-    """The value that `to_plain` made plain, of the type that an annotation names.
+    """Return the value that `to_plain` converted, of the type that an annotation names.
 
     >>> from_plain(tuple[float, ...], [1, "NaN"])
     (1.0, nan)

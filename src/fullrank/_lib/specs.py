@@ -1,6 +1,6 @@
 """The small language of the command line: ``name:value,setting=value,…``.
 
-A list of whole numbers, as the widths of a network's layers, is written 64/32/16.
+A list of whole numbers, such as the widths of a network's layers, is written 64/32/16.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _WORDS: Mapping[str, Any] = {"true": True, "false": False, "none": None}
 
 @dataclass(frozen=True)
 class Spec:
-    """A name, perhaps a value without a name, and settings."""
+    """A name, optionally a value without a name, and settings."""
 
     name: str
     main: Any = None
@@ -42,7 +42,7 @@ def parse_spec(argument: str, text: str) -> Spec:
         if not equals:
             main = _value(key)
         elif key in settings:
-            raise InputError(f"`{argument}` must give {key} once; {text!r} gives it again.")
+            raise InputError(f"`{argument}` must give {key} once; {text!r} gives it twice.")
         else:
             settings[key] = _value(value)
     return Spec(name.strip(), main, settings)

@@ -1,7 +1,7 @@
-"""Results: one set of manners for all of them, and the same small table in every form.
+"""The base of all results: the same small table in every format.
 
-A result prints as its table, shows itself in notebooks, and becomes a frame, a dictionary, JSON,
-Markdown or LaTeX. `write` and `read` keep it in a file.
+A result prints as its table, renders in notebooks, and converts to a frame, a dictionary, JSON,
+Markdown or LaTeX. `write` and `read` store it in a file.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEY = b"fullrank"
 
 
 class Tabular:
-    """A result that is a small table: what it holds, what it shows, and what it is called."""
+    """A result that is a small table."""
 
     def _records(self) -> list[dict[str, Any]]:
         raise NotImplementedError
@@ -48,7 +48,7 @@ class Tabular:
         return html(self._title(), *self._table())
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each entry."""
+        """Return a pyarrow Table with one row per entry."""
         import pyarrow as pa
 
         return pa.Table.from_pylist(self._records())
@@ -58,30 +58,30 @@ class Tabular:
         return self.to_arrow().to_pandas()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and text, with a format version; None for what is not known."""
+        """Return plain numbers and text, with a format version; None for unknown values."""
         entries = [{key: known(one) for key, one in row.items()} for row in self._records()]
         return {"format": FORMAT, "kind": type(self).__name__, "entries": entries}
 
     def to_json(self) -> str:
-        """The text of `to_dict` as one JSON object."""
+        """Return `to_dict` as the text of a JSON object."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
     def to_markdown(self) -> str:
-        """A Markdown table."""
+        """Return a Markdown table."""
         return markdown(*self._table())
 
     def to_latex(self) -> str:
-        """A LaTeX tabular."""
+        """Return a LaTeX tabular."""
         return latex(*self._table())
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the result with matplotlib. Returns the axes."""
+        """Plot the result with matplotlib, and return the axes."""
         raise NotImplementedError
 
     def write(self, path: PathLike) -> None:
-        """Write a ``.json`` or ``.parquet`` file that `read` reads, whole or not at all.
+        """Write a ``.json`` or ``.parquet`` file for `read`, completely or not at all.
 
-        Samples inside of a result are kept as counts; write a sample itself to keep its ids.
+        Samples within a result are stored as counts; write a sample itself to keep its ids.
         """
         content = json.dumps({"format": FORMAT, **records.to_plain(self)}, ensure_ascii=False)
         suffix = _suffix(path)
@@ -96,7 +96,7 @@ class Tabular:
 
     @classmethod
     def read(cls, path: PathLike) -> Self:
-        """Read what `write` wrote."""
+        """Read a result that `write` wrote."""
         suffix, source = _suffix(path), existing(path)
         where = checks.printable(source)
         try:
@@ -125,13 +125,14 @@ class Tabular:
         except Exception as error:
             why = checks.because(error)
             raise InputError(
-                f"`path` must hold a {cls.__name__} as `write` wrote it; {where} does not: {why}."
+                f"`path` must hold a {cls.__name__} unchanged since `write` wrote it; {where} "
+                f"does not: {why}."
             ) from error
         return found
 
 
 class OneRow(Tabular):
-    """A result that is one number and what goes with it, printed in a line."""
+    """A result of one number and its details, printed in a line."""
 
     def _title(self) -> str:
         return str(self)
@@ -179,7 +180,7 @@ class ByModel(Tabular, Mapping[str, Result], Generic[Result]):
         return next(iter(self.models.values()))._title()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version: of one model, or of each under "models"."""
+        """Return plain numbers, with a format version: of one model, or of each under "models"."""
         models = []
         for name, one in self.models.items():
             models.append({"model": name, **without(one.to_dict(), "format", "kind")})
@@ -199,7 +200,7 @@ class Verb(Protocol[One, Many]):
 def takes_several(
     many: Callable[[dict[str, One]], Many],
 ) -> Callable[[Callable[..., One]], Verb[One, Many]]:
-    """Let a verb on the ranks of one model take several by name, each with the same settings."""
+    """Extend a function of the ranks of one model to several by name, with the same settings."""
 
     def decorate(verb: Callable[..., One]) -> Verb[One, Many]:
         @functools.wraps(verb)
@@ -220,25 +221,25 @@ def _short(value: Any) -> str:
 
 
 def without(content: Mapping[str, Any], *keys: str) -> dict[str, Any]:
-    """A dictionary without some of its keys."""
+    """Return a dictionary without some of its keys."""
     return {key: value for key, value in content.items() if key not in keys}
 
 
 def known(value: Any) -> Any:
-    """A value that JSON can hold: None for NaN and infinity."""
+    """Return a value that JSON can represent: None for NaN and infinity."""
     if isinstance(value, float) and not -float("inf") < value < float("inf"):
         return None
     return value
 
 
 def axes(ax: Any = None) -> Any:
-    """The axes to draw on: those given, or new ones."""
+    """Return the axes to draw on: the given ones, or new ones."""
     plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
     return ax if ax is not None else plt.subplots()[1]
 
 
 def whiskers(ax: Any, names: Sequence[str], values: Sequence[float], ends: Sequence[Any]) -> None:
-    """Values with intervals from the top down, one line for each name."""
+    """Plot values with intervals from the top down, one line per name."""
     places = range(len(names) - 1, -1, -1)
     for y, value, (low, high) in zip(places, values, ends, strict=True):
         ax.plot((low, high), (y, y), color="black")
@@ -268,7 +269,7 @@ def _json_of(source: Path) -> bytes:
 
 
 def text(head: Sequence[str], rows: Rows, left: Sequence[int] = (0,)) -> list[str]:
-    """Lines of aligned columns, to the right but for those named."""
+    """Return lines of columns, aligned to the right except for those in `left`."""
     cells = [head, *rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [
@@ -281,7 +282,7 @@ def text(head: Sequence[str], rows: Rows, left: Sequence[int] = (0,)) -> list[st
 
 
 def markdown(head: Sequence[str], rows: Rows) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     lines = [
         head,
         ["---"] * len(head),
@@ -291,14 +292,14 @@ def markdown(head: Sequence[str], rows: Rows) -> str:
 
 
 def latex(head: Sequence[str], rows: Rows) -> str:
-    """A LaTeX tabular, the first column left, the others right."""
+    """Return a LaTeX tabular: the first column is aligned to the left, others to the right."""
     lines = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
     begin = rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}"
     return "\n".join([begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
 
 
 def html(caption: str, head: Sequence[str], rows: Rows) -> str:
-    """An HTML table; every text is escaped."""
+    """Return an HTML table with all text escaped."""
     top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows

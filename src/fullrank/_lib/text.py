@@ -1,4 +1,4 @@
-"""Text from files and callers, made fit for a line of a terminal, a table or a message."""
+"""Text from files and callers, made safe for a line of a terminal, a table or a message."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST = 2000  # characters of a message
 
 
 def printable(text: object) -> str:
-    r"""Text that can stand in a line of a terminal, a table or a message.
+    r"""Return text that is safe in a line of a terminal, a table or a message.
 
     Line breaks, control characters and escape sequences, marks that turn the direction of what
     follows and halves of surrogate pairs are shown as Python would write them.
@@ -26,9 +26,9 @@ def printable(text: object) -> str:
 
 
 def decimals(value: float | None) -> int:
-    """Digits after the point of a metric, by its value alone, so that it reads alike everywhere.
+    """Return the decimals of a metric, which depend on its value only and are the same everywhere.
 
-    Four, and two significant digits where that is more; eight at most.
+    Four decimals, or more for two significant digits; at most eight.
 
     >>> decimals(0.1236), decimals(0.00003)
     (4, 6)
@@ -39,19 +39,19 @@ def decimals(value: float | None) -> int:
 
 
 def because(error: BaseException) -> str:
-    """What an error of another library says, as the end of one of our sentences."""
+    """Return the message of another library's error, as the end of a sentence."""
     lines = str(error).strip().splitlines() or [type(error).__name__]
     said = printable(lines[0]).rstrip(". ")
     return said if len(said) <= _QUOTED else f"{said[: _QUOTED - 1]}…"
 
 
 def sentence(text: object) -> str:
-    """A message that can be printed whatever it quotes: one line, and not without end."""
+    """Return a message that is safe to print whatever it quotes: one line of limited length."""
     said = printable(text)
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 1]}…"
 
 
 def listed(names: Iterable[str]) -> str:
-    """Names as Python writes them, with commas between, as far as a sentence goes."""
+    """Return names as Python writes them, separated by commas, as many as fit a sentence."""
     said = ", ".join(map(repr, names))
     return said if len(said) <= 3 * _QUOTED else f"{said[: 3 * _QUOTED - 1]}…"

@@ -1,7 +1,7 @@
 """Python threads over blocks of work, with BLAS held to one thread each.
 
-Threads inside BLAS and threads around it fight for the same cores, and numba's own parallel
-layer beside OpenBLAS is slower than either, so this module holds all of the parallelism.
+Threads inside BLAS and threads around it compete for the same cores, and numba's parallel layer
+together with OpenBLAS is slower than either, so this module handles all parallelism.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Crew = Callable[[Callable[[Any], Any], Sequence[Any]], None]
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """The number of threads: as many as there are cores for None and -1, else `n_jobs`.
+    """Return the number of threads: the number of cores for None and -1, otherwise `n_jobs`.
 
     >>> n_threads(3), n_threads(-1) == n_threads(None)
     (3, True)
@@ -37,7 +37,7 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def one_blas_thread() -> Any:
-    """A context in which BLAS has one thread: that of numpy, and SciPy's and torch's if loaded."""
+    """Return a context in which BLAS has one thread: in numpy, and in SciPy and torch if loaded."""
     return _controller(*(name in sys.modules for name in _BRING_BLAS)).limit(
         limits=1, user_api="blas"
     )
@@ -60,13 +60,13 @@ def run(
     sizes: Sequence[int] | None = None,
     limited: bool = True,
 ) -> None:
-    """Call `work` on every block; `work` writes its results into arrays it was built with.
+    """Call `work` on every block; `work` writes its results into its own arrays.
 
-    BLAS has one thread, unless `limited` is False: of work that computes in threads of its own.
+    BLAS has one thread, unless `limited` is False for work that uses threads of its own.
 
-    `progress` is called as progress(done, total) in the calling thread, after each block; with
-    `sizes` it counts those, else blocks. An error stops what has not started; that of the first
-    block which has one is raised, so that it does not depend on the pace of the threads.
+    `progress` is called as progress(done, total) in the calling thread, after each block; it counts
+    `sizes`, if given, or blocks. An error cancels blocks that have not started. The error of the
+    first failing block is raised, so that it does not depend on the speed of the threads.
     """
     if progress is not None and not callable(progress):
         raise InputError(
@@ -103,7 +103,7 @@ def run(
 
 @contextmanager
 def crew(n_jobs: int | None = None) -> Iterator[Crew]:
-    """Threads for many short passes: gives a function of (work, blocks) that does one of them."""
+    """Keep threads for many short passes: gives a function of (work, blocks) that runs one pass."""
     threads = n_threads(n_jobs)
     with one_blas_thread():
         if threads == 1:

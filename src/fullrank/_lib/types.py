@@ -1,4 +1,4 @@
-"""The arrays that signatures speak of."""
+"""The array types of signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who interacted with what: interactions, splits, targets, samples of users, data sets by name.
+"""Interactions, splits, targets, samples of users, and data sets by name.
 
 Imports `_lib`, `tables` and `metrics`; every folder to its right may import it.
 """

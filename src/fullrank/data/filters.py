@@ -1,4 +1,4 @@
-"""Interactions from interactions: the k-core, and the union of two parts."""
+"""Filters of interactions: the k-core, and the union of two parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def core(data: Kind, *, items_per_user: int, users_per_item: int, rounds: int | None) -> Kind:
-    """What is left when users and items with too few interactions are gone."""
+    """Return the interactions without users and items that have too few."""
     least_items = checks.integer("items_per_user", items_per_user, low=1)
     least_users = checks.integer("users_per_item", users_per_item, low=1)
     limit = None if rounds is None else checks.integer("rounds", rounds, low=1)
@@ -34,21 +34,21 @@ def core(data: Kind, *, items_per_user: int, users_per_item: int, rounds: int | 
         n_kept = int(np.count_nonzero(keep))
     if n_kept == 0:
         raise InputError(
-            f"`items_per_user` and `users_per_item` must leave something; nothing is left of "
-            f"{items.size} interactions at {least_items} and {least_users}."
+            "`items_per_user` and `users_per_item` must leave at least one interaction; of "
+            f"{items.size} interactions, none is left with {least_items} and {least_users}."
         )
     return compact(data.select(keep))
 
 
 def compact(data: Kind) -> Kind:
-    """The same interactions without the rows of users and items that have none."""
+    """Return the interactions without the rows of users and items that have none."""
     return of_items(data, data.item_counts() > 0, data.user_counts() > 0)
 
 
 def of_items(
     data: Kind, item_kept: NDArray[np.bool_], user_kept: NDArray[np.bool_] | None = None
 ) -> Kind:
-    """The interactions with some of the items, renumbered; users may go only if they have none."""
+    """Return the interactions with some items, renumbered; users are dropped only if empty."""
     part = data.select(item_kept[data.indices])
     number = np.cumsum(item_kept, dtype=np.int32) - np.int32(1)
     counts = part.user_counts()
@@ -66,7 +66,7 @@ def of_items(
 
 
 def union(data: Kind, other: Interactions) -> Kind:
-    """Both together, each pair once."""
+    """Return both together, with each pair once."""
     for name in ("user_ids", "item_ids"):
         ours, theirs = getattr(data, name), getattr(other, name)
         if ours is not theirs and not np.array_equal(ours, theirs):

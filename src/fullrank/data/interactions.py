@@ -1,4 +1,4 @@
-"""Who interacted with what: a compressed users × items table with the ids of both."""
+"""Interactions: a compressed users × items table with the ids of both."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ class Interactions:
     """Users × items in compressed rows (CSR), with the ids of both.
 
     Make one with :meth:`from_frame`, :meth:`from_arrays`, :meth:`from_csv` or
-    :meth:`from_parquet`. Row numbers count from 0 and are what models and rankings use; ids are
-    what the data came with. The items of user row `u` are ``indices[indptr[u]:indptr[u + 1]]``,
-    in ascending order, each once. Arrays are read-only. An interaction takes 4 bytes, and 4 more
-    with a value and 8 more with a timestamp.
+    :meth:`from_parquet`. Models and rankings use row numbers, which count from 0; ids are those of
+    the original data. The items of user row `u` are ``indices[indptr[u]:indptr[u + 1]]``, in
+    ascending order, each once. Arrays are read-only. An interaction takes 4 bytes, and 4 more with
+    a value and 8 more with a timestamp.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ class Interactions:
         item_ids: ArrayLike | None = None,
         repeats: str = "last",
     ) -> Self:
-        """Interactions from one entry per user–item pair, in any order.
+        """Make interactions from one entry per user–item pair, in any order.
 
-        Ten million pairs take one or two seconds and some 500 MB on the way.
+        Ten million pairs take one or two seconds and about 500 MB of temporary memory.
 
         Parameters
         ----------
@@ -101,15 +101,14 @@ class Interactions:
             Ids: whole numbers from 0 on, with or without gaps, text, or UUIDs (kept as text).
         value : array_like of numbers, optional
         timestamp : array_like of whole numbers or datetime64, optional
-            Kept as int64; of datetime64, the count of its own unit.
+            Kept as int64; for datetime64, the count in its own unit.
         user_ids, item_ids : array_like, optional
-            All ids there are, in the order of the rows to be. By default the ids that occur,
-            in ascending order.
+            All ids, in the order of the rows. By default the ids that occur, in ascending order.
         repeats : {"last", "sum"}
-            What becomes of a pair that comes more than once. "last" keeps the one with the
-            latest timestamp (of equal times, and without timestamps, the last in the input), and
-            a DataWarning says how many were merged; "sum" adds up the values, 1 for each where
-            there are none, under the latest timestamp.
+            How to treat a pair that occurs more than once. "last" keeps the one with the latest
+            timestamp (the last in the input for equal times and without timestamps), and a
+            DataWarning reports how many were merged. "sum" adds up the values, or 1 for each
+            without values, and keeps the latest timestamp.
 
         Examples
         --------
@@ -133,27 +132,26 @@ class Interactions:
         missing: str = "error",
         repeats: str = "last",
     ) -> Self:
-        """Interactions from a data frame: pandas, polars, pyarrow, a DuckDB relation, ….
+        """Make interactions from a data frame: pandas, polars, pyarrow, a DuckDB relation, ….
 
-        The frame hands its columns over through the Arrow PyCapsule protocol
-        (``__arrow_c_stream__`` or ``__arrow_c_array__``), so that any library that speaks it will
-        do and none of them is imported here. Columns that are not named are ignored; a split
-        column is read by :func:`read_split`.
+        The frame passes its columns through the Arrow PyCapsule protocol (``__arrow_c_stream__`` or
+        ``__arrow_c_array__``), so any library that implements it works and none of them is
+        imported. Other columns are ignored; :func:`read_split` reads a split column.
 
         Parameters
         ----------
         frame : data frame
         user, item, value, timestamp : str
-            Column names. "auto" takes the first of the usual names that is there, whatever
-            its case and punctuation: `user`, `userId`, `user_id`, …; None for `value` or
-            `timestamp` leaves it out.
+            Column names. "auto" takes the first of the usual names that the frame has, ignoring
+            case and punctuation: `user`, `userId`, `user_id`, …. None for `value` or `timestamp`
+            omits the column.
         user_ids, item_ids : array_like, optional
             As in :meth:`from_arrays`.
         missing : {"error", "drop"}
-            What becomes of rows without an id, a value or a time; "drop" says in a DataWarning
-            how many there were.
+            How to treat rows without an id, a value or a time; with "drop", a DataWarning reports
+            how many were dropped.
         repeats : {"last", "sum"}
-            What becomes of repeated pairs, as in :meth:`from_arrays`.
+            How to treat repeated pairs, as in :meth:`from_arrays`.
 
         Examples
         --------
@@ -186,11 +184,11 @@ class Interactions:
         missing: str = "error",
         repeats: str = "last",
     ) -> Self:
-        r"""Interactions from a file of delimited text, with a header or with `names`.
+        r"""Read interactions from a file of delimited text, with a header or with `names`.
 
-        Files that are packed as `.gz`, `.bz2`, `.zst` or `.xz` are unpacked; one that holds more
-        than 200 times its size is refused. Ids that are all plain whole numbers are kept as
-        numbers, others as text ("007" stays what it is).
+        Files compressed as `.gz`, `.bz2`, `.zst` or `.xz` are decompressed; a file that expands to
+        more than 200 times its size is refused. Ids that are all plain whole numbers are kept as
+        numbers, others as text ("007" is not changed).
 
         Parameters
         ----------
@@ -198,7 +196,7 @@ class Interactions:
         user, item, value, timestamp, user_ids, item_ids, missing, repeats
             As in :meth:`from_frame`.
         delimiter : str, optional
-            Default: a comma, semicolon, tab or bar, whichever the first line has most of.
+            Default: a comma, semicolon, tab or bar, whichever is most frequent in the first line.
         names : sequence of str, optional
             Names of all columns, for a file without a header.
         encoding : str, optional
@@ -235,7 +233,7 @@ class Interactions:
         missing: str = "error",
         repeats: str = "last",
     ) -> Self:
-        """Interactions from a Parquet file; the arguments are those of :meth:`from_frame`.
+        """Read interactions from a Parquet file; the arguments are those of :meth:`from_frame`.
 
         A split column is ignored: :func:`read_split` reads it.
 
@@ -263,15 +261,16 @@ class Interactions:
         missing: str = "error",
         repeats: str = "last",
     ) -> Self:
-        r"""Interactions from a file of any format that `fullrank.read_ranks` reads.
+        r"""Read interactions from a file of any format that `fullrank.read_ranks` reads.
 
         Parameters
         ----------
         path : path
-            CSV and other delimited text, perhaps packed; Parquet, feather, JSON Lines, JSON.
+            CSV and other delimited text, which may be compressed; Parquet, Feather, JSON Lines,
+            JSON.
         columns : mapping, optional
-            What the file calls a column, as ``{"user": "who", "item": "what"}``; the usual names
-            are found without. None for `value` or `timestamp` leaves it out.
+            The file's names of columns, such as ``{"user": "who", "item": "what"}``; the usual
+            names are found without it. None for `value` or `timestamp` omits the column.
         encoding, missing, repeats
             As in :meth:`from_csv`.
 
@@ -320,15 +319,15 @@ class Interactions:
         )
 
     def summary(self) -> Summary:
-        """How many, how dense, how uneven, and how many users and items have nothing.
+        """Summarise the size, density and spread of the interactions.
 
         >>> print(Interactions.from_arrays([1, 1, 2], [1, 2, 2], item_ids=range(4)).summary())
                                   users   items
         rows                          2       4
         without interactions          0       2
-        interactions: least           1       1
+        interactions: minimum         1       1
         interactions: median        1.5     1.5
-        interactions: most            2       2
+        interactions: maximum         2       2
         3 interactions, 37.500% of all pairs
         """
         from fullrank.data.summary import summarize
@@ -336,7 +335,7 @@ class Interactions:
         return summarize(self)
 
     def user_counts(self) -> NDArray[np.int64]:
-        """How many items each user has, shape (n_users,).
+        """Return the number of items of each user, shape (n_users,).
 
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 2, 2]).user_counts()
         array([2, 1])
@@ -344,7 +343,7 @@ class Interactions:
         return np.diff(self.indptr)
 
     def item_counts(self) -> NDArray[np.int64]:
-        """How many users each item has, shape (n_items,).
+        """Return the number of users of each item, shape (n_items,).
 
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 2, 2]).item_counts()
         array([1, 2])
@@ -352,7 +351,7 @@ class Interactions:
         return np.bincount(self.indices, minlength=self.n_items)
 
     def pairs(self) -> tuple[Rows, Rows]:
-        """The user row and the item row of every interaction, users ascending.
+        """Return the user row and the item row of every interaction, in ascending order of users.
 
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 2, 2]).pairs()
         (array([0, 0, 1], dtype=int32), array([0, 1, 1], dtype=int32))
@@ -360,7 +359,7 @@ class Interactions:
         return np.repeat(np.arange(self.n_users, dtype=np.int32), self.user_counts()), self.indices
 
     def user_rows(self, ids: ArrayLike) -> Rows:
-        """The row of each user id; an unknown id is an InputError.
+        """Return the row of each user id; an unknown id raises an InputError.
 
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 2, 2]).user_rows(["b", "a"])
         array([1, 0], dtype=int32)
@@ -368,7 +367,7 @@ class Interactions:
         return _ids.look_up("ids", ids, self.user_ids)
 
     def item_rows(self, ids: ArrayLike) -> Rows:
-        """The row of each item id; an unknown id is an InputError.
+        """Return the row of each item id; an unknown id raises an InputError.
 
         >>> Interactions.from_arrays(["a", "a", "b"], [1, 5, 5]).item_rows(5)
         array([1], dtype=int32)
@@ -378,13 +377,13 @@ class Interactions:
     # ---- using it ----
 
     def matrix(self, dtype: DTypeLike = np.float32, *, binary: bool = True) -> csr_array[Any]:
-        """Users × items as a new SciPy CSR array.
+        """Return users × items as a new SciPy CSR array.
 
         Parameters
         ----------
         dtype : data type
         binary : bool
-            1 for every interaction; else the values.
+            Whether every interaction is 1; otherwise entries are the values.
 
         Examples
         --------
@@ -404,7 +403,7 @@ class Interactions:
         return matrix
 
     def to_arrow(self) -> Any:
-        """A pyarrow table: user and item ids and, where there are any, values and timestamps.
+        """Return a pyarrow table of user and item ids, and values and timestamps if there are any.
 
         >>> Interactions.from_arrays(["a", "b"], [1, 2], value=[3, 4]).to_arrow().column_names
         ['user', 'item', 'value']
@@ -425,7 +424,7 @@ class Interactions:
         return self.to_arrow().to_pandas()
 
     def select(self, keep: NDArray[np.bool_]) -> Self:
-        """The interactions where `keep` is true, with the same users and items.
+        """Return the interactions where `keep` is true, with the same users and items.
 
         >>> data = Interactions.from_arrays(["a", "a", "b"], [1, 2, 2])
         >>> data.select(data.indices == 1)
@@ -450,11 +449,11 @@ class Interactions:
     def k_core(
         self, *, items_per_user: int = 5, users_per_item: int = 5, rounds: int | None = None
     ) -> Self:
-        """Without the users and items that have too few interactions, and their rows.
+        """Remove users and items with too few interactions, and their rows.
 
-        Each round drops items with fewer than `users_per_item` users and then users with fewer
-        than `items_per_user` of what is left; that may leave other items short, so rounds continue
-        until nothing changes, or as often as `rounds` says. ``k_core(items_per_user=1,
+        Each round drops items with fewer than `users_per_item` users and then users with fewer than
+        `items_per_user` of the remaining items. That may leave other items with too few users, so
+        rounds continue until nothing changes, or for `rounds` rounds. ``k_core(items_per_user=1,
         users_per_item=1)`` only drops the rows of users and items without any interaction.
 
         Parameters
@@ -462,7 +461,8 @@ class Interactions:
         items_per_user, users_per_item : int
             At least 1.
         rounds : int, optional
-            1 is the single filter of several published protocols, MultiVAE's among them.
+            1 applies the filter once, as several published protocols do, including that of
+            MultiVAE.
 
         Examples
         --------
@@ -477,9 +477,10 @@ class Interactions:
         )
 
     def union(self, other: Interactions) -> Self:
-        """These and the other interactions, over the same users and items.
+        """Return these and the other interactions, over the same users and items.
 
-        Of a pair that is in both, the one with the later timestamp stays, or else the other's.
+        Of a pair that is in both, the one with the later timestamp is kept, or that of `other`
+        without timestamps.
 
         >>> data = Interactions.from_arrays(["a", "a", "b"], [1, 2, 2])
         >>> data.select(data.indices == 0).union(data.select(data.indices == 1))
@@ -490,15 +491,15 @@ class Interactions:
         return union(self, other)
 
     def split(self, name: str = "leave-one-out", **settings: Any) -> Split:
-        """Split into training and test interactions, all parts with the same users and items.
+        """Split into training and test interactions; all parts have the same users and items.
 
         Parameters
         ----------
         name : {"leave-one-out", "ratio", "strong"}
-            One item of each user, a share of the interactions, or whole users who were not
+            Hold out one item of each user, a share of the interactions, or whole users, who are not
             trained on.
         **settings
-            Those of :func:`leave_one_out`, :func:`ratio` or :func:`strong`.
+            The settings of :func:`leave_one_out`, :func:`ratio` or :func:`strong`.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Excluded items and parts of the catalogue, found by id in the rows that ids name."""
+"""Excluded items and parts of the catalogue, matched to rows by their ids."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIDES = ("user_ids", "item_ids")
 
 
 def in_rows(exclude: Any, *, user_ids: Array | None, item_ids: Array | None, n_items: int) -> Any:
-    """What is excluded, in the rows that these ids name."""
+    """Return the exclusion in the rows that these ids name."""
     if exclude is None:
         return None
     exclude = by_rows(exclude)
@@ -40,17 +40,18 @@ def in_rows(exclude: Any, *, user_ids: Array | None, item_ids: Array | None, n_i
 
 
 def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
-    """Rows without names may meet names that are the rows, and no others."""
+    """Refuse rows without ids where the other side has ids that differ from its row numbers."""
     for side, known in zip(("users", "items"), ids, strict=True):
         if known is not None and not are_rows(known):
             raise InputError(
-                f"`{name}` must be an Interactions, which names its {side}: the others are named "
-                f"{checks.printable(known[0])} …, so that row numbers do not tell who is who."
+                f"`{name}` must be Interactions, which carry ids of {side}. The other {side} "
+                f"have ids ({checks.printable(known[0])}, …), which row numbers cannot be "
+                "matched with."
             )
 
 
 def _moved(exclude: Any, user_ids: Array, item_ids: Array) -> Seen:
-    """The exclusion of other rows; users without targets and items that none can score go."""
+    """Return the exclusion in other rows, without users and items that are not in them."""
     users = _ids.find("exclude", exclude.user_ids, user_ids)
     items = _ids.find("exclude", exclude.item_ids, item_ids)
     indptr = np.asarray(exclude.indptr, np.int64)

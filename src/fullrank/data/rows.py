@@ -1,4 +1,4 @@
-"""From columns to compressed rows: checking, sorting, merging."""
+"""From columns to compressed rows: checks, sorting, merging."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REPEATS = ("last", "sum")
 
 
 class Table(NamedTuple):
-    """Checked columns, one entry per interaction, with ids made into rows."""
+    """Checked columns, one entry per interaction, with ids converted to rows."""
 
     users: Rows
     items: Rows
@@ -143,7 +143,8 @@ def _sums(values: NDArray[np.float32] | None, last: NDArray[np.bool_]) -> NDArra
     sums = np.add.reduceat(values.astype(np.float64), first)
     if np.abs(sums).max() > np.finfo(np.float32).max:
         raise InputError(
-            f"`value` must have sums that float32 can hold; one is {sums[np.abs(sums).argmax()]:g}."
+            "`value` must have sums within the range of float32; one is "
+            f"{sums[np.abs(sums).argmax()]:g}."
         )
     return sums.astype(np.float32)
 

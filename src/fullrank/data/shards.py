@@ -13,7 +13,7 @@ from fullrank.data.targets import ANY, Targets, by_rows, clean_targets
 
 
 class Shard(NamedTuple):
-    """Users number `start` to `stop` of those who have targets."""
+    """The users with targets from number `start` to number `stop`."""
 
     start: int
     stop: int
@@ -45,7 +45,7 @@ class ShardedTargets:
 
     @classmethod
     def of(cls, targets: Any) -> ShardedTargets:
-        """From an Interactions or a pair (user_rows, item_rows)."""
+        """Make sharded targets from Interactions or a pair (user_rows, item_rows)."""
         clean = clean_targets(targets, n_users=None, n_items=ANY)
         return cls(
             users=clean.users,
@@ -66,15 +66,15 @@ class ShardedTargets:
 
     @property
     def n_items(self) -> int | None:
-        """The items of the data, where they say."""
+        """The number of items, if the data state it."""
         return None if self.item_ids is None else int(self.item_ids.size)
 
     def excluding(self, exclude: Any) -> ShardedTargets:
-        """The same targets with what is excluded, whose rows are the same users and items."""
+        """Return the targets with an exclusion over the same users and items."""
         return replace(self, seen=_seen(exclude))
 
     def of_users(self, rows: Ints) -> ShardedTargets:
-        """The targets of these users alone."""
+        """Return the targets of these users only."""
         at = np.searchsorted(self.users, rows)
         sizes = np.diff(self.starts)[at]
         starts = np.concatenate(([0], np.cumsum(sizes)))
@@ -83,11 +83,11 @@ class ShardedTargets:
         return replace(self, users=rows, starts=starts, items=self.items[where], times=times)
 
     def shards(self, size: int) -> list[Shard]:
-        """All users in slices of `size`."""
+        """Return all users in slices of `size`."""
         return [Shard(a, min(a + size, self.n_users)) for a in range(0, self.n_users, size)]
 
     def part(self, shard: Shard) -> tuple[Targets, Any]:
-        """The targets of a shard, and what is excluded for its users."""
+        """Return the targets of a shard, and the items excluded for its users."""
         starts = self.starts[shard.start : shard.stop + 1]
         users = self.users[shard.start : shard.stop]
         items = self.items[starts[0] : starts[-1]]

@@ -1,4 +1,4 @@
-"""A split: what a model may learn from, what is held out, and how they were separated."""
+"""A split: training and held-out interactions, and how they were separated."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ PARTS = ("train", "valid_fold_in", "valid", "fold_in", "test")
 class Split:
     """Training, test and perhaps validation interactions, over the same users and items.
 
-    All parts have the rows of all users, so that one row number means one user everywhere; a user
+    All parts have rows for all users, so that a row number means the same user everywhere. A user
     who is not in a part has no interactions there.
 
     Attributes
     ----------
     train, test : Interactions
     valid : Interactions or None
-        What settings are chosen on.
+        The part on which settings are chosen.
     fold_in, valid_fold_in : Interactions or None
-        Of a split by users, what is known of the users in `test` and in `valid`, none of whom is
-        in `train`.
+        For a split by users: the known interactions of the users in `test` and in `valid`, none of
+        whom is in `train`.
     kind : str
         "leave-one-out", "ratio", "strong" or "given".
     settings : dict
-        What made it.
+        The settings of the split.
     n_skipped : int
-        Users without a test item; of a split by users, test users without one.
+        The number of users without a test item; for a split by users, of test users without one.
     n_dropped : int
-        Interactions of held-out users that no part has, for no training user has their item.
+        The number of interactions of held-out users that are in no part, because no training user
+        has their item.
     """
 
     train: Interactions
@@ -50,21 +51,21 @@ class Split:
 
     @property
     def history(self) -> Interactions:
-        """What is known of the users in `test`: `fold_in`, or else `train`.
+        """The known interactions of the users in `test`: `fold_in`, or `train` without it.
 
-        This is what an item–item model scores from and what a ranking excludes, whatever the kind
-        of split: ``ItemItemScorer(split.history, weights)``, ``rank(…, exclude=split.history)``.
+        An item–item model scores from them and a ranking excludes them, for any kind of split:
+        ``ItemItemScorer(split.history, weights)``, ``rank(…, exclude=split.history)``.
         """
         return self.train if self.fold_in is None else self.fold_in
 
     @property
     def valid_history(self) -> Interactions:
-        """What is known of the users in `valid`: `valid_fold_in`, or else `train`."""
+        """The known interactions of the users in `valid`: `valid_fold_in`, or else `train`."""
         return self.train if self.valid_fold_in is None else self.valid_fold_in
 
     @property
     def described(self) -> str:
-        """How the parts were separated, in a line that is printed with every result.
+        """A line that tells how the parts were separated; it is printed with every result.
 
         >>> data = Interactions.from_arrays(["a", "a"], [1, 2])
         >>> data.split(rng=0).described
@@ -73,12 +74,12 @@ class Split:
         return describe_split(self.kind, self.settings)
 
     def parts(self) -> dict[str, Interactions]:
-        """The parts that there are, by name."""
+        """Return the parts that exist, by name."""
         found = {name: getattr(self, name) for name in PARTS}
         return {name: part for name, part in found.items() if part is not None}
 
     def without_valid(self) -> Self:
-        """The split with its validation part put back into the training part, for a last fit.
+        """Return the split with its validation part merged into the training part, for a final fit.
 
         >>> data = Interactions.from_arrays(["a", "a", "a"], [1, 2, 3])
         >>> split = data.split("leave-one-out", valid=1, rng=0)
@@ -92,7 +93,7 @@ class Split:
         return type(self)(train=train, n_skipped=self.n_skipped, n_dropped=self.n_dropped, **kept)
 
     def to_arrow(self) -> Any:
-        """All parts in one pyarrow table with a column `split`, which `read_split` reads back.
+        """Return all parts in one pyarrow table with a column `split` for `read_split`.
 
         >>> data = Interactions.from_arrays(["a", "a"], [1, 2])
         >>> data.split(rng=0).to_arrow()["split"].to_pylist()
@@ -120,7 +121,7 @@ class Split:
             users = np.count_nonzero(part.user_counts())
             items = np.count_nonzero(part.item_counts())
             lines.append(f"{name:<14}{users:>11,}{items:>11,}{part.n_interactions:>14,}")
-        lines.append(f"{'of':<14}{self.train.n_users:>11,}{self.train.n_items:>11,}")
+        lines.append(f"{'all':<14}{self.train.n_users:>11,}{self.train.n_items:>11,}")
         if self.n_skipped:
             lines.append(f"{self.n_skipped:,} users have no test item")
         if self.n_dropped:
@@ -129,7 +130,7 @@ class Split:
 
 
 def describe_split(kind: str, settings: Mapping[str, Any]) -> str:
-    """A split in a line, from its kind and what made it.
+    """Describe a split in a line, from its kind and settings.
 
     Examples
     --------
@@ -158,7 +159,7 @@ def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
         return [f"{share} of the users held out"]
     if "files" in settings:
         return [str(settings["files"])]
-    return [f"column {settings['column']}" if "column" in settings else "as the data come"]
+    return [f"column {settings['column']}" if "column" in settings else "from the data"]
 
 
 def _share(held: float) -> str:

@@ -1,4 +1,4 @@
-"""Splits that the data come with: a column that says train, valid or test."""
+"""Splits that come with the data: a column with the labels train, valid and test."""
 
 from __future__ import annotations
 
@@ -40,32 +40,33 @@ def read_split(
     encoding: str | None = None,
     rng: checks.RandomState = None,
 ) -> Split:
-    """Read a split from a column that says train, valid or test, or from a file for each part.
+    """Read a split from a column of labels (train, valid, test), or from a file for each part.
 
-    All parts share the users and items of the whole. A DataWarning names pairs that are in
-    two parts, where a model would be evaluated on what it has learned from.
+    All parts share the users and items of the whole. A DataWarning reports pairs that are in two
+    parts, because a model would be evaluated on its training data.
 
     Parameters
     ----------
     source : path, data frame, or mapping
         A file of any format that :meth:`Interactions.read` takes, or any data frame that
-        :meth:`Interactions.from_frame` takes; or a mapping from "train", "test" and perhaps
+        :meth:`Interactions.from_frame` takes; or a mapping from "train", "test" and optionally
         "valid" to such files or frames.
     user, item, value, timestamp, split : str
         Column names, "auto" for the usual ones, as in :meth:`Interactions.from_frame`. The split
-        column says 'train', 'test' and perhaps 'valid'; of a split by users also 'fold_in' and
-        perhaps 'valid_fold_in', for what is known of the users in 'test' and 'valid'. Case does
-        not matter, and 'training', 'testing', 'validation', 'val' and 'dev' are understood.
+        column has the labels 'train', 'test' and optionally 'valid'; for a split by users also
+        'fold_in' and optionally 'valid_fold_in', for the known interactions of the users in 'test'
+        and 'valid'. Case does not matter, and 'training', 'testing', 'validation', 'val' and 'dev'
+        are understood.
     user_ids, item_ids : array_like, optional
-        All ids there are. Give `item_ids` where the catalogue holds items that no user in the
-        file has touched: they are ranked too.
+        All ids. Give `item_ids` if the catalogue has items that no user in the file interacted
+        with: they are ranked too.
     valid : float
-        Where the source has no validation part: the share of each user's training interactions,
-        rounded down, that becomes one.
+        The share of each user's training interactions, rounded down, that becomes the validation
+        part of a source without one.
     encoding : str, optional
         As in :meth:`Interactions.from_csv`.
     rng : None, int, SeedSequence or Generator
-        For `valid`.
+        Random seed of `valid`.
 
     Examples
     --------
@@ -88,7 +89,8 @@ def read_split(
     if share:
         if "valid" in parts or "fold_in" in parts:
             raise InputError(
-                "`valid` must be 0 for a source that has a validation part or whole users held out."
+                "`valid` must be 0 for a source that has a validation part or holds out whole "
+                "users."
             )
         parts["train"], parts["valid"] = _parted(parts["train"], share, rng)
     n_empty = int(np.count_nonzero(parts["test"].user_counts() == 0))
@@ -111,15 +113,15 @@ def _read(source: Any, asked: Asked, encoding: str | None) -> _columns.Columns:
         return _columns.read(source, asked, encoding=encoding)
     if not {"train", "test"} <= set(source) <= set(PARTS):
         raise InputError(
-            f"`source` must have a file for 'train' and for 'test', and perhaps for 'valid'; it "
-            f"has {listed(map(str, source))}."
+            "`source` must have a file for 'train' and for 'test', and optionally for 'valid'; "
+            f"it has {listed(map(str, source))}."
         )
     whole = {role: name for role, name in asked.items() if role != "split"}
     return _columns.read_parts(source, whole, encoding=encoding)
 
 
 def part_of(label: str) -> str:
-    """The part of a split that a label means, or the label.
+    """Return the part of a split that a label means, or the label.
 
     >>> part_of("Training"), part_of("dev"), part_of("7")
     ('train', 'valid', '7')
@@ -136,9 +138,9 @@ def _labels(column: Any) -> tuple[NDArray[np.int32], list[str]]:
     alone = {"valid_fold_in"} <= said and not {"valid", "fold_in"} <= said
     if not {"train", "test"} <= said <= set(PARTS) or alone:
         raise InputError(
-            f"`split='NAME'` must name a column that says 'train', 'test' and perhaps 'valid', "
-            f"each at least once; it says {listed(map(str, found))}. Of a split by users it "
-            f"also says 'fold_in' and, with 'valid', 'valid_fold_in'."
+            "`split='NAME'` must name a column with the labels 'train', 'test' and optionally "
+            f"'valid', each at least once; it has {listed(map(str, found))}. A split by users "
+            "also has the label 'fold_in' and, with 'valid', 'valid_fold_in'."
         )
     codes = np.array([labels.index(one) for one in parts], np.int32)
     return codes[part], labels
@@ -151,8 +153,8 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
     if (new == asked).all():
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
-            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is "
-            f"there, the first being {checks.printable(first)}. Are the ids written alike?"
+            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is, "
+            f"the first being {checks.printable(first)}. Are ids written the same way in both?"
         )
     said = []
     if new.any():

@@ -1,4 +1,4 @@
-"""Splits of the interactions of each user: one item, or a share of them."""
+"""Splits of interactions: one item of each user, or a share of the interactions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def leave_one_out(
     valid: float = 0.0,
     rng: checks.RandomState = None,
 ) -> Split:
-    """Hold out one item of each user for the test.
+    """Hold out one item of each user for testing.
 
-    Users with fewer than `min_interactions` keep all they have in the training part and have
-    no test item; `n_skipped` counts them. The order in which the interactions were read
-    changes nothing.
+    Users with fewer than `min_interactions` keep all interactions in the training part and have no
+    test item; `n_skipped` counts them. The result does not depend on the order in which the
+    interactions were read.
 
     Parameters
     ----------
@@ -37,14 +37,14 @@ def leave_one_out(
         which by default is the greatest id), or any of the user's items with equal chance. "auto"
         is "last" where the interactions have times, and else "random".
     min_interactions : int
-        At least 2, so that something is left to learn from.
+        At least 2, so that an interaction is left for training.
     valid : float
-        The share of the tested users of whom another item, chosen by the same rule from what is
-        left, goes to the validation part: 1 for all of them. Who would have nothing left to
-        learn from gives none.
+        The share of the test users of whom another item, chosen by the same rule from the remaining
+        ones, goes to the validation part: 1 for all of them. Users who would have nothing left for
+        training are left out.
     rng : None, int, SeedSequence or Generator
-        For a random item, and for who takes part in the validation. The test items are the same
-        with and without a validation part.
+        Random seed for random items and for the choice of validation users. The test items are the
+        same with and without a validation part.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def ratio(
 ) -> Split:
     """Hold out a share of the interactions, of each user or of all.
 
-    Shares are rounded down: of each user, `test` = 0.2 takes one of five to nine interactions and
-    none of four. `n_skipped` counts the users without a test item.
+    Shares are rounded down: `test` = 0.2 takes one of a user's five to nine interactions and none
+    of four. `n_skipped` counts the users without a test item.
 
     Parameters
     ----------
@@ -114,14 +114,15 @@ def ratio(
     test, valid : float
         Shares for the test and the validation part, together below 1; `valid` may be 0.
     by : {"random", "last"}
-        With equal chance, or the latest by timestamp: the test part comes last and the validation
-        part before it.
+        At random, or the latest by timestamp: the test part comes last and the validation part
+        before it.
     per : {"user", "all"}
         A share of each user's interactions, or of all of them together. ``per="all", by="last"``
-        cuts at two moments, the same for every user, so that nothing is learned from the future;
-        what happened at the moment of a cut all goes to the later part.
+        cuts at two times, the same for every user, so that a model does not learn from the future;
+        interactions at the time of a cut go to the later part.
     rng : None, int, SeedSequence or Generator
-        For `by="random"`. The test items are the same with and without a validation part.
+        Random seed for `by="random"`. The test items are the same with and without a validation
+        part.
 
     Examples
     --------
@@ -145,9 +146,9 @@ def ratio(
     in_test, in_valid = _CUTS[per](interactions, key, *shares)
     if not in_test.any() or (in_test | in_valid).all():
         raise InputError(
-            f"`test` must leave something on both sides; of {in_test.size} interactions "
-            f"{np.count_nonzero(in_test)} fell to the test and {np.count_nonzero(in_valid)} to the "
-            f"validation part."
+            f"`test` must leave interactions in every part; of {in_test.size} interactions, "
+            f"{np.count_nonzero(in_test)} went to the test part and {np.count_nonzero(in_valid)} "
+            "to the validation part."
         )
     held = interactions.select(in_test)
     return Split(

@@ -1,4 +1,4 @@
-"""A split by users: some are trained on, others are only known by a part of what they did."""
+"""A split by users: models learn from some users and are evaluated on others."""
 
 from __future__ import annotations
 
@@ -28,39 +28,40 @@ def strong(
     min_interactions: int = 5,
     rng: checks.RandomState = None,
 ) -> Split:
-    """Hold out users: strong generalisation.
+    """Hold out whole users (strong generalisation).
 
-    A model learns from the training users alone. Of each held-out user it is then shown a share
-    `fold_in` of the interactions, which are `split.fold_in`, and evaluated on the rest, which are
-    `split.test`. Every part has the rows of all users, so that ``ItemItemScorer(split.fold_in,
-    weights)`` scores the test users unchanged.
+    A model learns from the training users only. It is then given a share `fold_in` of each held-out
+    user's interactions, `split.fold_in`, and evaluated on the rest, `split.test`. Every part has
+    rows for all users, so that ``ItemItemScorer(split.fold_in, weights)`` scores the test users
+    unchanged.
 
     Parameters
     ----------
     interactions : Interactions
     test, valid : float or int
-        How many users are held out for the test and for the validation: a share of those who have
+        How many users are held out for testing and for validation: a share of the users with
         interactions, or a whole number. `valid` may be 0. The test users are the same with and
         without a validation part.
     fold_in : float
-        The share of a held-out user's interactions that is shown; the rest is rounded down.
+        The share of a held-out user's interactions that the model is given; the rest is rounded
+        down.
     by : {"random", "last"}
-        Which are held out: any of them, or the latest by timestamp.
+        Which interactions are held out: random ones, or the latest by timestamp.
     items : {"train", "all"}
-        "train" makes the catalogue of the items that training users have and drops the others
+        "train" limits the catalogue to the items of training users and drops the others
         (`n_dropped` interactions of held-out users go with them), as the published protocol does;
         "all" keeps the catalogue.
     min_interactions : int
-        Held-out users with fewer have all they did folded in and nothing held out; `n_skipped`
-        counts those among the test users.
+        Held-out users with fewer have all interactions folded in and none held out; `n_skipped`
+        counts such test users.
     rng : None, int, SeedSequence or Generator
 
     Notes
     -----
-    This is the protocol of Liang et al. (WWW 2018), section 4.1, which the dissertation follows in
-    its chapter 3: 80 % are folded in. They held out 10,000 users each of MovieLens 20M, 40,000 of
-    Netflix and 50,000 of the Million Song Data, of users with at least five films rated 4 or more,
-    or 20 songs: ``data.select(data.values >= 4).k_core(items_per_user=5, users_per_item=1)``.
+    This is the protocol of Liang et al. (2018), section 4.1, which Li's dissertation follows in
+    chapter 3: 80 % are folded in. They held out 10,000 users of MovieLens 20M for each part, 40,000
+    of Netflix and 50,000 of the Million Song Data, among users with at least five films rated 4 or
+    more, or 20 songs: ``data.select(data.values >= 4).k_core(items_per_user=5, users_per_item=1)``.
 
     Examples
     --------
@@ -72,7 +73,7 @@ min_interactions=5, rng=0)
     train                  90         49         1,262
     fold_in                10         41           120
     test                   10         18            25
-    of                    100         49
+    all                   100         49
     """
     share = checks.real("fold_in", fold_in, low=0, high=1)
     checks.choice("by", by, _BY)
@@ -83,7 +84,8 @@ min_interactions=5, rng=0)
     n_test, n_valid = _n_users("test", test, active.size), _n_users("valid", valid, active.size)
     if n_test == 0 or n_test + n_valid >= active.size:
         raise InputError(
-            f"`test` must hold out a user and, with `valid`, leave one to learn from; of "
+            "`test` must hold out at least one user and, with `valid`, leave at least one for "
+            "training; of "
             f"{active.size} users with interactions, {n_test} and {n_valid} would be held out."
         )
     order = generator.permutation(active)
@@ -97,8 +99,8 @@ min_interactions=5, rng=0)
     held = data.select(asked & (in_group == 1))
     if held.n_interactions == 0:
         raise InputError(
-            f"`fold_in` must leave something to ask about; none of the {n_test} test users has "
-            f"an interaction to spare at {share:g} and `min_interactions` {least}."
+            f"`fold_in` must leave interactions to evaluate; none of the {n_test} test users has "
+            f"one left at {share:g} and `min_interactions` {least}."
         )
     return Split(
         train=data.select(in_group == 0),

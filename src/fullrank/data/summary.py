@@ -1,4 +1,4 @@
-"""What there is to know of interactions at a glance."""
+"""A summary of interactions."""
 
 from __future__ import annotations
 
@@ -63,9 +63,9 @@ class Summary:
 _LABELS = {
     "rows": "rows",
     "without interactions": "without",
-    "interactions: least": "least",
+    "interactions: minimum": "least",
     "interactions: median": "median",
-    "interactions: most": "most",
+    "interactions: maximum": "most",
 }
 
 
@@ -74,7 +74,7 @@ def _shown(number: float) -> str:
 
 
 def summarize(data: Interactions) -> Summary:
-    """Count."""
+    """Count the interactions, users and items."""
     pairs = data.n_users * data.n_items
     return Summary(
         n_interactions=data.n_interactions,

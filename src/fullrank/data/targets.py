@@ -1,4 +1,4 @@
-"""The arguments that say what is ranked against what: targets, exclude, items."""
+"""The arguments that define what is ranked among which items: targets, exclude, items."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Targets:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Exclusion:
-    """Items left out for each user, sorted and without repeats.
+    """Items that are excluded for each user, sorted and without repeats.
 
     Those of user row u are indices[indptr[u]:indptr[u + 1]].
     """
@@ -54,7 +54,7 @@ class Exclusion:
 
 
 def clean_targets(targets: Any, *, n_users: int | None, n_items: int) -> Targets:
-    """Targets from an Interactions or from a pair (user_rows, item_rows)."""
+    """Return the targets of Interactions or of a pair (user_rows, item_rows)."""
     if isinstance(targets, Targets):  # of the same call, cleaned before
         return targets
     targets = checks.sparse_array(targets)
@@ -98,7 +98,7 @@ def by_rows(exclude: Any) -> Any:
         exclude = exclude.tocsr()
     if not (hasattr(exclude, "indptr") and hasattr(exclude, "indices")):
         raise InputError(
-            "`exclude` must be an Interactions or a sparse matrix of users × items, not "
+            "`exclude` must be Interactions or a sparse matrix of users × items, not "
             f"{type(exclude).__name__}."
         )
     return exclude
@@ -107,7 +107,7 @@ def by_rows(exclude: Any) -> Any:
 def clean_exclude(
     exclude: Any, *, n_items: int, targets: Targets, items: Ints | None = None
 ) -> Exclusion | None:
-    """What is left out for each user, less the user's own targets and what is not in `items`.
+    """Return the excluded items of each user, without targets and items not in `items`.
 
     `exclude` is an Interactions or a sparse matrix (users × items) whose stored entries are the
     excluded items; users beyond its last row have nothing excluded.
@@ -144,7 +144,7 @@ def clean_exclude(
 
 
 def clean_items(items: ArrayLike | None, *, n_items: int, targets: Targets) -> Ints | None:
-    """The catalogue: None for all items, else sorted item rows (a boolean mask is one too)."""
+    """Return the catalogue as sorted item rows; None for all items."""
     if items is None:
         return None
     array = checks.as_array("items", items)
@@ -196,7 +196,7 @@ def pairs(targets: Any) -> tuple[Any, Any]:
 
 
 def check_width(name: str, table: Any, n_items: int) -> None:
-    """Rows of one catalogue mean nothing in another."""
+    """Refuse rows of another catalogue."""
     shape = getattr(table, "shape", None) if hasattr(table, "tocsr") else None
     width = shape[1] if shape is not None else getattr(table, "n_items", n_items)
     if n_items != ANY and width != n_items:

@@ -27,7 +27,8 @@ class UserSample(tabular.Tabular):
     ----------
     user_rows : the users
     user : their ids, where they were drawn from an Interactions; else their rows
-    weight : for each, how many users of the population it represents; they sum to `n_users`
+    weight : for each sampled user, how many users of the population it represents; the sum is
+        `n_users`
     n_users : the number of users in the population
     stratum, strata : the stratum number of each user and the labels of the strata, or None
     stratum_sizes : users of the population in each stratum, or None
@@ -42,10 +43,10 @@ class UserSample(tabular.Tabular):
     user: Array
 
     def subset(self, targets: Any) -> tuple[Any, Floats]:
-        """The targets of the sampled users, and their weights: arguments of `rank`.
+        """Return the targets of the sampled users and their weights, as arguments of `rank`.
 
-        An Interactions gives an Interactions, whose users and items keep their names; a pair
-        (user_rows, item_rows) gives a pair.
+        Interactions give Interactions, whose users and items keep their ids; a pair (user_rows,
+        item_rows) gives a pair.
         """
         users, items = _pairs(targets)
         ids = getattr(targets, "user_ids", None)
@@ -83,7 +84,7 @@ class UserSample(tabular.Tabular):
         return list(zip(names, drawn, self.stratum_sizes.tolist(), strict=True))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw how many users were drawn from each stratum. Returns the axes."""
+        """Plot how many users were sampled from each stratum, and return the axes."""
         ax, parts = tabular.axes(ax), self._drawn()
         ax.bar([name for name, _, _ in parts], [n for _, n, _ in parts])
         ax.set_ylabel("users drawn")
@@ -103,16 +104,16 @@ def sample_users(
     spread: ArrayLike | Mapping[Any, float] | None = None,
     rng: RandomState = None,
 ) -> UserSample:
-    """Draw users, simply or by strata, and the weights that go with them.
+    """Sample users, with or without strata, and compute their weights.
 
     Parameters
     ----------
     users : int, Interactions, or a pair (user_rows, item_rows)
-        The number of users, or targets: then the population is the users who have one.
+        The number of users; or targets, in which case the population is the users with targets.
     size : int
         How many users to draw in all.
     strata : array with a label for each user of the population, in the order of their rows
-        Users are drawn from each stratum by itself.
+        Users are sampled from each stratum separately.
     allocation : "proportional", "neyman", or a mapping from labels to numbers of users
         "proportional" to the strata's sizes; "neyman" to size × `spread`, which makes the
         variance of a weighted mean smallest. Each stratum gets at least one user.

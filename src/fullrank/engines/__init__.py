@@ -1,8 +1,8 @@
-"""Engines: who does the work of many shards. One protocol, passed in by the caller.
+"""Engines, which run work on many shards; the caller passes one in.
 
-An engine calls a function on every part of some work and gives the results as they finish. It
-knows nothing of ranking, and a function that depends on nothing but its arguments gives the same
-results on all of them. Beside the flow: imports `_lib`; evaluation and cli may import it.
+An engine calls a function on every part of some work and yields the results as they finish. It
+knows nothing about ranking, and a function that depends only on its arguments gives the same
+results on all engines. Beside the flow: imports `_lib`; evaluation and cli may import it.
 
 >>> import operator
 >>> from fullrank.engines import Serial
@@ -31,7 +31,7 @@ __all__ = ["ENGINES", "Engine", "Processes", "Ray", "Serial", "make_engine"]
 
 
 def make_engine(name: str = "serial", **settings: Any) -> Engine:
-    """An engine by name.
+    """Return an engine by name.
 
     Examples
     --------

@@ -25,20 +25,20 @@ _PATIENCE = 3  # deaths of workers without any result in between
 class Processes:
     """Worker processes, started fresh (spawn), each with one thread.
 
-    The arrays of `shared` lie once in shared memory, whatever the number of workers. A worker that
-    dies, e.g. out of memory, is replaced and its parts are retried; after three deaths
-    without a result the run fails. Workers end with the process that started them, even if it is
+    The arrays of `shared` are in shared memory once, for any number of workers. A worker that dies,
+    for example out of memory, is replaced and its parts are retried; after three deaths in a row
+    without a result, the run fails. Workers end with the process that started them, even if it is
     killed.
 
     Parameters
     ----------
     workers : int, optional
-        As many as there are cores by default.
+        Default: the number of cores.
 
     Notes
     -----
-    A script that uses this needs ``if __name__ == "__main__":`` around what it does, as everything
-    that starts processes in Python.
+    A script that uses this engine needs ``if __name__ == "__main__":`` around its code, like every
+    Python script that starts processes.
     """
 
     threads = 1
@@ -55,7 +55,7 @@ class Processes:
     def map(
         self, function: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part]
     ) -> Iterator[tuple[int, Result]]:
-        """Call `function(shared, part)` for each part; results come as they finish."""
+        """Call `function(shared, part)` for each part, and yield results as they finish."""
         if self._pool is None:
             with self:
                 yield from self.map(function, shared, parts)
@@ -125,8 +125,8 @@ class Processes:
 
 
 _DIED = (
-    "Worker processes died {} times without a result between: they may have run out of "
-    "memory, or the script lacks `if __name__ == '__main__':` around what it does."
+    "Worker processes died {} times in a row without a result. They may have run out of memory, "
+    "or the script may lack `if __name__ == '__main__':` around its code."
 )
 _held: list[Any] = []  # of a worker: the limit on its threads
 _last: tuple[Handle, Any] | None = None  # of a worker: the object it opened last

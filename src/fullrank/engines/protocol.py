@@ -1,4 +1,4 @@
-"""What an engine offers."""
+"""The protocol of engines."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Result = TypeVar("Result")
 class Engine(Protocol):
     """Calls a function on many parts.
 
-    `threads` is how many threads a call may use, None for all cores. `map` gives the place of
-    each part and its result in the order in which they finish; `shared` is handed to every call
-    and reaches each worker once. An engine can be kept open by `with` over several calls of
-    `map`, so that its workers are started once.
+    `threads` is how many threads a call may use, None for all cores. `map` yields the index of each
+    part and its result, in the order in which they finish; `shared` is passed to every call and
+    sent to each worker once. A `with` block keeps an engine open over several calls of `map`, so
+    that its workers are started once.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Ray: a cluster that is there, or one of this machine's own."""
+"""The Ray engine: an existing cluster, or a local one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AHEAD = 2  # parts given out for each place to work at
 
 
 class Ray:
-    """Tasks on a Ray cluster.
+    """Run tasks on a Ray cluster.
 
     `shared` goes into the object store once, and every node keeps one copy of its arrays for all
     of its workers. Parts are distributed as results come in, so that the driver holds no more than
@@ -25,17 +25,17 @@ class Ray:
     Parameters
     ----------
     address : str, optional
-        Of a cluster, such as "auto" or "ray://head:10001"; by default that of RAY_ADDRESS, or else
-        a cluster of this machine's own, which ends with the run. A Ray that is already
-        initialised is used as it is.
+        The address of a cluster, such as "auto" or "ray://head:10001". Default: that of
+        RAY_ADDRESS, or a local cluster that ends with the run. If Ray is already initialised, it is
+        used unchanged.
     workers : int, optional
-        CPUs of a cluster of this machine's own; all by default.
+        CPUs of a local cluster; default: all.
     cpus, gpus : number
-        What each task asks for.
+        Resources that each task requests.
     retries : int
         How often a task is retried when its worker dies.
     runtime_env : mapping, optional
-        As Ray takes it, for clusters whose workers have no fullrank installed.
+        Passed to Ray, for clusters whose workers do not have fullrank installed.
     """
 
     def __init__(
@@ -49,7 +49,9 @@ class Ray:
         runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         if address is not None and workers is not None:
-            raise InputError("`workers` must be left out with `address`: the cluster has its own.")
+            raise InputError(
+                "`workers` must be omitted with `address`: the cluster has its own workers."
+            )
         self.address = address
         self.workers = None if workers is None else checks.integer("workers", workers, low=1)
         self.cpus = checks.real("cpus", cpus, low=0)
@@ -66,7 +68,7 @@ class Ray:
     def map(
         self, function: Callable[[Shared, Part], Result], shared: Shared, parts: Sequence[Part]
     ) -> Iterator[tuple[int, Result]]:
-        """Call `function(shared, part)` for each part; results come as they finish."""
+        """Call `function(shared, part)` for each part, and yield results as they finish."""
         if not self._entered:
             with self:
                 yield from self.map(function, shared, parts)
@@ -79,7 +81,7 @@ class Ray:
             store = ray.put(shared)
         except TypeError as error:
             raise InputError(
-                "`engine` must be serial for what cannot be handed to other processes: "
+                "`engine` must be serial for objects that cannot be sent to other processes: "
                 f"{because(error)}."
             ) from error
         waiting = deque(enumerate(parts))
@@ -96,9 +98,7 @@ class Ray:
                     except ray.exceptions.RayTaskError as error:
                         raise _cause(error) from error
                     except ray.exceptions.RayError as error:  # after all retries
-                        raise FullrankError(
-                            f"Ray could not do the work: {because(error)}."
-                        ) from error
+                        raise FullrankError(f"Ray failed: {because(error)}.") from error
                     yield running.pop(reference), result
         finally:
             for reference in running:
@@ -118,8 +118,8 @@ class Ray:
                 self._started = False
                 _ray().shutdown()
                 raise InputError(
-                    f"`{name.lower()}s` must be at most {there.get(name, 0):g}, which are there, "
-                    f"not {asked:g}."
+                    f"`{name.lower()}s` must be at most {there.get(name, 0):g}, the number "
+                    f"available, not {asked:g}."
                 )
 
     def __enter__(self) -> Self:
@@ -136,7 +136,7 @@ class Ray:
                 )
             except (ConnectionError, TimeoutError) as error:
                 why = " ".join(str(error).split()).rstrip(".")
-                raise FullrankError(f"No Ray cluster answers at {self.address}: {why}.") from error
+                raise FullrankError(f"No Ray cluster responds at {self.address}: {why}.") from error
             self._started = True
             if self.address is None and "RAY_ADDRESS" not in os.environ:
                 self._check_enough(ray.cluster_resources())
@@ -154,7 +154,7 @@ class Ray:
 
 
 def _ray() -> Any:
-    return extras.load("ray", extra="ray", purpose="The engine ray")
+    return extras.load("ray", extra="ray", purpose="The Ray engine")
 
 
 def _cause(error: Any) -> Exception:

@@ -1,4 +1,4 @@
-"""One part after the other, in this process."""
+"""The serial engine: one part after the other, in this process."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from fullrank.engines.protocol import Part, Result, Shared
 
 
 class Serial:
-    """One part after the other; each call may use threads.
+    """Run one part after the other; each call may use threads.
 
     Parameters
     ----------
     threads : int, optional
-        Threads of each call; all cores by default.
+        Threads of each call; default: all cores.
     """
 
     def __init__(self, threads: int | None = None) -> None:

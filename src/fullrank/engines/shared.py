@@ -1,10 +1,10 @@
-"""Objects whose arrays lie in memory that other processes map instead of copying.
+"""Objects with their arrays in shared memory, which other processes map instead of copying.
 
-Pickle (protocol 5) takes the arrays of any object out of the stream; here they go side by side
-into one block of shared memory, and whoever opens the object gets arrays on that very memory.
-Arrays that lie in files stay there: who opens the object maps the file.
-On Linux the block is an anonymous file: it needs no room in /dev/shm, which containers keep small,
-and nothing is left of it when its processes are gone, however they went.
+Pickle (protocol 5) can keep the arrays of any object out of its stream. Here they are stored side
+by side in one block of shared memory, and a process that opens the object gets arrays on that
+memory. Memory-mapped arrays stay in their files, which the other process maps. On Linux the block
+is an anonymous file. It does not need space in /dev/shm, which is small in containers, and it
+disappears when its processes end in any way.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Handle:
 
 
 class Published:
-    """An object in shared memory, there until `close`."""
+    """An object in shared memory, which exists until `close`."""
 
     def __init__(self, thing: Any) -> None:
         buffers: list[pickle.PickleBuffer] = []
@@ -48,7 +48,7 @@ class Published:
             _Pickler(sink, protocol=5, buffer_callback=buffers.append).dump(thing)
         except (TypeError, AttributeError, pickle.PicklingError) as error:
             raise InputError(
-                "`engine` must be serial for what cannot be handed to other processes: "
+                "`engine` must be serial for objects that cannot be sent to other processes: "
                 f"{str(error).rstrip('.')}."
             ) from error
         pieces = [sink.getbuffer(), *(buffer.raw() for buffer in buffers)]
@@ -63,8 +63,8 @@ class Published:
             )
         except OSError as error:
             raise FullrankError(
-                f"The workers' shared memory needs {size / 1e9:,.2f} GB, which this machine does "
-                f"not give: {error.strerror}."
+                f"The workers' shared memory needs {size / 1e9:,.2f} GB, which this machine "
+                f"cannot provide: {error.strerror}."
             ) from error
         memory: Any = self._block.buf
         for (start, length), piece in zip(spans, pieces, strict=True):
@@ -79,7 +79,7 @@ class Published:
 
 
 def opened(handle: Handle) -> Any:
-    """The object, its arrays on the shared memory."""
+    """Return the object, with its arrays in the shared memory."""
     if _ANONYMOUS:
         descriptor = os.open(handle.block, os.O_RDWR)
         try:

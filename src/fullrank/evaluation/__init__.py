@@ -1,4 +1,4 @@
-"""The whole job: data × models × a design, shard by shard, into a folder that resumes.
+"""Complete evaluations: data × models × a design, shard by shard, in a folder that can resume.
 
 Above the flow: imports `_lib` to `reporting`, `models` and `engines`; cli may import it.
 """

@@ -1,4 +1,4 @@
-"""The shape at the top that fixed samples borrow: of cheap models, ranked exactly beside them."""
+"""Anchors of fixed samples: cheap models that are ranked exactly on the same data."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ MOST_SCORES = 2e9  # users × items of one anchor: both take some seconds on two
 _FACTORS = 64
 _SHARE = 10  # users or items to a factor at least: nearly all factors would copy the data
 _NAMES = "PureSVD and ItemKNN"
-_BORROWED = "The shape of P(R) at the top is borrowed from"
+_BORROWED = "The estimates take the shape of P(R) near rank 1 from"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Anchors:
-    """Where the shape comes from: ranks that were given, or models to train; perhaps nowhere.
+    """The anchors of an evaluation: given ranks, or models to train; or none.
 
     Attributes
     ----------
-    asked : what the manifest holds of the argument, "auto" or a fingerprint; None without
-    given : exact ranks of the caller's, or their P(R)
-    train : what cheap models learn from
-    history : what is known of the evaluated users
+    asked : what the manifest stores of the argument: "auto", a fingerprint, or None
+    given : exact ranks from the caller, or their P(R)
+    train : the training data of the cheap models
+    history : the known interactions of the evaluated users
     """
 
     asked: str | None = None
@@ -51,24 +51,24 @@ class Anchors:
     history: Interactions | None = None
 
     def refusal(self, n_users: int) -> str | None:
-        """Why cheap models are not ranked for that many users, in a line."""
+        """Return why cheap models are not ranked for that many users, in a line."""
         if self.train is None:
             return None
         scores = float(n_users) * self.train.n_items
         if scores > MOST_SCORES:
             return (
-                f"No shape at the top is borrowed: to rank {_NAMES} exactly takes {scores:.2g} "
-                f"scores each, and the limit is {MOST_SCORES:.2g}."
+                f"No anchor is used: exact ranks of {_NAMES} take {scores:.2g} scores each, and "
+                f"the limit is {MOST_SCORES:.2g}."
             )
         try:
             for name, model in cheap_models(self.train).items():
                 fit_memory.check_fit(name, model, self.train)
         except InputError:
-            return f"No shape at the top is borrowed: there is too little memory to train {_NAMES}."
+            return f"No anchor is used: there is too little memory to train {_NAMES}."
         return None
 
     def entries(self) -> list[Entry]:
-        """The cheap models, as models that are evaluated."""
+        """Return the cheap models as models to evaluate."""
         if self.train is None:
             return []
         assert self.history is not None
@@ -80,10 +80,11 @@ class Anchors:
     def lent(
         self, samples: Mapping[str, Ranks], ranks: Sequence[Ranks], others: Container[str]
     ) -> dict[str, Ranks]:
-        """The samples with the shape of the given ranks, or of these.
+        """Return the samples with the shape of the given ranks, or of `ranks`.
 
-        By default not those of `others`, who score alike for all users: their ranks have another
-        shape (on the rank bank, the error of popularity rises from 11 to 16 %).
+        By default, samples of `others`, which score alike for all users, are left unchanged: their
+        ranks have another shape (on the rank bank, the error of popularity would rise from 11 to 16
+        %).
         """
         source = list(self.given or ranks)
         return {
@@ -95,17 +96,17 @@ class Anchors:
 
     @property
     def says(self) -> str:
-        """What the samples borrow, in a line."""
+        """A line that names the anchors of the samples."""
         if self.given:
-            return f"{_BORROWED} the ranks that were given as anchor."
+            return f"{_BORROWED} the ranks given as anchor."
         return (
             f"{_BORROWED} {_NAMES}, ranked exactly on the same data "
-            "(--no-anchor or anchor=None leaves it out)."
+            "(--no-anchor or anchor=None turns this off)."
         )
 
 
 def cheap_models(train: Interactions) -> dict[str, Any]:
-    """The models whose shape is borrowed by default; in small data with fewer factors."""
+    """Return the default anchors; for small data, with fewer factors."""
     factors = max(1, min(_FACTORS, train.n_users // _SHARE, train.n_items // _SHARE))
     return {
         "PureSVD": PureSVD(n_factors=factors),
@@ -114,7 +115,7 @@ def cheap_models(train: Interactions) -> dict[str, Any]:
 
 
 def borrows(sample: Ranks) -> bool:
-    """Whether a shape says something of these ranks: a fixed sample, one target for each user."""
+    """Return whether an anchor applies to these ranks: a fixed sample with one target per user."""
     fixed = isinstance(sample, RankSample) and not sample.design.adaptive
     return fixed and not sample.exhausted and not sample.several
 
@@ -122,10 +123,10 @@ def borrows(sample: Ranks) -> bool:
 def make_anchors(
     anchor: Any, *, design: Design | None, targets: Any, split: Split | None, exclude: Any
 ) -> Anchors:
-    """What the argument `anchor` asks for, here: nothing unless a fixed sample is to be drawn.
+    """Return the anchors that the argument requests: none unless a fixed sample is drawn.
 
-    By default nothing either where training items are candidates, where how far a model lifts them
-    is its own, for multi-target users, or where there is nothing to train on.
+    By default there are no anchors for multi-target users, without training data, or where training
+    items are candidates, because models differ in how high they rank these.
     """
     if anchor is None:
         return Anchors()
@@ -143,12 +144,13 @@ def make_anchors(
     if not fixed or several:
         why = "users have more than one target" if fixed else f"the design is {design}"
         raise InputError(
-            f"`anchor` must not be given where {why}: fixed samples of one target borrow a shape."
+            f"`anchor` must not be given where {why}: only fixed samples with one target per "
+            "user use an anchor."
         )
     if exclude is None:
         raise InputError(
-            "`anchor` must be left out where training items are kept: it helps only where they are "
-            "excluded."
+            "`anchor` must be omitted where training items are kept: it helps only where they "
+            "are excluded."
         )
     return _given(anchor)
 

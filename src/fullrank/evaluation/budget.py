@@ -1,4 +1,4 @@
-"""A budget of items to score: a pilot, and the design that is predicted to do most with it."""
+"""A budget of items to score: a pilot, and the design with the smallest predicted error."""
 
 from __future__ import annotations
 
@@ -23,31 +23,34 @@ def affordable(
     most: int | None,
     seed: int,
 ) -> tuple[Design, int | None]:
-    """The design that a budget buys, and how many users of at most `most`; None for all of them.
+    """Return the design that a budget covers, and for how many users; None for all of them.
 
     The pilot, an adaptive sample of up to 2,000 users with the first model, comes on top of the
     budget.
     """
     if targets.n_targets > targets.n_users:
         raise InputError(
-            "`budget` must not be given where users have several targets: no plan is made for them."
+            "`budget` must not be given for multi-target users: `plan` does not cover them."
         )
     few = chosen_users(targets, min(_PILOT, targets.n_users), seed)
     pairs, seen = few.part(few.shards(few.n_users)[0])
     pilot = sample_ranks(scorer, pairs, design=Adaptive(), exclude=seen, rng=seed)
     best = plan(metric, pilot=pilot, n_users=targets.n_users, budget=budget).recommended
     if best is None or best.n_users is None:
-        raise InputError(f"`budget` must pay for 30 users of some design; {budget:g} items do not.")
+        raise InputError(
+            f"`budget` must cover at least 30 users with some design; {budget:g} "
+            "scored items do not."
+        )
     users = min(best.n_users, most or best.n_users)
     return best.design.with_(excluded=None), users if users < targets.n_users else None
 
 
 def chosen_users(targets: ShardedTargets, number: int, seed: int) -> ShardedTargets:
-    """The targets of some users, each at most once."""
+    """Return the targets of randomly chosen users, each at most once."""
     if number > targets.n_users:
         raise InputError(
-            f"`n_users` must be at most {targets.n_users}, the users who have targets, "
-            f"not {number}."
+            f"`n_users` must be at most {targets.n_users}, the number of users with targets, not "
+            f"{number}."
         )
     rows = checks.generator(seed).choice(targets.users, number, replace=False)
     rows.sort()

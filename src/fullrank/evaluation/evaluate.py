@@ -49,54 +49,55 @@ def evaluate(
     Parameters
     ----------
     models : mapping from names to models
-        Each a model that is not fitted yet (it learns from the split's training part), of fullrank
-        or any other with `fit` and `scorer`; a fitted one, text such as
-        ``"ease:regularization=500"``, the path of a saved model, `FactorFiles`, or anything
-        `as_scorer` takes. A list of texts names itself, and one model by itself has the name of
-        its class.
-    data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that
-        need not be fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
-    metrics : names such as ``"ndcg@10"``; the default ends at K with the design ``"exact:K"``
+        Each is an unfitted model, of fullrank or any other with `fit` and `scorer`, which is fitted
+        on the split's training part; a fitted model; text such as ``"ease:regularization=500"``;
+        the path of a saved model; `FactorFiles`; or anything that `as_scorer` takes. Texts in a
+        list are their own names, and a single model is named after its class.
+    data : Split; or targets as Interactions or a pair (user_rows, item_rows), for models that are
+        already fitted; or a `UserFile`, which the workers read, with `UserFactors` as models
+    metrics : names such as ``"ndcg@10"``; with the design ``"exact:K"``, default metrics have
+        cut-offs up to K
     design : Design or text, default "exact"
-        How much of the catalogue is ranked: ``"exact"``, ``"exact:10"`` (ranks up to 10, which is
-        enough for metrics with that cut-off and takes less time), ``"sampled:100"``,
-        ``"adaptive:25"``, or any other registered design.
+        How candidates are chosen: ``"exact"``, ``"exact:10"`` (ranks up to 10, which are enough for
+        metrics with that cut-off and take less time), ``"sampled:100"``, ``"adaptive:25"``, or any
+        other registered design.
     n_users : int, optional
-        As many users are drawn at random; all by default.
+        The number of users to sample at random; default: all.
     budget : number, optional
-        Items that may be scored in all, for each model; instead of a design. After a pilot with the
-        first model, the design is taken that is predicted to err least.
+        The total number of items to score for each model, instead of a design. After a pilot with
+        the first model, the design with the smallest predicted error is used.
     method : the estimator for samples, as in `estimate`
     exclude : Interactions, sparse matrix or tensor (users × items), or None
-        Items that are not candidates. "seen" means the items that a split shows of its users, and
-        nothing where `data` is not a split; None ranks everything.
+        Items that are not candidates. "seen" means the known items of a split's users, and no items
+        if `data` is not a split; None ranks among all items.
     anchor : "auto", None, ExactRanks or a list of them
-        What fixed samples of one target for each user borrow the shape of P(R) at the top from
-        (`fullrank.anchored`). "auto" trains PureSVD and ItemKNN on the training data (where `data`
-        is not a split, on `exclude`) and ranks them exactly for the same users, if training items
-        are excluded; not beyond 2e9 scores for each, users × items. None borrows nothing.
+        Where fixed samples with one target per user take the shape of P(R) near rank 1 from
+        (`fullrank.anchored`). If training items are excluded, "auto" trains PureSVD and ItemKNN on
+        the training data (on `exclude`, if `data` is not a split) and ranks them exactly for the
+        same users, unless that takes more than 2e9 scores (users × items) each. None uses no
+        anchor.
     out : path of a folder, optional
-        Finished shards are kept there, and the ranks, results and report in the end. An
-        interrupted run resumes when it is called with the same arguments, and ends with the same
-        numbers; with others it is refused.
-    engine : from `fullrank.engines`, which does the ranking; one shard after the other by default,
-        with all cores
+        The folder of the run, which keeps finished shards and at the end holds the ranks, results
+        and report. An interrupted run resumes when it is called with the same arguments, and ends
+        with the same numbers; other arguments are refused.
+    engine : an engine of `fullrank.engines`, which runs the ranking; default: one shard after the
+        other, on all cores
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
-        Where scores are computed and counted (see `rank`): speed, never numbers.
+        Where scores are computed and counted (see `rank`). It affects speed, not results.
     shard_size : int, optional
-        Users in a shard: speed, memory and how much is lost when a run is stopped; never numbers.
-        A resumed run keeps the size it began with.
+        The number of users in a shard. It affects speed, memory and how much work an interruption
+        loses, but not results. A resumed run keeps its original shard size.
     keep_rows : bool
-        Whether the ranks of single targets are kept. Without, memory does not grow with the number
-        of users, and models are not compared user by user.
-    report : whether `out` gets a report
-    name : what to call the data
-    confidence_level : of the intervals
-    progress : True for lines on stderr with the time left, or a function of a label that gives a
-        context manager of a function of (done, total)
+        Whether the ranks of individual targets are kept. Without them, memory does not grow with
+        the number of users, and models are not compared user by user.
+    report : whether to write a report into `out`
+    name : the name of the data in results
+    confidence_level : confidence level of the intervals
+    progress : True for lines on stderr with the remaining time, or a function of a label that
+        returns a context manager of a function of (done, total)
     rng : None, int, SeedSequence or Generator
-        Seed of the draws and of the choice of users; the same for every model, so that models
-        meet the same items.
+        Random seed of the draws and of the choice of users. It is the same for every model, so that
+        models are ranked among the same candidates.
 
     Returns
     -------
@@ -105,7 +106,7 @@ def evaluate(
     Notes
     -----
     One model is in memory at a time. The draws of a user depend on the seed and the user's row, so
-    shards and engines change nothing in the result.
+    the result does not depend on shards and engines.
 
     Examples
     --------
@@ -148,7 +149,7 @@ def evaluate(
         return work.done(None)
     if rng is None:
         raise InputError(
-            "`rng` must be a seed where `out` is given: a run without one could not resume."
+            "`rng` must be a seed when `out` is given: a run without a seed cannot resume."
         )
     with RunFolder(out) as folder:
         found = folder.finished(work.asked)
@@ -180,7 +181,9 @@ def _how_much(
 ) -> dict[str, Any]:
     """What is ranked of the catalogue and of the users."""
     if design is not None and budget is not None:
-        raise InputError("`budget` must be given without `design`, which it decides.")
+        raise InputError(
+            "`budget` must be given without `design`, because it determines the design."
+        )
     drawn = Exact() if design is None else Design.of(design)
     return {
         "design": drawn if budget is None else None,

@@ -1,4 +1,4 @@
-"""Memory that fitting asks for, known before it is taken."""
+"""Check the memory that fitting needs before a model is fitted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fullrank.data import Interactions
 
 
 def check_fit(name: str, model: Any, data: Interactions) -> None:
-    """Refuse to fit what this machine cannot hold, as far as the model's `memory` tells.
+    """Refuse to fit a model whose `memory` exceeds that of this machine.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a run's manifest holds, and whether it is the requested run."""
+"""The manifest of a run, and the check that it is the requested run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ RANKS = "ranks"
 
 
 def file_names(names: Sequence[str]) -> dict[str, str]:
-    """A file name for each model: its own name where that is safe, else a part and a checksum.
+    """Return a file name for each model: its name if that is safe, otherwise a part and a checksum.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def file_names(names: Sequence[str]) -> dict[str, str]:
 def manifest(
     evaluation: Evaluation, files: Mapping[str, str], sums: Mapping[str, str], report: bool
 ) -> dict[str, Any]:
-    """The content of ``run.json``; `sums` are the checksums of the files."""
+    """Return the content of ``run.json``; `sums` are the checksums of the files."""
     about = {k: v for k, v in evaluation.about.items() if k != "models"}
     told = {one["name"]: one for one in evaluation.about.get("models", ())}
     models = [
@@ -69,7 +69,7 @@ def manifest(
 
 
 def asked_of(head: Mapping[str, Any]) -> dict[str, Any]:
-    """The requested settings, out of a manifest."""
+    """Return the requested settings in a manifest."""
     asked = {key: value for key, value in head.items() if key in head.get("asked", ())}
     asked["models"] = [
         {key: value for key, value in one.items() if key not in ("ranks", "checksum")}
@@ -90,8 +90,8 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     ]
     if differ:
         raise InputError(
-            f"`out` must be another folder, or the same must be asked: the run in {folder} differs "
-            f"in {'; '.join(differ)}."
+            f"`out` must be another folder, or repeat the original settings: the run in {folder} "
+            f"differs in {'; '.join(differ)}."
         )
 
 
@@ -116,12 +116,12 @@ def _brief(value: Any) -> str:
 
 
 def as_json(content: Any) -> bytes:
-    """JSON as it is written to files."""
+    """Return JSON as it is written to files."""
     return (json.dumps(known(content), indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The checked content of ``run.json``."""
+    """Return the content of ``run.json``, checked."""
     path = folder / MANIFEST
     if not folder.is_dir() or not path.is_file():
         raise InputError(
@@ -130,11 +130,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         head = json.loads(path.read_text("utf-8"))
         if head["kind"] != KIND:
-            raise InputError(f"`folder` must hold an {KIND}; {path} is of something else.")
+            raise InputError(f"`folder` must hold an {KIND}; {path} describes something else.")
         if head["format"] != FORMAT:
             raise InputError(
                 f"`folder` must be of format {FORMAT}; {path} is of {head['format']!r}: "
-                f"{'an older' if head['format'] == 1 else 'a newer'} fullrank wrote it."
+                f"it was written by {'an older' if head['format'] == 1 else 'a newer'} fullrank."
             )
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]
@@ -154,7 +154,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
 
 def known(content: Any) -> Any:
-    """The content without NaN and infinity, which JSON cannot represent."""
+    """Return the content without NaN and infinity, which JSON cannot represent."""
     if isinstance(content, float):
         return content if math.isfinite(content) else None
     if isinstance(content, Mapping):
@@ -165,7 +165,7 @@ def known(content: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """A setting as text."""
+    """Return a setting as text."""
     if isinstance(value, Mapping):
         name = value.get("name", "")
         rest = ", ".join(f"{k}={v}" for k, v in value.items() if k != "name" and v is not None)

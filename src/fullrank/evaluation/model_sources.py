@@ -1,4 +1,4 @@
-"""What can be evaluated: our models by name or saved, files of factors, and any scorer."""
+"""The models of an evaluation: by name, saved, unfitted or fitted, factor files, and scorers."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Keeper(NamedTuple):
 
 
 def make_model(text: str) -> Any:
-    """A model of fullrank from text such as ``"ease:regularization=500"``.
+    """Make a model of fullrank from text such as ``"ease:regularization=500"``.
 
     Examples
     --------
@@ -67,7 +67,9 @@ def make_model(text: str) -> Any:
     if make is None:
         raise models.MODELS.unknown(spec.name, also=tuple(SCORERS))
     if spec.main is not None:
-        raise InputError(f"`model` must have named settings, as name:setting=value, not {text!r}.")
+        raise InputError(
+            f"`model` must have named settings, such as name:setting=value, not {text!r}."
+        )
     known = settings_of(make)
     for name in spec.settings:
         if known is not None and name not in known:
@@ -79,9 +81,9 @@ def make_model(text: str) -> Any:
 
 
 def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> list[Entry]:
-    """An entry for each model: a mapping from names, texts that name themselves, or one model.
+    """Return an entry for each model of a mapping from names, a list of texts, or one model.
 
-    Without `marked`, scorers get no fingerprint, which reads all that they hold.
+    Without `marked`, scorers get no fingerprint, because a fingerprint reads all their content.
     """
     if isinstance(given, str):
         given = [given]
@@ -93,12 +95,12 @@ def make_entries(given: Any, split: Split | None, *, marked: bool = True) -> lis
         raise InputError("`models` must hold at least one model; it is empty.")
     for name in given:
         if not isinstance(name, str) or not name.strip() or not name.isprintable():
-            raise InputError(f"`models` must be named by printable text, not {name!r}.")
+            raise InputError(f"`models` must have names of printable text, not {name!r}.")
     return [_entry(name, thing, split, marked) for name, thing in given.items()]
 
 
 def named(given: Any) -> dict[str, Any]:
-    """A mapping from texts that name themselves, or do so with ``name=``.
+    """Return a mapping from texts that are their own names, or start with ``name=``.
 
     Examples
     --------
@@ -108,11 +110,11 @@ def named(given: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in given:
         if not isinstance(text, str):
-            raise InputError("`models` must map names to models, or list texts as 'ease'.")
+            raise InputError("`models` must map names to models, or list texts such as 'ease'.")
         name, equals, rest = text.partition("=")
         label, what = (name, rest) if equals and ":" not in name else (text, text)
         if label in found:
-            raise InputError(f"`models` must have each name once; {label!r} is there again.")
+            raise InputError(f"`models` must have each name once; {label!r} occurs twice.")
         found[label] = what
     return found
 
@@ -231,8 +233,8 @@ def _foreign_scorer(name: str, model: Any, train: Interactions, history: Interac
     sizes = (scorer.n_users or data.n_users, scorer.n_items)
     if sizes != (data.n_users, data.n_items):
         raise InputError(
-            f"`models` must score the {data.n_users:,} users and {data.n_items:,} items that they "
-            f"are given, or have `user_ids` and `item_ids`; {name} scores {sizes[0]:,} and "
+            f"`models` must score the {data.n_users:,} users and {data.n_items:,} items of the "
+            f"data, or have `user_ids` and `item_ids`; {name} scores {sizes[0]:,} and "
             f"{sizes[1]:,}."
         )
     return named_scorer(scorer, data)
@@ -303,7 +305,7 @@ def _warn_of_leak(name: str, model: Any, split: Split) -> None:
 
         warnings.warn(
             f"{name} has learned from {n_both:,} of the {asked.size:,} test interactions; its "
-            "metrics will be too good. Train it on the training part of the same split.",
+            "metrics will be too high. Train it on the training part of the same split.",
             DataWarning,
             stacklevel=5,
         )

@@ -1,7 +1,7 @@
-"""What is ranked, cut into shards of users; and the plain function that ranks one of them.
+"""The ranking problem of a model, in shards of users, and the function that ranks a shard.
 
-The draws of a user depend on the seed and the user's row alone, so neither the size of the shards
-nor where they are ranked changes a number.
+The draws of a user depend only on the seed and the user's row, so results depend neither on the
+size of the shards nor on where they are ranked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ AT_ONCE = 1_000_000  # users whose ranks are held without shards
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Problem:
-    """What every shard of one model needs; large arrays only, so that it can be shared."""
+    """The data that every shard of a model needs; its arrays can be shared between processes."""
 
     scorer: Any
     targets: Any  # ShardedTargets, or anything with the same `part`
@@ -42,7 +42,7 @@ class Problem:
 
 
 def rank_shard(problem: Problem, shard: Shard) -> Ranks:
-    """The ranks of one shard."""
+    """Return the ranks of one shard."""
     targets, seen = problem.targets.part(shard)
     scorer = problem.scorer
     if hasattr(scorer, "for_shard"):
@@ -65,9 +65,10 @@ def _ranked(design: Design, scorer: Any, targets: Any, **arguments: Any) -> Rank
 
 
 def usual_size(n_users: int, per_user: float, device: str | None = None) -> int:
-    """Users in a shard: some 64 shards, none of them tiny or huge; `per_user` items are scored.
+    """Return the usual number of users in a shard; `per_user` items are scored for each.
 
-    A GPU gets the items again for every shard, so it is given fewer and larger ones.
+    There are about 64 shards, none of them tiny or huge. A GPU receives the items again for every
+    shard, so it has fewer and larger ones.
     """
     if on_gpu(device):
         return max(_LEAST, -(-n_users // _GPU_SHARDS))
@@ -76,7 +77,7 @@ def usual_size(n_users: int, per_user: float, device: str | None = None) -> int:
 
 
 def added(samples: Sequence[Ranks]) -> Ranks:
-    """The sum, taken by halves so that the work does not grow with the square of their number."""
+    """Return the sum, added in pairs: sequential addition would be quadratic work."""
     parts: list[Any] = list(samples)
     while len(parts) > 1:
         pairs = [a + b for a, b in zip(parts[::2], parts[1::2], strict=False)]

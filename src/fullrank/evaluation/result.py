@@ -1,4 +1,4 @@
-"""What an evaluation found: the ranks of each model, estimates, and which model is better."""
+"""The result of an evaluation: the ranks of each model, estimates, and a comparison."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from fullrank.samples.read_ranks import read_own
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation(tabular.Tabular):
-    """The ranks of every model on the same targets, and what follows from them.
+    """The ranks of every model on the same targets, with estimates and a comparison.
 
     Attributes
     ----------
-    samples : name of a model to its ranks: ExactRanks, or a RankSample
-    metrics : names
-    about : how it was measured: data, split, seed, design, models, version, …
-    confidence_level : of the intervals
+    samples : mapping from the name of a model to its ranks, ExactRanks or a RankSample
+    metrics : names of the metrics
+    about : how the models were evaluated: data, split, seed, design, models, version, …
+    confidence_level : confidence level of the intervals
     method : the estimator for samples
     """
 
@@ -50,7 +50,7 @@ class Evaluation(tabular.Tabular):
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        """The full-catalogue metrics of every model; exact ranks give the exact values."""
+        """The full-catalogue metrics of every model; those of exact ranks are exact."""
         from fullrank.reporting import drawn_metrics
 
         drawn = drawn_metrics(self.samples.values(), self.metrics)
@@ -70,7 +70,7 @@ class Evaluation(tabular.Tabular):
 
     @cached_property
     def comparison(self) -> Comparison | None:
-        """The models compared user by user; None for one model, or where rows were not kept."""
+        """The models compared user by user; None for one model, or if rows were not kept."""
         if len(self.samples) < 2 or not all(_has_rows(one) for one in self.samples.values()):
             return None
         return compare(
@@ -88,17 +88,17 @@ class Evaluation(tabular.Tabular):
 
     @property
     def split(self) -> str | None:
-        """How the test items were held out, in a line; None where the data were no split."""
+        """A line that says how the test items were held out; None if the data were not a split."""
         return _split(self.about)
 
     @property
     def borrowed(self) -> str | None:
-        """Whose shape at the top the estimates borrow, in a line; None where none was sought."""
+        """A line that names the anchors of the estimates; None if none were requested."""
         return self.about.get("borrowed")
 
     @property
     def scored(self) -> str | None:
-        """How much of the catalogue ranks up to K took, in a line; None for other ranks."""
+        """A line with the share of pairs scored for ranks up to K; None for other ranks."""
         shares = {
             name: one.share_scored
             for name, one in self.samples.items()
@@ -114,7 +114,7 @@ class Evaluation(tabular.Tabular):
         return f"Scored {', '.join(each)} of the pairs of a user and a candidate."
 
     def to_markdown(self) -> str:
-        """A Markdown table, and below it the split, the share scored and the borrowed shape."""
+        """Return a Markdown table, followed by the split, the share scored and the anchors."""
         split = None if self.split is None else f"Split: {self.split}"
         lines = [super().to_markdown(), split, self.scored, self.borrowed]
         return "\n\n".join(line for line in lines if line is not None)
@@ -122,7 +122,7 @@ class Evaluation(tabular.Tabular):
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
 
-        The folder is made; one that holds anything but an evaluation is refused.
+        The folder is created; a folder that holds anything other than an evaluation is refused.
         """
         from fullrank.evaluation.run_folder import RunFolder
 
@@ -131,7 +131,7 @@ class Evaluation(tabular.Tabular):
 
     @classmethod
     def read(cls, folder: _files.PathLike) -> Evaluation:
-        """Read what `write` or `evaluate(..., out=folder)` wrote."""
+        """Read an evaluation that `write` or `evaluate(..., out=folder)` wrote."""
         place = Path(folder)
         head = read_manifest(place)
         samples = {one["name"]: _ranks(place, one) for one in head["models"]}
@@ -144,13 +144,13 @@ class Evaluation(tabular.Tabular):
         )
 
     def write_report(self, path: _files.PathLike, **settings: Any) -> None:
-        """Write the report alone, one HTML file: of these estimates and this comparison."""
+        """Write only the report, one HTML file with these estimates and this comparison."""
         from fullrank.reporting import report
 
         report(self, path, **settings)
 
     def for_report(self) -> dict[str, Any]:
-        """What `fullrank.report` shows of an evaluation."""
+        """Return what `fullrank.report` shows of an evaluation."""
         return {
             "results": self.estimates,
             "metrics": self.metrics,
@@ -159,11 +159,11 @@ class Evaluation(tabular.Tabular):
         }
 
     def measured(self) -> dict[str, str]:
-        """How it was measured, label by label."""
+        """Return how the models were evaluated, as a mapping from labels to text."""
         return _measured(self.about)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
+        """Return the result as plain numbers, with a format version."""
         models = [
             {"model": name}
             | {k: v for k, v in one.to_dict().items() if k not in ("format", "kind")}
@@ -184,7 +184,7 @@ class Evaluation(tabular.Tabular):
         return found
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw every model's first metric with its interval. Returns the axes."""
+        """Plot every model's first metric with its interval, and return the axes."""
         plt = extras.load("matplotlib.pyplot", extra="plot", purpose="Drawing")
         ax = ax if ax is not None else plt.subplots()[1]
         metric = self.metrics[0]
@@ -257,16 +257,18 @@ def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample | ExactRanks:
     path = _files.existing(folder / told["ranks"])
     if told.get("checksum") not in (None, file_fingerprint(path)):
         raise InputError(
-            f"`folder` must be as evaluate wrote it; {path} was damaged or changed since."
+            f"`folder` must be unchanged since evaluate wrote it; {path} is damaged or was changed."
         )
     found = read_own(path)
     if found is None:
-        raise InputError(f"`folder` must be as evaluate wrote it; {path} holds no ranks.")
+        raise InputError(
+            f"`folder` must be unchanged since evaluate wrote it; {path} does not hold ranks."
+        )
     return found
 
 
 def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
-    """How the runs among these paths were measured, and the metrics they were for."""
+    """Return how the runs among these paths were evaluated, and their metrics."""
     heads = {str(one): read_manifest(one) for one in folders if one.is_dir()}
     if len(heads) == 1:
         (head,) = heads.values()
@@ -292,7 +294,7 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     labels = {"design": "design", "n_users": "users drawn", "budget": "budget"}
     labels |= {"settled": "resolved design"}
     labels |= {"seed": "seed", "engine": "engine", "device": "device"}
-    labels |= {"fullrank": "fullrank", "borrowed": "shape at the top"}
+    labels |= {"fullrank": "fullrank", "borrowed": "anchor"}
     for key, label in labels.items():
         if about.get(key) is not None:
             told[label] = shown(about[key])

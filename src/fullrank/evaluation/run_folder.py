@@ -1,10 +1,10 @@
-"""The folder of a run: what is done is kept, so that an interrupted run resumes.
+"""The folder of a run, which keeps finished work so that an interrupted run resumes.
 
 While it runs, everything lies in ``unfinished/``: a manifest of the settings, fitted models, and
 one Parquet file for each finished shard, whose name carries a checksum of its bytes. At the end the
 shards of each model become ``ranks/<model>.parquet``; ``results.json`` and ``report.html`` follow,
-then ``run.json``, which says that all is there, and ``unfinished/`` goes. Every file is written
-under another name, flushed to the disk and renamed, so a run can be killed at any moment.
+then ``run.json``, which marks the run as complete, and ``unfinished/`` is removed. Every file is
+written under another name, flushed to the disk and renamed, so a run can be killed at any moment.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _CONTENT = (UNFINISHED, RANKS, MANIFEST, RESULTS, REPORT)
 
 
 class RunFolder:
-    """A folder that one run writes to; a context manager, which keeps others out."""
+    """A folder that one run writes to; a context manager that keeps other runs out."""
 
     def __init__(self, folder: _files.PathLike) -> None:
         self.folder = Path(folder)
@@ -67,12 +67,12 @@ class RunFolder:
             raise _unwritable(self.folder, error) from error
         if others:
             raise InputError(
-                f"`out` must be a new folder or one of an earlier run; {self.folder} holds "
+                f"`out` must be a new folder or the folder of an earlier run; {self.folder} holds "
                 f"{others[0]}{f' and {len(others) - 1} more' if len(others) > 1 else ''}."
             )
         for name in (UNFINISHED, RANKS):
             if (self.folder / name).is_symlink():
-                raise InputError(f"`out` must hold no links; {self.folder / name} leads elsewhere.")
+                raise InputError(f"`out` must not hold links; {self.folder / name} is one.")
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: Any) -> None:
@@ -94,7 +94,7 @@ class RunFolder:
         if not locked(self._lock) or (self.folder / MANIFEST).exists():
             self._unlock()
             raise InputError(
-                f"`out` must be a folder of one run at a time; another is writing to {self.folder}."
+                f"`out` must be used by one run at a time; another run is writing to {self.folder}."
             )
 
     def _unlock(self) -> None:
@@ -105,7 +105,7 @@ class RunFolder:
     # ---- what was asked ----
 
     def finished(self, asked: Mapping[str, Any]) -> Evaluation | None:
-        """The evaluation, if it is there; one with other settings is refused."""
+        """Return the evaluation if it is finished; one with other settings is refused."""
         if not (self.folder / MANIFEST).is_file():
             return None
         head = read_manifest(self.folder)
@@ -114,7 +114,7 @@ class RunFolder:
         return Evaluation.read(self.folder)
 
     def begin(self, asked: Mapping[str, Any]) -> dict[str, Any] | None:
-        """What was settled when the run was begun; None where nothing is. Another is refused."""
+        """Return what was resolved when the run began; None for a new run. Refuse another run."""
         self._open_work()
         path = self.work / _ASKED
         if not path.is_file():
@@ -131,19 +131,19 @@ class RunFolder:
             there, settled = dict(content["asked"]), content["settled"]
             settled = None if settled is None else dict(settled)
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise InputError(f"`out` must hold a whole {path}; delete {self.work}.") from error
+            raise InputError(f"`out` must hold a complete {path}. Delete {self.work}.") from error
         check_same(self.folder, there, asked)
         return settled
 
     def settle(self, asked: Mapping[str, Any], settled: Mapping[str, Any] | None) -> None:
-        """Remember the settings, and what was derived from them; None where it is still open."""
+        """Store the settings, and what was resolved from them; None if that is still open."""
         content = {"format": FORMAT, "asked": dict(asked), "settled": settled}
         self.put(_ASKED, as_json(content))
 
     # ---- shards ----
 
     def put(self, name: str, content: bytes) -> None:
-        """A file in ``unfinished/``, whole and on the disk, or not there."""
+        """Write a file to ``unfinished/``, completely and to the disk, or not at all."""
         target = self.work / name
         temporary = self.work / f"{name}.tmp"
         try:
@@ -160,12 +160,12 @@ class RunFolder:
             raise _stopped(self.folder, error) from error
 
     def keep(self, model: int, shard: int, sample: RankSample | ExactRanks) -> None:
-        """Keep the ranks of a shard."""
+        """Store the ranks of a shard."""
         content = _parquet(sample)
         self.put(f"{model}-{shard}-{_checksum(content)}.parquet", content)
 
     def keep_model(self, model: int, save: Callable[[Path], None]) -> None:
-        """Keep a fitted model until the end, so that a resumed run need not fit it again."""
+        """Store a fitted model until the end, so that a resumed run need not fit it again."""
         temporary = self.work / f"{model}.safetensors.tmp"
         try:
             save(temporary)
@@ -180,7 +180,7 @@ class RunFolder:
             raise _stopped(self.folder, error) from error
 
     def kept_model(self, model: int) -> Path | None:
-        """The file of a fitted model that is there and whole; a damaged one is removed."""
+        """Return the file of a fitted model if it is complete; a damaged one is removed."""
         for path in self.work.glob(f"{model}-*.safetensors"):
             if path.stem == f"{model}-{file_fingerprint(path)}":
                 return path
@@ -188,7 +188,7 @@ class RunFolder:
         return None
 
     def kept(self, model: int) -> dict[int, Path]:
-        """The shards of a model that are there and whole; damaged ones are removed."""
+        """Return the complete shards of a model; damaged ones are removed."""
         found: dict[int, Path] = {}
         for path in self.work.glob(f"{model}-*.parquet"):
             match = re.fullmatch(r"\d+-(\d+)-([0-9a-f]{32})\.parquet", path.name)
@@ -199,7 +199,7 @@ class RunFolder:
         return found
 
     def samples(self, model: int, n_shards: int) -> Iterator[RankSample | ExactRanks]:
-        """All shards of a model, in order."""
+        """Return all shards of a model, in order."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -207,23 +207,23 @@ class RunFolder:
         for shard in range(n_shards):
             if shard not in there:
                 raise WriteError(
-                    f"The run stopped: shard {shard} of model {model} was written and is damaged; "
-                    "run the same command again to replace it."
+                    f"The run stopped: shard {shard} of model {model} is damaged. Run the same "
+                    "command again to replace it."
                 )
             yield from_arrow(pq.read_table(pa.BufferReader(there[shard].read_bytes())))
 
     # ---- the end ----
 
     def publish(self, evaluation: Evaluation, *, report: bool = True) -> None:
-        """Write everything, ``run.json`` last, and clear up."""
+        """Write all files, ``run.json`` last, and clean up."""
         if (self.folder / MANIFEST).exists():
             raise InputError(
-                f"`out` must be a new folder; {self.folder} holds an evaluation already."
+                f"`out` must be a new folder; {self.folder} already holds an evaluation."
             )
         if self._lock is None:
             if (self.work / _ASKED).exists():
                 raise InputError(
-                    f"`out` must be a new folder; {self.folder} holds a run that is not finished."
+                    f"`out` must be a new folder; {self.folder} holds an unfinished run."
                 )
             self._open_work()
         files = file_names(list(evaluation.samples))
@@ -276,7 +276,7 @@ def _without_links(path: str, flags: int) -> int:
 
 
 def locked(file: Any) -> bool:
-    """Whether the lock is ours, on a file that is still there."""
+    """Return whether this process holds the lock, on a file that still exists."""
     try:
         import fcntl
     except ImportError:  # where there are no such locks, who starts two runs has two runs
@@ -314,7 +314,7 @@ def _flush_folder(folder: Path) -> None:
 
 
 def _unwritable(folder: Path, error: OSError) -> InputError:
-    return InputError(f"`out` must be a folder that can be written; {folder}: {error.strerror}.")
+    return InputError(f"`out` must be a writable folder; {folder} is not: {error.strerror}.")
 
 
 def _stopped(folder: Path, error: OSError) -> WriteError:
@@ -322,6 +322,6 @@ def _stopped(folder: Path, error: OSError) -> WriteError:
     number = getattr(cause, "errno", None)
     why = "the disk is full" if number in (errno.ENOSPC, errno.EDQUOT) else _files.reason(error)
     return WriteError(
-        f"The run stopped: {why} ({folder}). What is done is kept; start it again with the same "
-        "command."
+        f"The run stopped: {why} ({folder}). Finished shards are kept; run the same command "
+        "again to resume."
     )

@@ -1,4 +1,4 @@
-"""The work of an evaluation: every model over every shard, and what is there already left out."""
+"""The schedule of an evaluation: every model over every shard, without those already finished."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class Work:
     method: Named
 
     def done(self, folder: RunFolder | None) -> Evaluation:
-        """Rank with every model; with a folder, what is there already is not made again."""
+        """Rank with every model; finished shards in the folder are not repeated."""
         start = time.perf_counter()
         settled = None if folder is None else folder.begin(self.asked)
         scorer = None
@@ -257,10 +257,10 @@ def make_work(
     marked: bool,
     **settings: Any,
 ) -> Work:
-    """Clean what belongs together; the other settings are clean.
+    """Check the arguments that depend on each other; the other settings are already checked.
 
-    `marked` says whether data and models need fingerprints, which only a run that can be resumed
-    does: they read everything.
+    `marked` says whether data and models need fingerprints. Only a run that can resume needs them,
+    because they read all data.
     """
     split = data if isinstance(data, Split) else None
     if isinstance(exclude, str):
@@ -270,16 +270,16 @@ def make_work(
     design, seen = settings["design"], "seen" in getattr(data, "columns", ())
     if isinstance(design, Exact) and design.order == "popularity" and exclude is None and not seen:
         raise InputError(
-            "`design` must not have order=popularity where nothing is excluded: it counts the "
-            "users of what is. order=random needs nothing."
+            "`design` must not have order=popularity where nothing is excluded, because "
+            "popularity is counted in the excluded interactions. Use order=random."
         )
     entries = make_entries(models, split, marked=marked)
     targets: Any = data
     if isinstance(data, UserFile):
         if exclude is not None or settings["n_users"] or settings["budget"]:
             raise InputError(
-                "`data` must not be a UserFile where users are drawn or `exclude` is given: its "
-                "column `seen` tells what is excluded."
+                "`data` must not be a UserFile where users are sampled or `exclude` is given: "
+                "its column `seen` lists the excluded items."
             )
         mark: str | None = data.fingerprint
     else:

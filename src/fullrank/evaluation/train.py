@@ -23,17 +23,17 @@ _NONE = "none"
 
 @dataclass(frozen=True, kw_only=True)
 class Training:
-    """A model that was trained.
+    """A trained model.
 
     Attributes
     ----------
-    model : text of the model and its settings
+    model : the model and its settings as text
     path : the file it was written to
-    split : how the training part was separated, in a line; None for all data
-    n_users, n_items, n_interactions : what it was trained on
-    seconds : of the fit
-    part : where it was measured, "valid" or "test"; None if it was not
-    metrics : name to value, from exact ranks there
+    split : a line that says how the training part was separated; None for all data
+    n_users, n_items, n_interactions : sizes of the training data
+    seconds : time of the fit
+    part : the part that it was evaluated on, "valid" or "test"; None if it was not
+    metrics : mapping from names to values, from exact ranks of that part
     """
 
     model: str
@@ -76,19 +76,18 @@ def train_model(
     progress: bool | Progress | None = None,
     rng: int = 0,
 ) -> Training:
-    """Fit a model on the training part of a split, measure it, and save it.
+    """Fit a model on the training part of a split, evaluate it, and save it.
 
     Parameters
     ----------
     data, split, columns, encoding, download, progress, rng : as in `load_split`; the split "none"
         trains on everything
     model : text such as ``"ease:regularization=500"``
-    out : path of the file, usually ending in ``.safetensors``
-    metrics : measured on the validation part where there is one, else on the test part, by exact
-        ranks
+    out : path of the file, usually with the suffix ``.safetensors``
+    metrics : computed from exact ranks of the validation part, or of the test part without one
 
-    Models that are trained by epochs are given the validation part where there is one, and keep
-    the epoch that is best there: their metrics on it are a little too high.
+    Models that are trained by epochs use the validation part, if there is one, and keep the epoch
+    that is best on it. Their metrics on it are therefore slightly too high.
 
     Examples
     --------
@@ -102,8 +101,8 @@ def train_model(
     fitted = make_model(model)
     if not callable(getattr(fitted, "save", None)):
         raise InputError(
-            f"`model` must be one that can be saved; {type(fitted).__name__} has no `save`. "
-            "A dataclass that derives from fullrank.models.Saved has."
+            f"`model` must be a model that can be saved; {type(fitted).__name__} has no method "
+            "`save`. Derive your dataclass from fullrank.models.Saved."
         )
     wanted = parse_all(metrics) if metrics else ()
     how = {

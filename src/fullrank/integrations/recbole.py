@@ -55,41 +55,42 @@ def rank(
     Parameters
     ----------
     trainer : a RecBole Trainer
-        Its model is used as it is, in evaluation mode and on its own device.
+        Its model is used unchanged, in evaluation mode and on its own device.
     test_data : FullSortEvalDataLoader
         What `data_preparation` returns for validation or for testing with mode "full". Its batch
-        size does not matter.
+        size has no effect.
     ties, max_rank, rng : as in `fullrank.rank`
     factors : bool
         Whether models whose scores are products of user and item vectors (BPR, LINE, LightGCN,
-        NGCF, DGCF, SGL, NCL, SpectralCF) are ranked by these vectors, which is quicker and decides
-        without rounding. False: all models by the scores that `full_sort_predict` returns.
+        NGCF, DGCF, SGL, NCL, SpectralCF) are ranked by these vectors, which is faster and has no
+        rounding errors. With False, all models are ranked by the scores that `full_sort_predict`
+        returns.
     load_best_model : bool
-        Whether to load the best model that `fit` saved, as `Trainer.evaluate` does by default. The
-        trainer's model is then the best one. Loading a checkpoint runs what is in it.
+        Whether to load the best model that `fit` saved, as `Trainer.evaluate` does by default.
+        Afterwards the trainer holds the best model. Loading a checkpoint executes code in it.
     device, n_jobs : as in `fullrank.rank`
-        Blocks of scores are counted on the device of the trainer; only models that are ranked by
-        their vectors have a choice.
+        They apply only to models that are ranked by their vectors; blocks of scores are counted on
+        the device of the trainer.
     batch_size : int, optional
-        Users scored together. Speed and memory alone.
+        The number of users scored together. It affects only speed and memory.
     progress : True for a line on stderr, or a function of (done, total)
 
     Returns
     -------
     ExactRanks
         `user` and `item` are the ids of the data's files, as `Interactions.read` reads them: whole
-        numbers if all tokens of the field are, and text otherwise.
+        numbers if all tokens of the field are whole numbers, and text otherwise.
 
     Notes
     -----
-    A sequential data set split by ratio has several rows for a user, each with its own history
-    and its own scores, over which RecBole averages. Each of them counts as a user here, too, named
+    A sequential data set split by ratio has several rows per user, each with its own history and
+    scores, and RecBole averages over rows. Each row counts as a user here as well, named
     ``"user:1"``, ``"user:2"``, … in the order of the data.
 
-    A score of RecBole is a float32 sum, whose last bits depend on the batch. Two items whose scores
-    agree to these bits may swap places between two of its runs, or between `factors` and blocks.
+    A RecBole score is a float32 sum whose last bits depend on the batch. Two items whose scores
+    differ only in these bits may swap places between two runs, or between `factors` and blocks.
 
-    Under several processes each ranks all users, so that no result has to be gathered.
+    With several processes, each ranks all users, so that no result has to be gathered.
 
     Examples
     --------
@@ -135,33 +136,34 @@ def sample(
 ) -> RankSample:
     """Rank every target among the items that RecBole draws for it (modes "uni99", "uni100", …).
 
-    `fullrank.estimate` makes the metrics of the full catalogue from the sample; RecBole reports
-    those of the sampled ranks.
+    `fullrank.estimate` estimates the full-catalogue metrics from the sample; RecBole reports the
+    metrics of the sampled ranks.
 
     Parameters
     ----------
     trainer : a RecBole Trainer, as in `rank`
     test_data : NegSampleEvalDataLoader
-        What `data_preparation` returns with a mode "uniN". "popN" and "labeled" are refused: their
-        candidates are not drawn uniformly.
+        What `data_preparation` returns with a mode "uniN". "popN" and "labeled" are refused,
+        because their candidates are not drawn uniformly.
     ties : {"random", "best", "worst"}
-        The place of a target among candidates of exactly its score.
+        How to rank a target among candidates with the same score.
     load_best_model : bool, as in `rank`
     progress : True for a line on stderr, or a function of (done, total)
     rng : None, int, SeedSequence or Generator
-        For `ties="random"`. The candidates are drawn by RecBole's sampler, from numpy's global
-        state, which RecBole's `init_seed` sets; each call draws again.
+        Random seed for `ties="random"`. The candidates are drawn by RecBole's sampler, from numpy's
+        global state, which RecBole's `init_seed` sets; each call draws again.
 
     Returns
     -------
     RankSample
-        With ids as in `rank`. RecBole draws with replacement, from the items that the user has not
-        met in any phase so far, or, for a sequential model, from all but the target.
+        It has ids as in `rank`. RecBole draws with replacement from the items that the user has not
+        interacted with in any phase so far or, for a sequential model, from all items except the
+        target.
 
     Notes
     -----
-    RecBole puts the candidates of all targets of a user together; here each target has its own, so
-    that the sample size is the same for all.
+    RecBole pools the candidates of all targets of a user. Here each target has its own, so that all
+    have the same sample size.
 
     Examples
     --------
@@ -329,7 +331,9 @@ def _drawn_scores(
             progress(done, int(sizes.size))
     every = np.concatenate(scores)
     if np.isnan(every).any():
-        raise InputError("`trainer` must have a model that gives numbers; a score of it is NaN.")
+        raise InputError(
+            "`trainer` must have a model that returns numbers; one of its scores is NaN."
+        )
     return np.concatenate(users), np.concatenate(items), every
 
 
@@ -364,14 +368,14 @@ def _loader(data: Any, *, full: bool) -> Any:
         if not full:
             raise InputError(
                 '`test_data` must draw candidates, with a mode such as "uni100"; this one has all '
-                'items (mode "full"), for which there is fullrank.integrations.recbole.rank.'
+                'items (mode "full"). Use fullrank.integrations.recbole.rank.'
             )
         return data
     drawn = data.neg_sample_args
     if full:
         raise InputError(
             '`test_data` must have all items as candidates (mode "full"); this one draws them '
-            f"(mode {_mode(drawn)!r}), for which there is fullrank.integrations.recbole.sample."
+            f"(mode {_mode(drawn)!r}). Use fullrank.integrations.recbole.sample."
         )
     if drawn["distribution"] != "uniform" or drawn["sample_num"] == "none":
         raise InputError(

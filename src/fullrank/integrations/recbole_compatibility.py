@@ -1,9 +1,9 @@
-"""RecBole 1.2.1 beside today's numpy, pandas, scipy and torch.
+"""Compatibility of RecBole 1.2.1 with current versions of numpy, pandas, scipy and torch.
 
 RecBole uses names that numpy 2 and scipy 1.13 dropped, fills missing values in a way that pandas 3
-ignores, and loads checkpoints that torch 2.6 refuses. What it needs is given to its own modules
-alone: there `np` is a copy of numpy's namespace with the missing names. The libraries themselves
-are not changed, and nothing else sees a difference.
+ignores, and loads checkpoints that torch 2.6 refuses. Only RecBole's own modules are patched: in
+them, `np` is a copy of numpy's namespace with the missing names. The libraries themselves are not
+changed, so other code is not affected.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ _LOADING = (  # the modules that load checkpoints, which hold more than weights
 
 
 def compatible() -> Compatibility:
-    """Let RecBole 1.2.1 run beside numpy 2, pandas 3, scipy 1.13 or newer and torch 2.6 or newer.
+    """Make RecBole 1.2.1 work with numpy 2, pandas 3, scipy 1.13 or newer and torch 2.6 or newer.
 
-    Call it once, before a `Config` is made; it lasts until the process ends. In a ``with`` block it
-    ends with the block, which must then hold all of the work with RecBole. `rank` and `sample` need
-    no call: they bring their own for as long as they run.
+    Call it once, before you create a `Config`; it lasts until the process ends. In a ``with`` block
+    it ends with the block, which must then contain all work with RecBole. `rank` and `sample` do
+    not need the call, because they apply the changes while they run.
 
-    Only RecBole's modules change, those loaded already and those loaded later:
+    Only RecBole's modules change, whether they are already loaded or loaded later:
 
-    - `np` there has the names that numpy 2 dropped (`float_`, `bool8`, `unicode_`, …), and `Config`
+    - their `np` has the names that numpy 2 dropped (`float_`, `bool8`, `unicode_`, …), and `Config`
       no longer sets names in numpy itself;
-    - `dok_matrix` there has `_update`, from which LightGCN, NGCF and others make their graphs;
-    - missing features are filled, which pandas 3 would leave undone without a word;
-    - checkpoints are loaded whole, as up to torch 2.5, so that `Trainer.evaluate` finds the best
-      model. Loading one runs what is in it: load none that you do not trust.
+    - their `dok_matrix` has `_update`, with which LightGCN, NGCF and others build their graphs;
+    - missing features are filled, which pandas 3 would silently not do;
+    - checkpoints are loaded completely, as up to torch 2.5, so that `Trainer.evaluate` finds the
+    best model. Loading a checkpoint executes code in it: load only checkpoints that you trust.
 
     Returns
     -------
     Compatibility
-        A context manager; `undo()` ends it by hand.
+        A context manager; `undo()` ends it manually.
 
     Notes
     -----
-    `recbole.quick_start` imports Ray, which RecBole wants in a version up to 2.6.3. Without Ray,
+    `recbole.quick_start` imports Ray, of which RecBole requires a version up to 2.6.3. Without Ray,
     use `Config`, `create_dataset`, `data_preparation`, `get_model` and `get_trainer`.
 
     Examples

@@ -1,4 +1,4 @@
-"""The scores of a RecBole model: by its vectors where they are products, and else as it gives them.
+"""Scores of a RecBole model: by its vectors if they are products, otherwise as it returns them.
 
 A query is a user, or a row of sequential data; item 0 is RecBole's padding.
 """

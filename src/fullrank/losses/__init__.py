@@ -1,7 +1,7 @@
-"""Losses of recommenders: of positive, negative and extra positive scores (extra `torch`).
+"""Losses of recommenders, as functions of positive and negative scores (extra `torch`).
 
-Plain functions of tensors, differentiable, one loss for each row or their mean. `LOSSES` has them
-by name, with what each needs. Beside the flow: imports `_lib`; models may import it.
+They are differentiable functions of tensors and return one loss per row or the mean. `LOSSES` lists
+them by name, with what each needs. Beside the flow: imports `_lib`; models may import it.
 """
 
 from fullrank.losses.listwise import (

@@ -1,4 +1,4 @@
-"""Losses of a positive against many items at once: softmax, InfoNCE, MINE and their relatives."""
+"""Losses of a positive against many items at once: softmax, InfoNCE, MINE and variants."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 def softmax(
     positive: Tensor, catalogue: Tensor, *, temperature: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
-    """Minus the log-probability of the positive among all items.
+    """Compute the softmax loss: minus the log-probability of the positive among all items.
 
     Parameters
     ----------
     positive : tensor of real scores, shape (n_rows,)
-        Of one item that each row's user has. Leading axes more than one are welcome in all losses.
+        Scores of one item of each row's user. All losses accept several leading axes.
     catalogue : tensor, shape (n_rows, n_items)
-        Scores of all items, the positive itself among them.
+        Scores of all items, including the positive.
     temperature : float
-        What scores are divided by: the lower, the more the highest-scored items count.
+        Scores are divided by it: the lower it is, the more the highest scores count.
     reduction : {"mean", "none"}
         The mean over rows, or the loss of each.
 
     Returns
     -------
     tensor
-        A number, or shape (n_rows,). In float32 where the scores have fewer bits.
+        A number, or shape (n_rows,); float32 if the scores have fewer bits.
 
     Notes
     -----
@@ -68,7 +68,7 @@ def sampled_softmax(
     negative_weight: float = 1.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """The softmax loss estimated from a sample of items, whatever distribution it came from.
+    """Estimate the softmax loss from a sample of items drawn from any distribution.
 
     Dividing each exponential by the probability with which its item was drawn makes their mean an
     estimate of the sum over the catalogue.
@@ -83,8 +83,8 @@ def sampled_softmax(
         they are drawn uniformly.
     temperature : float
     negative_weight : float
-        The weight of the estimated sum. 1 estimates the softmax; n, the number of negatives, is
-        the loss as equation 78 writes it, with a sum in place of the mean.
+        The weight of the estimated sum. 1 estimates the softmax; n, the number of negatives, gives
+        equation 78 with a sum in place of the mean.
     reduction : {"mean", "none"}
 
     Returns
@@ -123,7 +123,7 @@ def sampled_softmax(
     )
     if not fits:
         raise InputError(
-            f"`log_probability` must have one for each of `negatives`, shape "
+            f"`log_probability` must have one value for each of `negatives`, shape "
             f"{tuple(others.shape)}; it has {tuple(log_probability.shape)}."
         )
     estimate = log_mean_exp(others / heat - log_probability.to(others))
@@ -138,7 +138,7 @@ def info_nce(
     negative_weight: float | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """InfoNCE: pick the positive out of a draw of other items.
+    """Compute InfoNCE: identify the positive among sampled items.
 
     Parameters
     ----------
@@ -146,9 +146,9 @@ def info_nce(
     negatives : tensor, shape (n_rows, n)
         Scores of items drawn from all items, some of which the user may like.
     temperature : float
-        1 suits dot products; cosines need a fraction of it, 0.1 or so.
+        1 suits dot products; cosines need less, about 0.1.
     negative_weight : float, optional
-        λ, the weight of the mean over negatives; n by default, which makes it the plain sum.
+        λ, the weight of the mean over negatives; default: n, which gives the plain sum.
     reduction : {"mean", "none"}
 
     Returns
@@ -183,10 +183,10 @@ def debiased_info_nce(
     lowest_score: float = -1.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """InfoNCE less what the positives among the negatives add to it.
+    """Compute InfoNCE corrected for positives among the negatives.
 
-    Negatives drawn from all items hold unseen positives. Their part in the mean of exponentials is
-    estimated from other positives of the same user and taken away.
+    Negatives drawn from all items hold unseen positives. Their contribution to the mean of
+    exponentials is estimated from other positives of the same user and subtracted.
 
     Parameters
     ----------
@@ -196,14 +196,15 @@ def debiased_info_nce(
     extra_positives : tensor, shape (n_rows, m)
         Scores of items drawn from those that the user has.
     positive_share : float in [0, 1), or tensor of shape (n_rows,)
-        τ⁺, the share of all items that the user likes, the known ones included: `positive_share`
-        of this package. With 0 this is `info_nce`.
+        τ⁺, the share of all items that the user likes, including the known ones; see
+        `positive_share`. With 0 this is `info_nce`.
     temperature : float
     negative_weight : float, optional
-        λ, the weight of the mean over negatives; n by default.
+        λ, the weight of the mean over negatives; default: n.
     lowest_score : float
-        The lowest score there is, −1 for cosines: the corrected mean is not let fall below
-        exp(lowest_score / temperature). For dot products, which have none, `-math.inf`.
+        The lowest possible score, −1 for cosines: the corrected mean is at least
+        exp(lowest_score / temperature). Give `-math.inf` for dot products, which have no lower
+        bound.
     reduction : {"mean", "none"}
 
     Returns
@@ -213,8 +214,8 @@ def debiased_info_nce(
     Notes
     -----
     The mean over negatives in `info_nce` becomes max{[(1/n)·Σ_j e^(ŷ_j/t) − τ⁺·(1/m)·Σ_k
-    e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (Li, dissertation, equation 83). Rows at the lower end learn
-    from the positive alone, and with `-math.inf` not at all.
+    e^(ŷ_k/t)]/(1 − τ⁺), e^(lowest/t)} (Li, dissertation, equation 83). Rows at this lower bound
+    learn only from the positive, and with `-math.inf` not at all.
 
     References
     ----------
@@ -244,9 +245,9 @@ def debiased_info_nce(
 
 
 def mine(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tensor:
-    """MINE, the mutual information neural estimator: InfoNCE without the positive below the line.
+    """Compute MINE (mutual information neural estimation): InfoNCE without the positive in the sum.
 
-    A positive above all negatives still learns, for the loss has no lower end.
+    A positive above all negatives still learns, because the loss has no lower bound.
 
     Parameters
     ----------
@@ -284,7 +285,7 @@ def mine_plus(
     negative_weight: float = 1.2,
     reduction: str = "mean",
 ) -> Tensor:
-    """MINE of cosines, with a temperature and a weight on the negatives.
+    """Compute MINE of cosines, with a temperature and a weight of the negatives.
 
     Parameters
     ----------
@@ -294,7 +295,7 @@ def mine_plus(
     temperature : float
         0.1 to 0.5.
     negative_weight : float
-        λ ≥ 0. Above 1 the negatives are pushed away harder than the positive is drawn near.
+        λ ≥ 0. Above 1, negatives are pushed away more strongly than the positive is pulled closer.
     reduction : {"mean", "none"}
 
     Returns
@@ -304,8 +305,8 @@ def mine_plus(
     Notes
     -----
     λ·log Σ_j exp(ŷ_j/t) − ŷ⁺/t (Li, dissertation, equation 92; its Table 19 has t = 0.4 and λ = 1.2
-    for Gowalla). With λ ≠ 1 it is not the differences of scores alone that count, so that scores
-    without an upper or lower end, such as dot products, make it run away.
+    for Gowalla). With λ ≠ 1 the loss depends on more than differences of scores, so it diverges for
+    unbounded scores such as dot products.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Losses of pairs: a positive and one negative at a time."""
+"""Losses of pairs of a positive and a negative."""
 
 from __future__ import annotations
 
@@ -11,21 +11,22 @@ if TYPE_CHECKING:
 
 
 def bpr(positive: Tensor, negatives: Tensor, *, reduction: str = "mean") -> Tensor:
-    """Bayesian personalised ranking: each negative should score below the positive.
+    """Compute the loss of Bayesian personalised ranking: negatives should score below the positive.
 
     Parameters
     ----------
     positive : tensor of real scores, shape (n_rows,)
-        Of one item that each row's user has.
+        Scores of one item of each row's user.
     negatives : tensor, shape (n_rows, n)
-        Of items that the user does not have, or of items drawn from all. One each is usual.
+        Scores of items that the user does not have, or of items drawn from all. One per row is
+        usual.
     reduction : {"mean", "none"}
         The mean over rows, or the loss of each; over a row's negatives it is always the sum.
 
     Returns
     -------
     tensor
-        A number, or shape (n_rows,). In float32 where the scores have fewer bits.
+        A number, or shape (n_rows,); float32 if the scores have fewer bits.
 
     Notes
     -----

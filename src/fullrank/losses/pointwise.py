@@ -1,4 +1,4 @@
-"""Losses of single scores: a positive's should be 1, a negative's low; and their debiased forms."""
+"""Losses of single scores, which should be 1 for positives and low for negatives."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 def mse(
     positive: Tensor, negatives: Tensor, *, negative_weight: float = 1.0, reduction: str = "mean"
 ) -> Tensor:
-    """Squared error: 1 for the positive, 0 for negatives.
+    """Compute the squared error: scores should be 1 for the positive and 0 for negatives.
 
     Parameters
     ----------
     positive : tensor of real scores, shape (n_rows,)
-        Of one item that each row's user has.
+        Scores of one item of each row's user.
     negatives : tensor, shape (n_rows, n)
         Scores of items drawn from all items.
     negative_weight : float
@@ -29,7 +29,7 @@ def mse(
     Returns
     -------
     tensor
-        A number, or shape (n_rows,). In float32 where the scores have fewer bits.
+        A number, or shape (n_rows,); float32 if the scores have fewer bits.
 
     Notes
     -----
@@ -55,7 +55,7 @@ def debiased_mse(
     negative_weight: float = 1.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """Squared error, less what the positives among the negatives add to it.
+    """Compute the squared error, corrected for positives among the negatives.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def debiased_mse(
     Notes
     -----
     (1 − ŷ⁺)² + λ·[(1/n)·Σ_j ŷ_j² − τ⁺·(1/m)·Σ_k ŷ_k²] (Li, dissertation, equations 93 and 98). It
-    can be negative, and with λ·τ⁺ ≥ 1 it has no lower end.
+    can be negative, and with λ·τ⁺ ≥ 1 it has no lower bound.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def ccl(
     negative_weight: float = 20.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cosine contrastive loss: the positive's cosine should be 1, a negative's below a margin.
+    """Compute the cosine contrastive loss: cosines should be 1 or, for negatives, below a margin.
 
     Parameters
     ----------
@@ -113,9 +113,9 @@ def ccl(
     margin : float in -1..1
         ε: negatives below it are left alone.
     negative_weight : float
-        w ≥ 0, the weight of the mean over negatives beside the one positive. The higher the
-        margin, the fewer negatives exceed it and the more weight they need; with too little, all
-        vectors fall together.
+        w ≥ 0, the weight of the mean over negatives beside the one positive. The higher the margin,
+        the fewer negatives exceed it and the more weight they need; with too little weight, all
+        vectors collapse into one.
     reduction : {"mean", "none"}
 
     Returns
@@ -153,16 +153,16 @@ def debiased_ccl(
     negative_weight: float = 20.0,
     reduction: str = "mean",
 ) -> Tensor:
-    """Cosine contrastive loss, less what the positives among the negatives add to it.
+    """Compute the cosine contrastive loss, corrected for positives among the negatives.
 
     Parameters
     ----------
     positive : tensor, shape (n_rows,)
         Cosines.
     negatives : tensor, shape (n_rows, n)
-        Of items drawn from all items, the user's own included.
+        Scores of items drawn from all items, including the user's own.
     extra_positives : tensor, shape (n_rows, m)
-        Of items drawn from those that the user has.
+        Scores of items drawn from those that the user has.
     positive_share : float in [0, 1), or tensor of shape (n_rows,)
         τ⁺, the share of all items that the user likes, the known ones included: `positive_share`
         of this package. With 0 this is `ccl`.

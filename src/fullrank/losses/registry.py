@@ -1,4 +1,4 @@
-"""The losses by name, and what each wants to be given."""
+"""The losses by name, and the arguments that each needs."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _GIVEN_BY_TRAINING = ("log_probability", "positive_share", "reduction")
 
 @dataclass(frozen=True, kw_only=True)
 class Loss:
-    """A loss, and what who trains with it must know.
+    """A loss, and what a model must know to train with it.
 
     Attributes
     ----------
     function : callable
         `function(positive, others, [extra_positives], **settings)`.
     similarity : {"dot", "cosine"}
-        The scores it is made for.
+        The kind of scores that it is made for.
     catalogue : bool
         Whether `others` are all items rather than drawn negatives.
     extra_positives : bool
-        Whether it takes `extra_positives` third, and `positive_share=`.
+        Whether it takes `extra_positives` as its third argument, and `positive_share=`.
     log_probability : bool
-        Whether it takes `log_probability=`, that of the negatives in one draw.
+        Whether it takes `log_probability=`, the log-probability of each negative in one draw.
     weight_in_log : bool
-        Whether `negative_weight` stands inside of a logarithm, where it cannot be 0.
+        Whether `negative_weight` is inside a logarithm, where it cannot be 0.
     """
 
     function: Callable[..., Tensor]
@@ -102,11 +102,11 @@ def register(
     log_probability: bool = False,
     weight_in_log: bool = False,
 ) -> None:
-    """Add a loss of your own, from then on a name for `EmbeddingMF(loss=…)`.
+    """Register a loss under a name that `EmbeddingMF(loss=…)` accepts.
 
     Parameters
     ----------
-    name : what it is called
+    name : the name of the loss
     function : called as `function(positive, others, [extra_positives], **settings)`; settings are
         keyword-only
     similarity, catalogue, extra_positives, log_probability, weight_in_log : as in `Loss`
@@ -127,21 +127,21 @@ def register(
 
 
 def unregister(name: str) -> None:
-    """Take out a loss that was registered."""
+    """Remove a registered loss."""
     LOSSES.unregister(name)
 
 
 def positive_share(
     n_known: Tensor, n_items: int, *, growth: float = 0.0, unseen: float = 0.0
 ) -> Tensor:
-    """The share of all items that a user likes, from the number that is known: τ⁺.
+    """Return τ⁺, the share of all items that a user likes, from the number of known ones.
 
     Parameters
     ----------
     n_known : tensor
-        How many items each user has.
+        The number of items of each user.
     n_items : int
-        How many there are.
+        The number of items.
     growth : float
         α ≥ 0: unseen positives for each known one.
     unseen : float
@@ -150,12 +150,13 @@ def positive_share(
     Returns
     -------
     tensor
-        Shares, at most 0.5: no user likes most of a catalogue, and the debiased losses divide by
-        what is left.
+        Shares, at most 0.5: users do not like most of a catalogue, and the debiased losses divide
+        by the remaining share.
 
     Notes
     -----
-    ((1 + α)·|I⁺| + K)/|I| (Li, dissertation, section 4.2.2, which has one or the other).
+    ((1 + α)·|I⁺| + K)/|I| (Li, dissertation, section 4.2.2, which has only one of the two terms at
+    a time).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Models: settings in, `fit(interactions)`, and a scorer out; `save` and `load` keep them.
+"""Reference models: make one with settings, `fit` it, and get its scorer; `save` and `load` it.
 
 Beside the flow: imports `losses` and `_lib` to `ranking`; evaluation, testing and cli import it.
 """

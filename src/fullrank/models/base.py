@@ -1,4 +1,4 @@
-"""What every model offers: settings, `fit`, a scorer, and a file to be kept in."""
+"""The base of all models: settings, `fit`, a scorer, and saving."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
 
 
 class Model(Protocol):
-    """Settings in, scorer out."""
+    """The interface of a model: `fit` and `scorer`."""
 
     def fit(self, interactions: Interactions) -> Self:
-        """Learn from the interactions; returns the model itself."""
+        """Learn from the interactions and return the model itself."""
         ...
 
     def scorer(self) -> Any:
-        """What ranking needs: scores of users against items."""
+        """Return the scorer, which ranking needs."""
         ...
 
 
 class Saved:
-    """A model of this library: a dataclass whose fields tell settings from what is learned.
+    """A model that can be saved: a dataclass whose fields are settings or learned values.
 
-    Fields that `__init__` takes are settings. Those it does not take end in `_`, are learned by
-    `fit` and say their shape with :func:`learned`; `interactions_` is what `fit` was given.
+    Fields that `__init__` takes are settings. The others end in `_`, are learned by `fit` and
+    declare their shape with :func:`learned`; `interactions_` holds the argument of `fit`.
     """
 
     interactions_: Interactions
@@ -47,23 +47,23 @@ class Saved:
         raise NotImplementedError
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return self.pair_bytes * interactions.n_items**2
 
     def scorer(self) -> Any:
         raise NotImplementedError
 
     def save(self, path: files.PathLike) -> None:
-        """Write the fitted model to a safetensors file, whole or not at all.
+        """Write the fitted model to a safetensors file, completely or not at all.
 
-        The file holds the settings, what was learned, the ids and the training interactions
-        (with their values, without their times): everything that :func:`fullrank.models.load`
-        needs to score alike. Nothing in it is executed on loading.
+        The file holds the settings, the learned values, the ids and the training interactions (with
+        values but without timestamps): everything that :func:`fullrank.models.load` needs to return
+        the same scores. Loading does not execute anything in the file.
 
         Parameters
         ----------
         path : path
-            Usually ending in ``.safetensors``; a file that is there is replaced.
+            Usually with the suffix ``.safetensors``; an existing file is replaced.
 
         Examples
         --------
@@ -83,13 +83,13 @@ class Saved:
 
 
 class ItemItemModel(Saved):
-    """A model that scores a history by weights between items, whoever's history it is."""
+    """A model that scores any user's history with weights between items."""
 
     weights_: Any
     pair_bytes: ClassVar[float] = 8.0
 
     def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
+        """Return the scorer of histories × weights, for the training users or other users."""
         from fullrank.scorers import ItemItemScorer
 
         return ItemItemScorer(history_for(self, history), self.weights_)
@@ -101,16 +101,16 @@ def factor_bytes(n_factors: int, interactions: Interactions) -> float:
 
 
 def learned(*shape: str, dtype: Any = np.float32, sparse: bool = False) -> Mapping[str, Any]:
-    """The metadata of a learned field, against which a file is checked when it is loaded.
+    """Return the metadata of a learned field, against which a loaded file is checked.
 
     Parameters
     ----------
     *shape : str
-        One word for each dimension: "users", "items", or any other, such as "factors", which
-        then is the same number in all fields of the model. Without any, a plain number.
+        One word for each dimension: "users", "items", or another word such as "factors", which then
+        is the same number in all fields of the model. Without words, the field is a number.
     dtype : data type
     sparse : bool
-        A SciPy `csr_array` (rows sorted, nothing stored twice) instead of an array.
+        Whether it is a SciPy `csr_array` (sorted, without duplicates) instead of an array.
     """
     return {"shape": shape, "dtype": np.dtype(dtype), "sparse": sparse}
 
@@ -120,7 +120,7 @@ def to_learn_from(interactions: Interactions) -> Interactions:
     if not isinstance(interactions, Interactions):
         raise InputError(
             f"`interactions` must be Interactions, not {type(interactions).__name__}. "
-            f"Of a split, give the training part."
+            f"If you have a split, give its training part."
         )
     return interactions
 
@@ -129,7 +129,7 @@ def fitted(model: Any) -> None:
     """Raise unless `fit` has been called."""
     if not hasattr(model, "interactions_"):
         name = type(model).__name__
-        raise NotFittedError(f"{name} has learned nothing yet; call `fit(interactions)` first.")
+        raise NotFittedError(f"{name} is not fitted yet; call `fit(interactions)` first.")
 
 
 def history_for(model: Saved, history: Interactions | None) -> Interactions:
@@ -155,12 +155,12 @@ def to_score_from(
     if not isinstance(history, Interactions):
         raise InputError(
             f"`{name}` must be Interactions or None, not {type(history).__name__}. "
-            f"Of a split, give the part to score from."
+            f"If you have a split, give the part to score from."
         )
     if history.n_items != known.size:
         raise InputError(
             f"`{name}` must have the {known.size} items that the model was fitted on, not "
-            f"{history.n_items}. Give `item_ids` when making it."
+            f"{history.n_items}. Pass `item_ids` when you create it."
         )
     # element by element: an array of text and one of numbers compare as a whole
     different = np.array(history.item_ids != known)
@@ -168,7 +168,7 @@ def to_score_from(
         at = int(np.argmax(different)) if different.ndim else 0
         raise InputError(
             f"`{name}` must have the model's items in the same order; item {at} is "
-            f"{history.item_ids[at]}, not {known[at]}. Give `item_ids` when making it."
+            f"{history.item_ids[at]}, not {known[at]}. Pass `item_ids` when you create it."
         )
     return history
 
@@ -197,7 +197,7 @@ def rows_of(
             raise InputError(
                 f"`users` must be users that {type(model).__name__} was fitted on; "
                 f"{int(strange.sum())} of {asked.size} are not, the first being {first}. Train on "
-                "some of their items, or take a model that scores by items alone."
+                "some of their items, or use a model that scores new users from their items."
             )
     if not by_items:
         _warn_of_the_untrained(model, users, slice(None) if rows is None else rows)
@@ -209,10 +209,10 @@ def _warn_of_the_untrained(model: Saved, users: Interactions, rows: Any) -> None
     untrained = (model.interactions_.user_counts()[rows] == 0) & (users.user_counts() > 0)
     if untrained.any():
         warnings.warn(
-            f"{int(untrained.sum())} of {users.n_users} users have items that "
-            f"{type(model).__name__} did not learn from, and no others, the first being "
-            f"{users.user_ids[int(np.argmax(untrained))]}: their scores are random. Train on some "
-            "of their items, or take a model that scores by items alone.",
+            f"{int(untrained.sum())} of {users.n_users} users have no items that "
+            f"{type(model).__name__} learned from, the first being "
+            f"{users.user_ids[int(np.argmax(untrained))]}; their scores are random. Train on "
+            "some of their items, or use a model that scores new users from their items.",
             DataWarning,
             stacklevel=4,
         )

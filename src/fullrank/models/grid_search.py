@@ -1,4 +1,4 @@
-"""Grid search: every combination of settings, judged by exact ranks on held-out items."""
+"""Grid search: evaluate every combination of settings by exact ranks of held-out items."""
 
 from __future__ import annotations
 
@@ -38,31 +38,30 @@ def grid_search(
 ) -> GridSearch:
     """Fit a model with every combination of settings and rank the targets with each.
 
-    PureSVD, MF and LRR are fitted from one decomposition of the interactions, whatever their
-    regularisation and number of factors (Li, dissertation, Algorithm 2): a combination then costs
-    little more than its ranking. Other models are fitted one by one. One model is in memory at a
-    time.
+    PureSVD, MF and LRR are fitted from one decomposition of the interactions for any regularisation
+    and number of factors (Li, dissertation, Algorithm 2), so that a combination costs little more
+    than its ranking. Other models are fitted one by one. One model is in memory at a time.
 
     Parameters
     ----------
     model : a class of `fullrank.models`, or anything that makes a model from keyword arguments
     interactions : Interactions
-        What every model is fitted on.
+        The data that every model is fitted on.
     targets : Interactions, or a pair (user_rows, item_rows)
         Held-out items of the same users, such as the test part of a split of the training data.
-        Of users who were not learned from, such as those of a strong split, give the `history`.
-    grid : setting to its values
-        The last setting runs fastest.
+        If the model does not learn from these users, as in a strong split, give their `history`.
+    grid : mapping from settings to their values
+        The last setting varies fastest.
     settings : mapping, optional
-        Settings that are the same for all.
+        Settings shared by all combinations.
     metrics : names such as ``"ndcg@10"``; the first decides
     history : Interactions, optional
-        What the users are scored from, such as `split.history`; `interactions` if none is given.
+        The interactions that users are scored from, such as `split.history`; default:
+        `interactions`.
     exclude : Interactions or sparse matrix, optional
-        Items that are not candidates, usually `interactions`; where a `history` is given, it is
-        the default.
+        Items that are not candidates, usually `interactions`. Default: `history`, if it is given.
     n_jobs : int, optional
-        Threads of the ranking.
+        Threads for ranking.
     progress : True for a line on stderr, or a function of (done, total)
 
     Returns
@@ -111,17 +110,17 @@ def grid_search(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GridSearch:
-    """What each combination of settings was worth.
+    """The metrics of each combination of settings.
 
     Attributes
     ----------
     model : the class that was searched
-    names : the settings that varied
+    names : the settings that vary
     combinations : their values, one tuple for each combination
-    settings : those that did not vary
+    settings : the settings that do not vary
     metrics : names; the first decides
     values : array, shape (n_combinations, n_metrics)
-    seconds : array, what fitting and ranking took; a decomposition for all is not counted
+    seconds : array, time of fitting and ranking, without a decomposition shared by all
     """
 
     model: Callable[..., Model]
@@ -134,7 +133,7 @@ class GridSearch:
 
     @property
     def best(self) -> int:
-        """The number of the best combination, of equally good ones the first."""
+        """The index of the best combination; the first of equally good ones."""
         return int(np.argmax(self.values[:, 0]))
 
     @property
@@ -146,11 +145,11 @@ class GridSearch:
         }
 
     def fit(self, interactions: Interactions) -> Model:
-        """A model with the best settings, fitted again, usually on all training data."""
+        """Fit a new model with the best settings, usually on all training data."""
         return self.model(**self.best_settings).fit(interactions)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version."""
+        """Return the result as plain numbers, with a format version."""
         return {
             "format": 1,
             "kind": "GridSearch",
@@ -161,17 +160,17 @@ class GridSearch:
         }
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each combination."""
+        """Return a pyarrow Table with one row per combination."""
         import pyarrow as pa
 
         return pa.Table.from_pylist(self._records())
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame, one row for each combination."""
+        """Return a pandas DataFrame with one row per combination."""
         return self.to_arrow().to_pandas()
 
     def to_markdown(self) -> str:
-        """A Markdown table, the best combination in bold."""
+        """Return a Markdown table with the best combination in bold."""
         head, *rows = self._cells()
         lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
         for at, row in enumerate(rows):
@@ -180,7 +179,7 @@ class GridSearch:
         return "\n".join(lines)
 
     def to_latex(self) -> str:
-        """A LaTeX tabular."""
+        """Return a LaTeX tabular."""
         head, *rows = [" & ".join(row).replace("_", r"\_") + r" \\" for row in self._cells()]
         columns = "r" * (len(self.names) + len(self.metrics) + 1)
         top = [rf"\begin{{tabular}}{{{columns}}}", head, r"\hline"]
@@ -197,7 +196,7 @@ class GridSearch:
         return f"<table><caption>{escape(_name(self.model))}</caption>{''.join(lines)}</table>"
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the first metric against the last setting, a line for each of the others' values."""
+        """Plot the first metric against the last setting, with a line for each other value."""
         if ax is None:
             from fullrank._lib import extras
 
@@ -225,7 +224,9 @@ class GridSearch:
             mark = "*" if at == self.best + 1 else " "
             cells = (f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
             lines.append(f"{mark} {'  '.join(cells)}")
-        return "\n".join([f"{_name(self.model)}: {len(rows) - 1} combinations, * the best", *lines])
+        return "\n".join(
+            [f"{_name(self.model)}: {len(rows) - 1} combinations; * marks the best", *lines]
+        )
 
     def _records(self) -> list[dict[str, Any]]:
         return [
@@ -253,19 +254,19 @@ def _combinations(
 ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     lists = {name: list(values) for name, values in grid.items()}
     if not lists:
-        raise InputError("`grid` must name a setting; it is empty.")
+        raise InputError("`grid` must name at least one setting; it is empty.")
     for name, values in lists.items():
         if not values:
             raise InputError(f"`grid` must have values for every setting; {name!r} has none.")
         if name in fixed:
-            raise InputError(f"`settings` must not repeat the grid, which has {name!r} too.")
+            raise InputError(f"`settings` must not repeat the grid, which also has {name!r}.")
     if is_dataclass(model):
         takes = list(inspect.signature(model).parameters)
         for name in (*lists, *fixed):
             if name not in takes:
                 raise InputError(
                     f"`grid` and `settings` must name settings of {_name(model)}, which are "
-                    f"{', '.join(takes)}; {name!r} is none."
+                    f"{', '.join(takes)}; {name!r} is not one."
                 )
     return tuple(lists), list(itertools.product(*lists.values()))
 
@@ -311,8 +312,8 @@ def _check_known(targets: Any, data: Interactions, history: Interactions | None)
     name, known = ("interactions", data) if history is None else ("history", history)
     if not known.user_counts()[users[users < known.n_users]].any():
         raise InputError(
-            f"`{name}` must hold something of the users of `targets`; it has nothing of all "
-            f"{users.size}: of a strong split, give `history=split.history`."
+            f"`{name}` must hold interactions of the users of `targets`; it has none of any of "
+            f"the {users.size}. For a strong split, give `history=split.history`."
         )
 
 

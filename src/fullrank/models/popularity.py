@@ -1,4 +1,4 @@
-"""Popularity: every user gets the items that most users have."""
+"""Popularity: the items with the most users rank first for every user."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Popularity(Saved):
     """Score an item by the number of its users, the same for everyone.
 
-    Items with equally many users tie, and ties are many in the tail.
+    Items with equally many users tie, which is frequent in the long tail.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Popularity(Saved):
     personal: ClassVar[bool] = False
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return 8.0 * (interactions.n_users + interactions.n_items)
 
     def fit(self, interactions: Interactions) -> Self:
@@ -48,7 +48,7 @@ class Popularity(Saved):
         return self
 
     def scorer(self, history: Interactions | None = None) -> ItemScorer:
-        """The count of every item, for every user."""
+        """Return the scorer of the item counts, the same for every user."""
         from fullrank.scorers import ItemScorer
 
         data = history_for(self, history)

@@ -1,4 +1,4 @@
-"""Models by name: those of this library, and those that are registered from outside."""
+"""Models by name: those of fullrank, and those that users register."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ _MACHINE = ("n_jobs",)  # settings that change no number
 
 
 def register(name: str, make: Callable[..., Any]) -> None:
-    """Add a model of your own, from then on a name for `evaluate` and ``--model``.
+    """Register a model under a name that `evaluate` and ``--model`` accept.
 
     Parameters
     ----------
-    name : what it is called; settings follow a colon, as ``"mine:depth=3"``
-    make : a class, or a function, that takes the settings by name and gives a model: an object
-        with `fit(interactions)`, which returns itself, and `scorer()`, which gives what
+    name : the name; settings follow a colon, such as ``"mine:depth=3"``
+    make : a class or function that takes the settings by name and returns a model: an object with
+        `fit(interactions)`, which returns itself, and `scorer()`, which returns what
         `fullrank.scorers.as_scorer` takes. A dataclass that derives from `Saved` can be saved.
 
     Notes
     -----
-    Optional: `scorer(history)` scores users by their interactions alone, whether they were learned
-    from or not; `memory(interactions)` says how many bytes `fit` takes, so that a run that would
-    not fit is refused before it begins; `personal = False` says that all users get the same scores.
+    Optional: `scorer(history)` scores users from their interactions alone, whether or not they are
+    training users; `memory(interactions)` returns how many bytes `fit` needs, so that a run that
+    would not fit is refused before it begins; `personal = False` states that all users have the
+    same scores.
 
     Examples
     --------
@@ -51,7 +52,7 @@ def register(name: str, make: Callable[..., Any]) -> None:
 
 
 def unregister(name: str) -> None:
-    """Take out a model that was registered."""
+    """Remove a registered model."""
     MODELS.unregister(name)
 
 

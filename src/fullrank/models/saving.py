@@ -57,10 +57,10 @@ def save(model: Saved, path: files.PathLike) -> None:
 
 
 def load(path: files.PathLike) -> Any:
-    """Read a model that was saved, without running any of the file's content.
+    """Load a saved model without executing any of the file's content.
 
-    Sizes, types and indices are checked before anything is made of them, so a damaged or
-    foreign file is an InputError. Needs as much memory as the model.
+    Sizes, types and indices are checked before they are used, so a damaged or foreign file raises
+    an InputError. Loading needs as much memory as the model.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def load(path: files.PathLike) -> Any:
     source = files.existing(path)
     head, arrays = _read(source)
     if head["model"] not in MODELS:
-        raise _broken(source, f"it holds a model {head['model']!r}, which is not known here")
+        raise _broken(source, f"it holds a model {head['model']!r}, which is not registered")
     try:
         model: Any = MODELS[head["model"]](**head["settings"])
     except (TypeError, ValueError) as error:
@@ -115,7 +115,7 @@ def _read(source: Path) -> tuple[dict[str, Any], Arrays]:
     except (SafetensorError, TypeError, OSError) as error:
         raise _broken(source, f"it cannot be read ({because(error)})") from error
     if head is None:
-        raise _broken(source, "it is a safetensors file of something else")
+        raise _broken(source, "it is a safetensors file with other content")
     return head, arrays
 
 
@@ -128,8 +128,8 @@ def _head(source: Path, text: str) -> dict[str, Any]:
     if isinstance(version, int) and version > FORMAT:
         raise InputError(
             f"`path` must be of format {FORMAT}; {printable(source)} is of format {version}, "
-            f"written by a newer fullrank ({printable(head.get('version'))[:20]}). Upgrade to read "
-            "it."
+            f"written by a newer fullrank ({printable(head.get('version'))[:20]}). Upgrade "
+            "fullrank to read it."
         )
     if (
         version != FORMAT

@@ -1,4 +1,4 @@
-"""Who scores: factor and item-item models, arrays, callables, PyTorch modules, files of factors.
+"""Scorers: factor and item–item models, arrays, functions, PyTorch modules, files of factors.
 
 Imports `_lib` to `samples` in the order of the folders; every folder to its right may import it.
 """

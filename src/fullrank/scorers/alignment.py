@@ -1,4 +1,4 @@
-"""A scorer's rows in the order of the data's: users and items are matched by their ids.
+"""Align a scorer's rows with the data: users and items are matched by their ids.
 
 Nothing is matched by position, unless the ids of the data are 0 … n−1 and so are the rows.
 """
@@ -19,11 +19,11 @@ from fullrank.scorers.scorer import Scorer, scorer_ids
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
 
-_ADVICE = " fr.as_scorer(model, item_ids=…) with the ids of the data ranks those last."
+_ADVICE = "  fr.as_scorer(model, item_ids=…) with the ids of the data ranks these items last."
 
 
 class MissingIdsError(InputError):
-    """Data have ids of their own, and the scorer has none to match them by.
+    """The data have ids, but the scorer has none to match them with.
 
     Attributes
     ----------
@@ -45,17 +45,17 @@ def aligned(
     users: ArrayLike | None = None,
     name: str = "scorer",
 ) -> Scorer:
-    """The scorer with its rows in the order of the data.
+    """Return the scorer with its rows in the order of the data.
 
     Parameters
     ----------
-    scorer : of any kind; its `user_ids` and `item_ids` are matched, where it has them
+    scorer : any scorer; its `user_ids` and `item_ids` are matched, if it has them
     user_ids, item_ids : arrays, or None where the data have plain rows
-        The data's ids. User row u of the answer is user u of the data. Its items are those of
+        The data's ids. User row u of the result is user u of the data. Its items are those of
         the data, in the data's order, and then the scorer's further items by ascending id: the
         catalogue is what the scorer can score.
-    users : rows of the data's users who have targets, all by default
-        These must be known to the scorer.
+    users : rows of the data's users with targets; default: all
+        The scorer must know them.
     name : what errors call the scorer
 
     Returns
@@ -65,7 +65,7 @@ def aligned(
 
     Notes
     -----
-    Where one side has no ids, those of the other must be exactly 0 … n−1, in that order.
+    If one side has no ids, those of the other must be exactly 0 … n−1, in that order.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def aligned(
 
 
 class Order(NamedTuple):
-    """The scorer's row for each row of the data, and the ids of these."""
+    """The scorer's row for each row of the data, and the ids of the rows."""
 
     rows: Ints
     ids: Ids
@@ -142,8 +142,8 @@ def _found(side: str, wanted: Ids, has: Ids, name: str) -> Ints:
     if (wanted.dtype.kind == "U") != (has.dtype.kind == "U"):
         needs, got = ("text", "numbers") if wanted.dtype.kind == "U" else ("numbers", "text")
         raise InputError(
-            f"`{name}` must have {side}_ids of {needs}, as those of the data are, not of {got}: "
-            '7 and "7" are two ids.'
+            f"`{name}` must have {side}_ids that are {needs}, like those of the data, not {got}: "
+            '7 and "7" are different ids.'
         )
     return _ids.find(f"{side}_ids", wanted, has).astype(np.int64)
 
@@ -153,7 +153,7 @@ def _check_known(side: str, wanted: Ids, rows: Ints, name: str, advice: str = ""
     if missing.any():
         which = "with targets " if side == "user" else ""
         raise InputError(
-            f"`{name}` must know all {wanted.size:,} {side}s {which}of the data; "
+            f"`{name}` must have all {wanted.size:,} {side}s {which}of the data; "
             f"{int(missing.sum()):,} {'is' if missing.sum() == 1 else 'are'} not among its "
             f"{side}_ids, the first being {wanted[int(np.argmax(missing))].item()!r}.{advice}"
         )
@@ -169,8 +169,8 @@ def _check_numbered(
         rows_advice = getattr(scorer, "rows_advice", None) or ""
         if not _ids.are_rows(wanted):
             raise MissingIdsError(
-                f"`{name}` must carry {side}_ids, for the {side}s of the data are not numbered "
-                f"0 … {wanted.size - 1}: {ids_advice.format(side=side)}.",
+                f"`{name}` must carry {side}_ids, because the {side}s of the data are not "
+                f"numbered 0 … {wanted.size - 1}: {ids_advice.format(side=side)}.",
                 side,
                 name,
             )
@@ -183,6 +183,6 @@ def _check_numbered(
             )
     elif has is not None and not _ids.are_rows(has):
         raise InputError(
-            f"`targets` must have {side} ids, as Interactions have, for the {side}_ids of the "
+            f"`targets` must have {side} ids, as Interactions do, because the {side}_ids of the "
             f"scorer are not 0 … {has.size - 1}."
         )

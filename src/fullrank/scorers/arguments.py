@@ -1,4 +1,4 @@
-"""The two arguments of every `scores` method, cleaned."""
+"""Checks of the two arguments of every `scores` method."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from fullrank.errors import InputError
 
 
 def user_argument(user_rows: ArrayLike, n_users: int | None) -> Ints:
-    """Row numbers of users, 1-D."""
+    """Return row numbers of users, 1-D."""
     high = None if n_users is None else n_users - 1
     return checks.integers("user_rows", user_rows, low=0, high=high)
 
 
 def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> NDArray[Any] | None:
-    """None, or row numbers of items: 1-D for all users, or 2-D with one row for each user."""
+    """Return None, or item rows: 1-D for all users, or 2-D with one row for each user."""
     if item_rows is None:
         return None
     items = checks.as_array("item_rows", item_rows)

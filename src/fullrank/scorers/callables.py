@@ -1,4 +1,4 @@
-"""Functions as scorers, and the shape that scores must have."""
+"""Functions as scorers, and the shape that their scores must have."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class CallableScorer(CarriesIds):
     ----------
     function : callable
         Called with a 1-D array of user rows and None, a 1-D or a 2-D array of item rows (see
-        `Scorer`). A function of the users alone scores all items, and the wanted ones are
-        taken out of its answer.
+        `Scorer`). A function of the users alone scores all items, and the requested ones are
+        selected from its result.
     n_items : int; as many as `item_ids` where it is not given
     n_users : int, optional
     user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`. The function is given rows all the same.
+        The id of each row, as in `FactorScorer`. The function is still called with rows.
 
     Examples
     --------
@@ -63,14 +63,16 @@ class CallableScorer(CarriesIds):
         n_users = n_users if self.user_ids is None else self.user_ids.size
         n_items = n_items if self.item_ids is None else self.item_ids.size
         if n_items is None:
-            raise InputError("`n_items` must be given for a function: it cannot say it itself.")
+            raise InputError(
+                "`n_items` must be given for a function, which does not know the number of items."
+            )
         self.n_items = checks.integer("n_items", n_items, low=1)
         self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
         self._takes_items = _takes_items(function)
         self.whole_rows = not self._takes_items  # some items cost as much as all
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)
         if self._takes_items:

@@ -1,4 +1,4 @@
-"""The ids that a scorer may carry: who its user rows are, and which items its item rows."""
+"""The ids that a scorer may carry, for its user rows and item rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class CarriesIds:
     takes_items = False  # whether `as_scorer` adds items that it lacks, which rank last
 
     def with_ids(self, user_ids: Ids | None, item_ids: Ids | None) -> Self:
-        """The same scorer with these ids, which are known to be clean and of the right sizes."""
+        """Return a copy with these ids, which must be valid and of the right sizes."""
         named = copy.copy(self)
         named.user_ids, named.item_ids = user_ids, item_ids
         return named
@@ -57,12 +57,12 @@ def ids_argument(name: str, values: Any, size: int | None) -> Ids | None:
 
 
 def agreed(name: str, has: Ids | None, given: Ids | None, holder: str) -> Ids | None:
-    """The ids that are given, which must not contradict those that are there."""
+    """Return the given ids, which must not contradict those that the scorer has."""
     if has is None or given is None:
         return given if has is None else has
     if not _ids.same(has, given):
         raise InputError(
-            f"`{name}` must be left out or be the ids of {holder}, in their order; "
+            f"`{name}` must be omitted or be the ids of {holder}, in the same order; "
             f"{_differing(has, given)}."
         )
     return has

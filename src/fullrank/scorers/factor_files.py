@@ -1,7 +1,7 @@
-"""Factors from files: one of the users' and one of the items', or both in one.
+"""Factors from files: one file for users and one for items, or both in one.
 
-Forms: ``.npy`` (mapped into memory, not read), ``.npz``, ``.safetensors`` and ``.parquet``. Nothing
-in them is executed: pickled content is refused.
+Formats: ``.npy`` (memory-mapped), ``.npz``, ``.safetensors`` and ``.parquet``. Nothing in them is
+executed: pickled content is refused.
 """
 
 from __future__ import annotations
@@ -40,28 +40,29 @@ _MANY = 8  # rows in which whole numbers, all different, are no accident
 class FactorFiles:
     """The files of a factor model.
 
-    Rows may come in any order and hold more than the data do: they are matched by their ids, which
-    lie in the files or beside them. Without ids the data's own must be 0 … n−1, and are the rows.
+    Rows may be in any order and include users and items that are not in the data: they are matched
+    by ids, which are in the same files or in separate ones. Without ids, those of the data must be
+    0 … n−1, which are then the rows.
 
     Attributes
     ----------
     users, items : paths; the same path for one ``.npz`` or ``.safetensors`` file with the arrays
-        `user_factors` and `item_factors` and perhaps `item_bias` and `user_bias`
+        `user_factors` and `item_factors` and optionally `item_bias` and `user_bias`
     similarity : "dot" or "cosine"
     user_ids, item_ids : paths of files with the id of each row, optional
         ``.txt`` with one id per line, the first column of ``.csv`` (with a header) or ``.parquet``,
         or ``.npy``.
     columns : mapping, optional
-        What the columns of ids are called in CSV and Parquet files, as
-        ``{"user": "customer_id", "item": "sku"}``; the usual names are found without.
+        The names of the id columns in CSV and Parquet files, such as
+        ``{"user": "customer_id", "item": "sku"}``; the usual names are found without it.
 
     Notes
     -----
     Ids in the files of factors: arrays `user_ids` and `item_ids` in ``.npz``; in ``.safetensors``
     the same, of int64, or text as a JSON list in the file's metadata under these names, or as in
     saved models; in Parquet a column. All other columns of Parquet are factors, or one of them
-    holds lists. In text files ids that are all plain whole numbers are numbers, others text
-    ("007" stays what it is); 7 and "7" are two ids.
+    holds lists. In text files, ids that are all plain whole numbers are numbers, and others are
+    text ("007" is not changed); 7 and "7" are different ids.
     """
 
     users: Path
@@ -86,8 +87,8 @@ class FactorFiles:
                 )
         if self.users == self.items and self.users.suffix.lower() not in (".npz", ".safetensors"):
             raise InputError(
-                f"`factors` must be two files, users' and items', or one .npz or .safetensors with "
-                f"both; {self.users} is neither."
+                "`factors` must be two files, one for users and one for items, or one .npz or "
+                f".safetensors file with both; {self.users} is neither."
             )
         for role in self.columns:
             checks.choice("columns", role, tuple(_SIDES.values()))
@@ -104,7 +105,7 @@ class FactorFiles:
 
     @classmethod
     def of(cls, text: str, **settings: Any) -> tuple[str, Self]:
-        """A name and its files from ``name=users.npy,items.npy`` or ``name=both.npz``."""
+        """Parse a name and its files from ``name=users.npy,items.npy`` or ``name=both.npz``."""
         name, equals, rest = text.partition("=")
         paths = [Path(piece.strip()) for piece in rest.split(",") if piece.strip()]
         if not equals or not name.strip() or len(paths) not in (1, 2):
@@ -115,12 +116,12 @@ class FactorFiles:
         return name.strip(), cls(users=paths[0], items=paths[-1], **settings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The settings, and the fingerprints of the files; not their places."""
+        """Return the settings and the fingerprints of the files, but not their paths."""
         columns = {"columns": dict(self.columns)} if self.columns else {}
         return {"similarity": self.similarity, **columns, **self._sums}
 
     def scorer(self) -> FactorScorer:
-        """The scorer, with the ids that the files have."""
+        """Return the scorer, with the ids in the files."""
         users, items = self._side("users"), self._side("items")
         if users.factors.shape[1] != items.factors.shape[1]:
             raise InputError(
@@ -131,7 +132,7 @@ class FactorFiles:
         for path, before in self._marks.items():
             if mapped_arrays.mark(path) != before:
                 raise InputError(
-                    f"`factors` must stay as they are during a run; {path} has changed since it "
+                    f"`factors` must not change during a run; {path} has changed since the run "
                     "began."
                 )
         scorer = FactorScorer(users.factors, items.factors, similarity=self.similarity, **biases)
@@ -220,8 +221,8 @@ def _npz(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
         for other in (one for one in names if one not in _KNOWN and one != _only(names)):
             if content[other].shape == found.shape[:1]:
                 raise InputError(
-                    f"`factors` must call ids {name}; {path} has {other!r}, with as many entries "
-                    f"as there are {side}, which is not read."
+                    f"`factors` must have ids in an array called {name}; {path} has {other!r}, "
+                    f"which has one entry per {_SIDES[side]} but is not read."
                 )
         return found, content[name] if name in names else None
 
@@ -270,7 +271,7 @@ def _member(path: Path, side: str, names: list[str]) -> str:
     if len(others) == 1:
         return others[0]
     raise InputError(
-        f"`factors` must hold an array {wanted}, or one array alone; {path} has "
+        f"`factors` must hold an array {wanted}, or a single array; {path} has "
         f"{', '.join(map(repr, names)) or 'none'}."
     )
 
@@ -305,14 +306,14 @@ def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     names = [name for name in table.column_names if name != id_name]
     for name in names:
         if table[name].null_count:
-            raise InputError(f"`factors` must have no missing values; {path} has, in {name}.")
+            raise InputError(f"`factors` must have no missing values; {path} has some in {name}.")
     columns = [table[name].combine_chunks() for name in names]
     if len(columns) == 1 and not pa.types.is_primitive(columns[0].type):
         (lists,) = columns
         flat = lists.flatten().to_numpy(zero_copy_only=False)
         widths = len(flat) / max(len(lists), 1)
         if widths != int(widths) or (np.diff(_offsets(lists, int(widths))) != widths).any():
-            raise InputError(f"`factors` must be lists of one length; those of {path} differ.")
+            raise InputError(f"`factors` must be lists of equal length; those of {path} differ.")
         matrix: Array = flat.reshape(len(lists), -1)
     else:
         _reject_ids_among_factors(path, side, table.select(names).schema)
@@ -336,8 +337,8 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
     if strange:
         raise InputError(
-            f"`factors` must be columns of numbers with a fraction, or one of lists, beside the "
-            f"ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: where it holds ids, say so as "
+            "`factors` must be columns of numbers with a fraction, or one column of lists, and "
+            f"the ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: if it holds ids, add "
             f"--column {_SIDES[side]}={strange[0]}."
         )
 
@@ -353,7 +354,7 @@ def _reject_numbered(path: Path, side: str, names: list[str], matrix: Array) -> 
     ]
     if 0 < len(ids) < len(names):
         raise InputError(
-            f"`factors` must be factors but for the ids; {path} has a different whole number in "
+            f"`factors` must hold only factors and ids; {path} has a different whole number in "
             f"each row of {ids[0]!r}: if it holds ids, add --column {_SIDES[side]}={ids[0]}."
         )
 

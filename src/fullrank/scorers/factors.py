@@ -18,7 +18,7 @@ _ROWS = 4096  # rows normalised together; each row's result depends on that row 
 
 
 class FactorScorer(CarriesIds):
-    """Scores of a factor model: user_factors · item_factors, plus biases.
+    """Score with a factor model: user_factors · item_factors, plus biases.
 
     Parameters
     ----------
@@ -29,18 +29,18 @@ class FactorScorer(CarriesIds):
         With "cosine" every vector is divided by its length, once, in float64, and rounded back
         to float32 (float64 inputs stay float64); a zero vector stays zero.
     user_ids, item_ids : arrays (n_users,) and (n_items,), optional
-        The id of each row: whole numbers from 0 on, text or UUIDs, each once. With them rows may
-        come in any order and hold more users and items than the data; without, data must be
-        numbered 0 … n−1, as the rows are.
+        The id of each row: whole numbers from 0, text or UUIDs, each once. With ids, rows may be in
+        any order and include users and items that are not in the data. Without ids, the ids of the
+        data must be 0 … n−1, which are then the rows.
 
     Notes
     -----
-    Factors are kept as float32, or as float64 if either side has it; float16 is widened, which
-    is exact. Contiguous arrays of those types, memory maps among them, are used without a copy.
-    The score is *defined* as the float64 sum, in index order, of the products, with the item's
-    bias added next and the user's bias last. `scores` returns exactly that, so a score never
-    depends on the block it is computed in, and items with equal vectors have equal scores. Ranks
-    ignore the user's bias: it moves all scores of a user alike.
+    Factors are kept as float32, or as float64 if either side is float64; float16 is converted to
+    float32, which is exact. Contiguous arrays of these types, including memory maps, are used
+    without a copy. The score is *defined* as the float64 sum, in index order, of the products, with
+    the item's bias added next and the user's bias last. `scores` returns exactly that, so a score
+    never depends on the block in which it is computed, and items with equal vectors have equal
+    scores. Ranks ignore the user's bias, because it shifts all scores of a user equally.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class FactorScorer(CarriesIds):
         return int(self.item_factors.shape[0])
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         from fullrank.scorers import score_kernels as kernels
 
         users = user_argument(user_rows, self.n_users)
@@ -113,11 +113,11 @@ class FactorScorer(CarriesIds):
         return out
 
     def factors(self) -> FactorScorer:
-        """What certified ranking needs: this very scorer."""
+        """Return what certified ranking needs: the scorer itself."""
         return self
 
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> FactorScorer:
-        """The scorer with these rows in this order; None where they stay as they are."""
+        """Return the scorer with these rows in this order; None leaves a side unchanged."""
         other = self.with_ids(None, None)
         if user_rows is not None:
             other.user_factors = self.user_factors[user_rows]

@@ -1,4 +1,4 @@
-"""Item-item models: a score is a user's history times an item-item matrix."""
+"""Item–item models: a score is a user's history times an item–item matrix."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ _CELLS = 1 << 22  # copied at once
 
 
 class ItemItemScorer(CarriesIds):
-    """Scores of an item-item model such as EASE, SLIM or itemKNN: history × matrix.
+    """Score with an item–item model such as EASE, SLIM or itemKNN: history × matrix.
 
     Parameters
     ----------
-    history : array, sparse matrix or tensor (n_users, n_items) of what each user did,
-        or `Interactions` (every interaction then weighs 1).
+    history : array, sparse matrix or tensor (n_users, n_items) of each user's interactions, or
+        `Interactions` (every interaction then has weight 1).
     item_item : array, sparse matrix or tensor (n_items, n_items)
         The score of item i is the sum over the user's items h of history[u, h]·item_item[h, i].
     user_ids, item_ids : arrays (n_users,) and (n_items,), optional
-        The id of each row, as in `FactorScorer`; those of the history where it is `Interactions`.
+        The id of each row, as in `FactorScorer`. Default: the ids of the history if it is
+        `Interactions`.
 
     Notes
     -----
-    Matrices of float32 and float64 are kept as they are (dense ones without a copy if they are
-    C-contiguous), anything else is converted; the weights of the history are kept as float32
-    where that is exact. The score is *defined* as the float64 sum of the products in the order
-    of h, and `scores` returns exactly that; entries that a sparse matrix does not store add
-    nothing, so dense and sparse give the same scores.
+    Matrices of float32 and float64 are kept unchanged (dense ones without a copy if they are
+    C-contiguous), and others are converted. The weights of the history are kept as float32 if that
+    is exact. The score is *defined* as the float64 sum of the products in the order of h, and
+    `scores` returns exactly that; entries that a sparse matrix does not store count as 0, so dense
+    and sparse matrices give the same scores.
 
     Examples
     --------
@@ -83,7 +84,7 @@ class ItemItemScorer(CarriesIds):
         self.item_ids = agreed("item_ids", getattr(known, "item_ids", None), given, "`history`")
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         from fullrank.scorers import score_kernels as kernels
 
         users = user_argument(user_rows, self.n_users)
@@ -122,11 +123,11 @@ class ItemItemScorer(CarriesIds):
         return out
 
     def item_item(self) -> ItemItemScorer:
-        """What certified ranking needs: this very scorer."""
+        """Return what certified ranking needs: the scorer itself."""
         return self
 
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> ItemItemScorer:
-        """The scorer with these rows in this order; None where they stay as they are.
+        """Return the scorer with these rows in this order; None leaves a side unchanged.
 
         The items of the histories, and with them the rows of the matrix, keep their order, for a
         score is the sum in that order; the columns of the matrix are the items that are scored.

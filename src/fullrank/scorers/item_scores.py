@@ -14,7 +14,7 @@ from fullrank.scorers.factors import FactorScorer
 
 
 class ItemScorer(FactorScorer):
-    """One score for each item, the same for every user: exact ranks cost one sort of the items.
+    """Score every item alike for all users: exact ranks cost one sort of the items.
 
     Parameters
     ----------
@@ -25,8 +25,8 @@ class ItemScorer(FactorScorer):
 
     Notes
     -----
-    It is a factor model with one factor, which is 1 for every user; where nothing better is known
-    than counting for each user, it is ranked as one.
+    It is equivalent to a factor model with one factor, which is 1 for every user, and is ranked as
+    one where items cannot be sorted once for all users.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class ItemScorer(FactorScorer):
         return self.item_factors[:, 0]
 
     def item_scores(self) -> Any:
-        """What ranking by one sort needs: this very scorer."""
+        """Return what ranking by one sort needs: the scorer itself."""
         return self
 
     def __repr__(self) -> str:

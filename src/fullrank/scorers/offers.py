@@ -1,7 +1,7 @@
-"""Scorers by what they offer: factors, an item-item matrix, scores of items, of blocks, of pairs.
+"""Scorers by their methods: factors, an item–item matrix, or scores of items, blocks or pairs.
 
-A class from outside says with a method what it can do; no base class and no registration is
-needed. What it offers decides how it is ranked.
+A class of your own states with a method what it can do; it needs neither a base class nor
+registration. The method decides how it is ranked.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PAIRS = 1 << 18  # given to `pairs` at once
 
 
 def offers(obj: Any, method: str) -> bool:
-    """Whether an object has a method of that name."""
+    """Return whether an object has a method of that name."""
     return callable(getattr(obj, method, None))
 
 
 def scorer_of(obj: Any) -> Any:
-    """The scorer of what an object offers first: factors, item_item, item_scores; block, pairs.
+    """Return the scorer of the first method that an object has: factors, item_item, …, pairs.
 
-    None where it offers none of them; one that has `scores` needs neither `block` nor `pairs`.
+    None if it has none of them. An object with `scores` needs neither `block` nor `pairs`.
     """
     if getattr(obj, "n_items", None) is None:
         return None
@@ -90,7 +90,7 @@ _MADE: Mapping[str, Callable[[Any], Any]] = {
 def _two(method: str, given: Any, what: str) -> tuple[Any, Any]:
     if not isinstance(given, tuple | list) or len(given) != 2:
         raise InputError(
-            f"`{method}` must return {what}, or a mapping with these names, not "
+            f"`{method}` must return {what}, or a mapping with these keys, not "
             f"{checks.shown(given)}."
         )
     return given[0], given[1]

@@ -1,4 +1,4 @@
-"""Scorers by name, for the command line and for texts: what reads a model that is there already."""
+"""Scorers by name, for the command line and for text settings: they load existing models."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SCORERS: Registry[Callable[..., Any]] = Registry("scorer")
 
 
 def register(name: str, make: Callable[..., Any]) -> None:
-    """Add a scorer of your own, from then on a name for `evaluate` and ``--model``.
+    """Register a scorer under a name that `evaluate` and ``--model`` accept.
 
     Parameters
     ----------
-    name : what it is called; settings follow a colon, as ``"mine:path=weights.npz"``
-    make : a class, or a function, that takes the settings by name and gives what `as_scorer` takes:
+    name : the name; settings follow a colon, such as ``"mine:path=weights.npz"``
+    make : a class or function that takes the settings by name and returns what `as_scorer` takes:
         an object with `n_users`, `n_items` and one of `factors()`, `item_item()`, `item_scores()`,
         `scores(users, items)`, `block(users)` and `pairs(users, items)`, and with `user_ids` and
         `item_ids` where its rows are not those of the data
@@ -43,5 +43,5 @@ def register(name: str, make: Callable[..., Any]) -> None:
 
 
 def unregister(name: str) -> None:
-    """Take out a scorer that was registered."""
+    """Remove a registered scorer."""
     SCORERS.unregister(name)

@@ -1,4 +1,4 @@
-"""A scorer whose rows come in another order."""
+"""A scorer whose rows are in another order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def named(scorer: Any, data: Any) -> Any:
 
 
 class Reordered(CarriesIds):
-    """Any scorer, its rows put in another order, or given ids.
+    """Any scorer with its rows in another order, or with ids.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ class Reordered(CarriesIds):
 
     Notes
     -----
-    All items are scored as the scorer itself would score them and put in order afterwards, so that
-    a scorer whose numbers depend on what is scored together gives the same numbers.
+    All items are scored as by the scorer itself and reordered afterwards, so that a scorer whose
+    scores depend on the items in the block returns the same scores.
     """
 
     def __init__(self, scorer: Any, user_rows: Ints | None, item_rows: Ints | None) -> None:
@@ -58,7 +58,7 @@ class Reordered(CarriesIds):
         return int(self.scorer.n_items)
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)
         if self._user_rows is not None:

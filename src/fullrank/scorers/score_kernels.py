@@ -1,9 +1,9 @@
-"""The sums that define the scores of our own scorers: float64, terms in index order.
+"""The sums that define the scores of fullrank's scorers: float64, terms in index order.
 
 A product of two float32 numbers is exact in float64, so for float32 inputs only the additions
-round; for float64 inputs every product rounds once before it is added. Each kernel makes the
-same sequence of roundings for a pair of user and item whatever else is in the block, so a score
-depends on nothing but its own inputs.
+round; for float64 inputs every product rounds once before it is added. Each kernel makes the same
+sequence of roundings for a pair of user and item whatever else is in the block, so a score depends
+only on its own inputs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ TILE = 256  # items whose sums are carried together: 2 kB of float64, well insid
 
 @jit
 def factor_score(x: Array, y: Array, bias: Array, item: int) -> float:
-    """The score as it is defined: float64, terms in index order, then the bias."""
+    """Return the score by its definition: float64, terms in index order, then the bias."""
     total = 0.0
     for k in range(x.size):
         total += np.float64(x[k]) * np.float64(y[k])

@@ -1,8 +1,8 @@
-"""Scorers: the only thing a model has to offer.
+"""Scorers: the interface between models and ranking.
 
-A scorer gives scores for a block of users against all items, or against given items. Factor and
-item-item models have their own (`FactorScorer`, `ItemItemScorer`), which rank faster and exactly;
-score arrays, PyTorch modules and any function are wrapped by `as_scorer`.
+A scorer returns scores of a block of users for all items, or for given items. Factor and item–item
+models have scorers of their own (`FactorScorer`, `ItemItemScorer`), which rank faster and exactly;
+`as_scorer` wraps arrays of scores, PyTorch modules and functions.
 """
 
 from __future__ import annotations
@@ -44,29 +44,31 @@ _NOT_NPY = (ValueError, TypeError, OSError, EOFError, OverflowError, SyntaxError
 
 @runtime_checkable
 class Scorer(Protocol):
-    """What ranking needs of a model: its sizes, and one method that says what it can do.
+    """The interface that ranking needs of a model: its sizes, and one method for its scores.
 
     - `factors()` returns (user_factors, item_factors), or a mapping from the arguments of
       `FactorScorer`: ranks are certified, also on a GPU.
     - `item_item()` returns (history, item_item), or a mapping from the arguments of
       `ItemItemScorer`: likewise.
-    - `item_scores()` returns one score for each item, the same for all users: ranked by one sort.
-    - `scores(user_rows, item_rows=None)` returns a row for each user: scored block by block.
+    - `item_scores()` returns one score for each item, the same for all users: items are sorted
+    once.
+    - `scores(user_rows, item_rows=None)` returns a row for each user: users are scored block by
+    block.
     - `block(user_rows)` returns a row for each user with all items: likewise.
-    - `pairs(user_rows, item_rows)` returns a score for each pair: scored pair by pair.
+    - `pairs(user_rows, item_rows)` returns a score for each pair: pairs are scored in batches.
 
-    The first of them that a class has is used; a class needs no base and no more than one of them
+    The first method that a class has is used; a class needs only one of them and no base class
     (`as_scorer` makes the `scores` of this protocol). `factors()` and `item_item()` promise that
-    the scores are their products, `item_scores()` that every user has these.
+    the scores are their products, and `item_scores()` that every user has these scores.
 
-    `n_users` may be None when any row number is legal. `scores(user_rows, item_rows)` returns one
+    `n_users` may be None if any row number is valid. `scores(user_rows, item_rows)` returns one
     row for each user: against all items (`item_rows` None), against the same items (1-D) or
-    against each user's own items (2-D). Higher is better; NaN is an error. One that says
-    `thread_safe = True` is asked by all cores at once unless `n_jobs` says otherwise. One that says
-    `whole_rows = True` takes as long for some items as for all: ranks up to K (`max_rank`) ask it
-    for all at once. One that says `own_threads = True` computes in threads of its own, as PyTorch
-    does, and is called by one at a time, for `users_at_once` users. Attributes
-    `user_ids` and `item_ids`, where there are any, name its rows.
+    against each user's own items (2-D). Higher is better; NaN is an error. A scorer with
+    `thread_safe = True` is called from all cores at once unless `n_jobs` limits them. A scorer with
+    `whole_rows = True` takes as long for some items as for all, so ranks up to K (`max_rank`)
+    request all at once. A scorer with `own_threads = True` computes in threads of its own, as
+    PyTorch does, and is called from one thread at a time, for `users_at_once` users. Attributes
+    `user_ids` and `item_ids`, if it has them, are the ids of its rows.
     """
 
     @property
@@ -79,7 +81,7 @@ class Scorer(Protocol):
 
 
 class ScoreArray(CarriesIds):
-    """Scores computed beforehand: an array (n_users, n_items), possibly a memory map.
+    """Precomputed scores: an array (n_users, n_items), which may be a memory map.
 
     Parameters
     ----------
@@ -127,7 +129,7 @@ class ScoreArray(CarriesIds):
         return int(self.array.shape[1])
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> Array:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)
         if items is None:
@@ -147,20 +149,20 @@ def as_scorer(
     user_ids: ArrayLike | None = None,
     item_ids: ArrayLike | None = None,
 ) -> Scorer:
-    """A scorer from whatever can score.
+    """Return a scorer for a model, an array of scores, a PyTorch module or a function.
 
     Parameters
     ----------
-    model : a scorer (returned as it is), a model with a `.scorer()` method, an array or memory map
+    model : a scorer (returned unchanged), a model with a `.scorer()` method, an array or memory map
         of scores (n_users, n_items), the path of an ``.npy`` file of them (opened as a memory
         map), a PyTorch module, a function `f(user_rows, item_rows=None)`, or a fitted model of
         implicit, Cornac, LensKit, LightFM or Surprise
     n_users : int, optional
-    n_items : int, needed for functions, and for modules that do not say it
+    n_items : int, required for functions and for modules without such an attribute
     user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`; a scorer that has ids must have these. A model of
-        another library that knows its ids takes further `item_ids`, which it cannot score: they
-        are candidates and rank last.
+        The id of each row, as in `FactorScorer`; if the scorer has ids, they must be the same. A
+        model of another library that knows its ids accepts further `item_ids`, which it cannot
+        score: these items are candidates and rank last.
 
     Examples
     --------
@@ -209,7 +211,7 @@ def _named(scorer: Scorer, user_ids: Any, item_ids: Any) -> Scorer:
 
 
 def scorer_ids(scorer: Scorer) -> tuple[Any, Any]:
-    """The ids of a scorer's users and items; None where it has none."""
+    """Return the ids of a scorer's users and items; None for a side without ids."""
     users, items = (getattr(scorer, f"{side}_ids", None) for side in ("user", "item"))
     if isinstance(scorer, CarriesIds):
         return users, items
@@ -220,17 +222,17 @@ def scorer_ids(scorer: Scorer) -> tuple[Any, Any]:
 
 
 def has_own_threads(scorer: Scorer) -> bool:
-    """Whether it computes in threads of its own, which then must not be limited to one."""
+    """Return whether it computes in threads of its own, which then must not be limited to one."""
     return getattr(scorer, "own_threads", False) is True
 
 
 def is_thread_safe(scorer: Scorer) -> bool:
-    """Whether several threads may call it at once: fullrank's scorers, and those that say so."""
+    """Return whether several threads may call it at once, as they may fullrank's scorers."""
     return getattr(scorer, "thread_safe", False) is True
 
 
 def score_block(scorer: Scorer, user_rows: Array, item_rows: Array | None = None) -> Array:
-    """The scores of a block: of the right shape, float32 or float64, without NaN."""
+    """Return the scores of a block, checked: the right shape, float32 or float64, without NaN."""
     scores = shaped(scorer.scores(user_rows, item_rows), user_rows, item_rows, scorer.n_items)
     bad = np.isnan(scores)
     if bad.any():

@@ -1,7 +1,7 @@
-"""Users in a Parquet file, read shard by shard by whoever ranks them.
+"""Users in a Parquet file, read shard by shard by the processes that rank them.
 
-So nothing the size of the users passes through the process that distributes the work: it reads the
-file's footer alone. A row group is the smallest shard.
+The process that distributes the work reads only the file's footer, so its memory does not grow with
+the number of users. A row group is the smallest shard.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from fullrank.scorers.factors import FactorScorer
 
 @dataclass(frozen=True, kw_only=True)
 class UserFile:
-    """Users with their targets, and perhaps what they have seen and their factors, in Parquet.
+    """Users with their targets, and optionally their seen items and factors, in a Parquet file.
 
-    Columns: `user`, whole numbers that rise through the file, the user rows that key the draws;
+    Columns: `user`, whole numbers in ascending order, the user rows that determine the draws;
     `target`, an item row or a list of them; `seen`, a list of item rows that are not candidates
-    (optional); and a column of factors, lists of one length, for each model (`UserFactors`).
-    Workers must find the file under the same path.
+    (optional); and a column of factors, lists of equal length, for each model (`UserFactors`).
+    Workers must be able to open the file under the same path.
 
     Attributes
     ----------
     path : the file
-    n_items : of the catalogue
+    n_items : the number of items in the catalogue
 
     Examples
     --------
@@ -90,7 +90,7 @@ class UserFile:
         """Not known before the file is read."""
 
     def shards(self, size: int) -> list[Shard]:
-        """Row groups, put together up to `size` users."""
+        """Return shards of whole row groups, of up to `size` users."""
         found: list[Shard] = []
         for start, stop in zip(self.starts[:-1], self.starts[1:], strict=True):
             if found and stop - found[-1].start <= size:
@@ -100,7 +100,7 @@ class UserFile:
         return found
 
     def part(self, shard: Shard) -> tuple[tuple[Ints, Ints], Seen | None]:
-        """The targets of a shard as a pair, and what is excluded for its users."""
+        """Return the targets of a shard as a pair, and the items excluded for its users."""
         has_seen = "seen" in self.columns
         table = self.read(shard, ["user", "target", *(["seen"] if has_seen else [])])
         users = self._users(table)
@@ -114,7 +114,7 @@ class UserFile:
         return (np.repeat(users, counts), items.astype(np.int64)), seen
 
     def factors(self, shard: Shard, column: str) -> tuple[Ints, Array]:
-        """The rows of a shard's users and their factors."""
+        """Return the rows of a shard's users and their factors."""
         if column not in self.columns:
             raise InputError(
                 f"`column` must be one of {', '.join(map(repr, self.columns))} in {self.path}, "
@@ -124,7 +124,9 @@ class UserFile:
         users = self._users(table)
         sizes, values = _lists(table[column])
         if values.dtype.kind != "f" or (sizes != sizes[0]).any() or sizes[0] == 0:
-            raise InputError(f"`{column}` must hold lists of numbers of one length in {self.path}.")
+            raise InputError(
+                f"`{column}` must hold lists of numbers of equal length in {self.path}."
+            )
         if not np.isfinite(values).all():
             row = int(np.argmax(~np.isfinite(values))) // int(sizes[0])
             raise InputError(
@@ -133,7 +135,7 @@ class UserFile:
         return users, values.reshape(users.size, -1)
 
     def read(self, shard: Shard, columns: list[str]) -> Any:
-        """Columns of the shard's row groups."""
+        """Read columns of the shard's row groups."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -144,12 +146,14 @@ class UserFile:
             with pq.ParquetFile(self.path) as file:
                 if _sizes(self.path, file.metadata) != self._sizes:
                     raise InputError(
-                        f"`path` must stay as it is during a run; {self.path} has changed since it "
-                        "began."
+                        f"`path` must not change during a run; {self.path} has changed since the "
+                        "run began."
                     )
                 table = file.read_row_groups(groups, columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
-            raise InputError(f"`path` must be a whole Parquet file; {self.path} is not.") from error
+            raise InputError(
+                f"`path` must be a complete Parquet file; {self.path} is not."
+            ) from error
         for name in columns:
             if table[name].null_count:
                 raise InputError(f"`{name}` must have no missing values; {self.path} has some.")
@@ -158,18 +162,20 @@ class UserFile:
     def _users(self, table: Any) -> Ints:
         users = checks.integers("user", table["user"].to_numpy(), low=0)
         if (np.diff(users) <= 0).any():
-            raise InputError(f"`user` must rise through {self.path}, each user once.")
+            raise InputError(
+                f"`user` must be in ascending order in {self.path}, with each user once."
+            )
         return users
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class UserFactors:
-    """A factor model whose users' factors lie in a column of the `UserFile` that is ranked.
+    """A factor model whose user factors are in a column of the `UserFile` that is ranked.
 
     Attributes
     ----------
     item_factors : array (n_items, d)
-    column : of the users' factors
+    column : the name of the column of user factors
     """
 
     item_factors: ArrayLike
@@ -206,9 +212,9 @@ def write_users(path: files.PathLike, blocks: Iterable[Mapping[str, Any]]) -> No
 
     Parameters
     ----------
-    path : of the Parquet file
-    blocks : mappings from column names to arrays: one-dimensional ones, two-dimensional ones for
-        factors, or lists of arrays
+    path : path of the Parquet file
+    blocks : mappings from column names to arrays: one-dimensional arrays, two-dimensional arrays
+        for factors, or lists of arrays
     """
     import pyarrow.parquet as pq
 
@@ -273,8 +279,11 @@ def _check_rising(path: Path, footer: Any, column: int) -> None:
         stats = footer.row_group(group).column(column).statistics
         if stats is None or not stats.has_min_max or not isinstance(stats.min, int):
             raise InputError(
-                f"`user` must be whole numbers, with statistics in the file; {path} has none."
+                f"`user` must be whole numbers, with column statistics in the file; {path} has "
+                "none."
             )
         if stats.min <= last:
-            raise InputError(f"`user` must rise through {path}; row group {group} falls back.")
+            raise InputError(
+                f"`user` must be in ascending order in {path}; row group {group} is not."
+            )
         last = stats.max

@@ -1,4 +1,4 @@
 """From any file or frame to columns by role: formats, archives, column names, external ids.
 
-Knows none of the library's types. Imports `_lib`; every folder to its right may import it.
+It knows none of the library's types. Imports `_lib`; every folder to its right may import it.
 """

@@ -1,7 +1,7 @@
 """Files inside folders and archives, read one after the other and never written to disk.
 
-Nothing is unpacked, so no name in an archive can become a path. Archives that hold what only a
-hostile or broken one would are refused as a whole all the same.
+Nothing is extracted, so no name in an archive can become a path. Archives with content that only a
+hostile or broken archive would have are nevertheless refused as a whole.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Result = TypeVar("Result")
 def read_members(
     source: Path, patterns: Sequence[str], read: Callable[[str, IO[bytes]], Result]
 ) -> list[Result]:
-    """What `read` makes of the name and content of each file whose name fits a pattern."""
+    """Return the results of `read` on the name and content of each file that matches a pattern."""
     try:
         return [read(name, stream) for name, stream in _members(source, patterns)]
     except _DAMAGES as error:
@@ -55,14 +55,14 @@ def read_members(
 
 
 def names(source: Path, patterns: Sequence[str]) -> list[str]:
-    """The names of the files that fit a pattern."""
+    """Return the names of the files that match a pattern."""
     if source.is_dir():
         return [path.name.removesuffix(".gz") for path in _wanted_files(source, patterns)]
     return read_members(source, patterns, lambda name, _: name)
 
 
 def fits(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name fits a pattern; hidden files, as some systems add them, fit none."""
+    """Return whether a name matches a pattern; hidden files, which some systems add, never do."""
     return not name.startswith(".") and any(
         fnmatch.fnmatchcase(name, pattern) for pattern in patterns
     )
@@ -126,7 +126,7 @@ def _of_tar(stream: IO[bytes], patterns: Sequence[str], source: Path) -> Iterato
 
 
 def unpacked(path: Path, handle: IO[bytes]) -> IO[bytes]:
-    """The content of an open packed file, no larger than its size allows."""
+    """Return the content of an open compressed file, with a limit on its expansion."""
     opened = _PACKERS[path.suffix.lower()](handle)
     return io.BufferedReader(_Limited(opened, _limit(path), path))
 

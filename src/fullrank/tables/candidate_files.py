@@ -1,6 +1,6 @@
-"""The files behind `read_candidates`: each gives arrays of users, items, scores or labels.
+"""The files that `read_candidates` reads, as arrays of users, items, scores or labels.
 
-Ids are text, whatever they look like, so that those of two files meet.
+Ids are always text, so that those of two files match.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _NCF = "(user,item)\\tnegative\\tnegative"
 def read_scored(
     source: Path | Table, columns: Mapping[str, str], *, items: bool, encoding: str | None = None
 ) -> Columns:
-    """The user and score of every candidate, and perhaps its item, label and model."""
+    """Return the user and score of every candidate, and optionally its item, label and model."""
     if not isinstance(source, Path) or is_table(source):
         more = ("item",) if items else ()
         return _table(source, columns, ("user", "score", *more), ("label", "model"), encoding)
@@ -52,7 +52,7 @@ def read_scored(
 
 
 def read_truth(path: Path, encoding: str | None = None) -> Columns:
-    """The user and item of every target."""
+    """Return the user and item of every target."""
     said = "truth"  # what the readers call the file
     if lists_unseen(path):
         heads = [(line.user, line.item) for line in ncf_lines(path, said)]
@@ -72,12 +72,12 @@ def read_truth(path: Path, encoding: str | None = None) -> Columns:
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file's name says that it has named columns; ``.txt`` may be a TREC run."""
+    """Return whether a file has named columns, by its suffix; ``.txt`` may be a TREC run."""
     return kind(path) in SUFFIXES and kind(path) != ".txt"
 
 
 def is_run(path: Path) -> bool:
-    """Whether the first line of a file looks like that of a TREC run."""
+    """Return whether the first line of a file looks like that of a TREC run."""
     try:
         with open(path, "rb") as handle:
             head = unpacked(path, handle).read(4096)
@@ -87,7 +87,7 @@ def is_run(path: Path) -> bool:
 
 
 def lists_unseen(path: Path) -> bool:
-    """Whether the candidates beside a file of targets are items that the user has not seen."""
+    """Return whether the candidates of a file of targets are items that the user has not seen."""
     return _name(path).endswith(".negative")
 
 
@@ -97,7 +97,7 @@ def _name(path: Path) -> str:
 
 
 def has_scores(table: Table) -> bool:
-    """Whether a table holds scores of candidates instead of ranks."""
+    """Return whether a table holds scores of candidates instead of ranks."""
     if table.guess("rank") is not None or table.guess("score") is None:
         return False
     return table.guess("user") is not None and (
@@ -209,7 +209,7 @@ def _real(columns: Columns, path: Path, name: str = "score") -> Any:
     except ValueError:
         bad = next((one for one in columns[name].tolist() if not _is_number(one)), "")
         raise InputError(
-            f"`{name}` must be a number in every line of {printable(path)}; one has "
+            f"`{name}` must be a number on every line of {printable(path)}; one has "
             f"{printable(bad)[:40]!r}."
         ) from None
 

@@ -1,4 +1,4 @@
-"""Tables that know their own types: Parquet, feather and Arrow, JSON, NumPy, and data frames."""
+"""Typed tables: Parquet, Feather and Arrow, JSON, NumPy, and data frames."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ROWS = 1 << 18  # of a piece
 
 
 def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
-    """What reads the columns behind an open stream; and what is there instead of a table."""
+    """Return the reader of the columns in an open stream, and content that is not a table."""
     if suffix == ".parquet" and not stream.seekable():
         raise InputError(
-            f"`path` must be a Parquet file as it is; {printable(path)} is packed once more."
+            f"`path` must be a Parquet file that is not compressed again; {printable(path)} is."
         )
     if suffix == ".parquet":
         return Parquet.of(path, stream), None
@@ -36,7 +36,7 @@ def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
 
 @dataclass(kw_only=True, eq=False)
 class Parquet:
-    """A Parquet file, of which some columns are read."""
+    """A Parquet file from which some columns are read."""
 
     path: Path
     file: Any
@@ -116,7 +116,7 @@ class Held:
 
 
 def frame_source(frame: Any) -> Any:
-    """What reads whatever speaks Arrow's PyCapsule protocol, and no other kind of frame."""
+    """Return the reader of a frame that implements Arrow's PyCapsule protocol."""
     import pyarrow as pa
 
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
@@ -127,7 +127,7 @@ def frame_source(frame: Any) -> Any:
         )
     if hasattr(frame, "iloc") and not _is_pandas(frame) and not frame.columns.is_unique:
         name = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"`frame` must name each column once; {name!r} is there again.")
+        raise InputError(f"`frame` must name each column once; {name!r} occurs twice.")
     if _is_pandas(frame):
         return Pandas.of(frame)
     try:
@@ -139,18 +139,20 @@ def frame_source(frame: Any) -> Any:
 
 
 def frame_error(error: Exception) -> Exception:
-    """The error for a frame that Arrow rejects; any other error as it is."""
+    """Return the error for a frame that Arrow rejects; any other error unchanged."""
     import pyarrow as pa
 
     if isinstance(error, UnicodeError):
         return arrow.not_text("frame", error)
     if isinstance(error, pa.ArrowException):
-        return InputError(f"`frame` must hold what Arrow can hold; it says: {because(error)}.")
+        return InputError(
+            f"`frame` must hold data that Arrow can represent; Arrow reports: {because(error)}."
+        )
     return error
 
 
 def is_frame(value: Any) -> bool:
-    """Whether a value is a data frame, and not a column of one."""
+    """Return whether a value is a data frame, and not a column of one."""
     speaks = hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
     return speaks and (hasattr(value, "columns") or hasattr(value, "column_names"))
 

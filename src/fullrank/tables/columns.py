@@ -44,7 +44,7 @@ def read(
     suffix: str | None = None,
     naming: str = "{role}='{name}'",
 ) -> Columns:
-    """The requested columns of a file, or of a data frame, by role.
+    """Read the requested columns of a file, or of a data frame, by role.
 
     Ids and split labels stay in Arrow, where text is cheap; values and times become numpy.
     """
@@ -65,9 +65,9 @@ def read(
 
 
 def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None = None) -> Columns:
-    """The columns of several files one after the other, and in "split" the part of each row.
+    """Read the columns of several files one after the other, with the part of each row in "split".
 
-    Ids of text files are numbers where those of all files are, as in one file.
+    Ids of text files are numbers if those of all files are, as in a single file.
     """
     import pyarrow as pa
 
@@ -79,7 +79,8 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     for part, one in found.items():
         for role in (role for role in one if role not in roles):
             warnings.warn(
-                f"The column {role} of the {part} part was left out: another part has none.",
+                f"The column {role} of the {part} part was ignored, because another part does "
+                "not have it.",
                 DataWarning,
                 stacklevel=4,
             )
@@ -115,7 +116,7 @@ def _joined(role: str, parts: Mapping[str, Any], tables: Mapping[str, Table]) ->
 
 
 def opened(source: Any, **settings: Any) -> Table:
-    """A file, a data frame, or a table that is open already."""
+    """Open a file, a data frame, or a table that is already open."""
     if isinstance(source, Table):
         return source
     if not isinstance(source, str | os.PathLike):
@@ -127,7 +128,7 @@ def opened(source: Any, **settings: Any) -> Table:
 
 
 def text_suffix(path: Any) -> str:
-    """That of a text file by its name; ".csv" whatever else it is called."""
+    """Return the suffix of a text file by its name; ".csv" for any other name."""
     suffix = kind(Path(path)) if isinstance(path, str | os.PathLike) else ""
     return suffix if suffix in TEXT else ".csv"
 
@@ -172,7 +173,8 @@ def _column(table: Table, role: str, column: Any, guessed: set[str]) -> Any:
         table.numbers(role, column)  # which says where it holds text
     if times is None and role in guessed:
         warnings.warn(
-            f"The times of {table.path} are text that is not a date and were left out, such as "
+            f"The times of {table.path} were ignored, because they are text that is not a date, "
+            "such as "
             f"{str(values[0])[:40]!r}.",
             DataWarning,
             stacklevel=5,
@@ -236,8 +238,8 @@ def _complete(table: Any) -> Any:
     if n_kept == keep.size:
         return table
     warnings.warn(
-        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time; "
-        f"they were dropped, which leaves {n_kept}.",
+        f"{keep.size - n_kept} of {keep.size} interactions lack an id, a value or a time and "
+        f"were dropped, which leaves {n_kept}.",
         DataWarning,
         stacklevel=4,
     )

@@ -1,4 +1,4 @@
-"""Files of ids: the id of each row of another file, in the order of its rows."""
+"""Files of ids, which hold the id of each row of another file, in the same order."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _INDEX = re.compile(r"|unnamed.*|index|__index_level_\d+__")  # what pandas call
 
 
 def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> Ids:
-    """The ids in a file, each at most once.
+    """Read the ids in a file, each at most once.
 
     Parameters
     ----------
     path : ``.txt`` with one id per line; ``.csv`` (with a header; packed too) or ``.parquet``; or
         ``.npy`` with an array of ids
     role : "user" or "item"
-    column : of a CSV or Parquet file; where it has none of that name, one that is called as such
-        columns usually are, and else the first
+    column : name of the column in a CSV or Parquet file; if there is none of that name, a column
+        with a usual name, or the first
 
     Notes
     -----
@@ -48,7 +48,7 @@ def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> I
 
 
 def id_column(found: Sequence[str], role: str, column: str | None) -> str | None:
-    """Which of the columns holds the ids: the one that is named, or one with a usual name."""
+    """Return the column that holds the ids: the named one, or one with a usual name."""
     if column is not None and column in found:
         return column
     by_plain = {plain(name): name for name in reversed(found)}
@@ -82,8 +82,8 @@ def _counts_rows(found: Any) -> bool:
 
 def _row_numbers(source: Path, role: str) -> InputError:
     return InputError(
-        f"`{role}_ids` must be the first column of {checks.printable(source)}, which holds row "
-        f"numbers there: name the column of ids, as --column {role}=NAME."
+        f"`{role}_ids` must not be the first column of {checks.printable(source)}, which holds "
+        f"row numbers: name the column of ids with --column {role}=NAME."
     )
 
 

@@ -1,4 +1,4 @@
-"""External ids: made into row numbers on the way in, and found again on the way out."""
+"""External ids: converted to row numbers in input, and back in results."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def encode(name: str, values: Any) -> tuple[Rows, Ids]:
 
 
 def unique(name: str, values: Any) -> Ids:
-    """Ids in the given order, each at most once: a fixed id map."""
+    """Return ids in the given order, each at most once, as a fixed id map."""
     rows, ids = encode(name, values)
     if ids.size < rows.size:
         row = int(np.argmax(np.bincount(rows) > 1))
@@ -42,14 +42,14 @@ def unique(name: str, values: Any) -> Ids:
 
 
 def are_rows(ids: Ids) -> bool:
-    """Whether the ids are 0 … n - 1 in that order, and so the numbers of their rows."""
+    """Return whether the ids are 0 … n - 1 in that order, and so equal their row numbers."""
     if ids.dtype.kind == "U" or (ids.size and (ids[0] != 0 or ids[-1] != ids.size - 1)):
         return False
     return bool((np.diff(ids) == 1).all())
 
 
 def same(first: Ids | None, second: Ids | None) -> bool:
-    """Whether both hold the same ids in the same order, or neither holds any."""
+    """Return whether both hold the same ids in the same order, or neither has any."""
     if first is None or second is None:
         return first is second
     alike = (first.dtype.kind == "U") == (second.dtype.kind == "U")
@@ -57,10 +57,10 @@ def same(first: Ids | None, second: Ids | None) -> bool:
 
 
 def find(name: str, ids: Ids, known: Ids) -> Rows:
-    """The row of each id in the id map `known`, or -1."""
+    """Return the row of each id in the id map `known`, or -1."""
     if (ids.dtype.kind == "U") != (known.dtype.kind == "U"):
         has, needs = ("text", "whole numbers") if ids.dtype.kind == "U" else ("numbers", "text")
-        raise InputError(f"`{name}` must hold {needs}, like the ids it is looked up in, not {has}.")
+        raise InputError(f"`{name}` must hold {needs}, like the known ids, not {has}.")
     if known.size == 0:
         return np.full(ids.size, -1, np.int32)
     order = np.argsort(known, kind="stable")
@@ -75,7 +75,7 @@ def find(name: str, ids: Ids, known: Ids) -> Rows:
 
 
 def look_up(name: str, values: Any, known: Ids) -> Rows:
-    """The row of each value, or of the only one, in the id map `known`; all must be known."""
+    """Return the row of each value, or of a single one, in the id map `known`; all must exist."""
     if isinstance(values, str | int | float | UUID | np.generic) or getattr(values, "ndim", 1) == 0:
         values = [values.item() if isinstance(values, np.ndarray | np.generic) else values]
     codes, ids = encode(name, values)
@@ -113,8 +113,8 @@ def _as_arrow(name: str, values: Any) -> Any:
         raise arrow.not_text(name, error) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         raise InputError(
-            f"`{name}` must hold whole numbers, text or UUIDs throughout; "
-            f"other ids, or a mixture, must be turned into text first."
+            f"`{name}` must hold only whole numbers, only text or only UUIDs. Convert other ids, "
+            "or a mixture, to text first."
         ) from None
 
 
@@ -217,4 +217,4 @@ def _sort_text(codes: Ids, words: Ids) -> tuple[Rows, Ids]:
     return number[codes], ids
 
 
-_NEGATIVE = "Negative ids often mark missing ones: drop these rows, or use text ids."
+_NEGATIVE = "Negative ids often mark missing values: drop these rows, or use text ids."

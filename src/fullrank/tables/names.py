@@ -1,8 +1,8 @@
-"""What the columns of people's files are called: one list for every reader.
+"""The usual names of columns in users' files: one list for every reader.
 
-A role is what the library needs; its names are written without case and punctuation, so that
-``user_id``, ``userId`` and ``User-ID`` are one, and the likeliest comes first. A name that is
-given, as ``columns={"user": "who"}`` or ``--column user=who``, always wins.
+A role is what the library needs. Its names are written in lower case without punctuation, so that
+``user_id``, ``userId`` and ``User-ID`` are equal, and the most likely name comes first. A given
+name, as in ``columns={"user": "who"}`` or ``--column user=who``, has precedence.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ids among arrays of numbers, as safetensors files hold: text has no type of its own there."""
+"""Ids as arrays of numbers for safetensors files, which have no type for text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def pack_ids(name: str, ids: NDArray[Any]) -> Arrays:
-    """Numbers as they are; text as UTF-8, one word after the other, and where each ends."""
+    """Pack ids: numbers unchanged; text as UTF-8, with the end of each word."""
     if ids.dtype.kind != "U":
         return {name: ids.astype(np.int64)}
     words = [word.encode() for word in ids.tolist()]
@@ -22,7 +22,7 @@ def pack_ids(name: str, ids: NDArray[Any]) -> Arrays:
 
 
 def unpack_ids(name: str, arrays: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
-    """The ids again; a KeyError where there are none and a ValueError for any others."""
+    """Unpack ids; raise a KeyError if there are none and a ValueError for invalid ones."""
     if f"{name}.text" not in arrays:
         ids = _typed(name, arrays, np.int64)
     else:

@@ -1,8 +1,8 @@
-"""A file of columns, opened once: what it holds, and its columns by role.
+"""A file of columns, opened once: its content, and its columns by role.
 
-`open_table` looks at the head of a file, `Table.resolve` says which column plays which role, and
-`Table.whole` or `Table.pieces` read these. Delimited text is read here; what knows its own types
-(Parquet, Arrow, JSON, NumPy, data frames) in `columnar`.
+`open_table` reads the head of a file, `Table.resolve` assigns columns to roles, and `Table.whole`
+or `Table.pieces` read them. Delimited text is read here, and typed formats (Parquet, Arrow, JSON,
+NumPy, data frames) in `columnar`.
 
 Text is UTF-8. A file that is not is read as Latin-1, in which every byte is a character of its own:
 ids stay different and no metric depends on the guess; a note says so, and `encoding` replaces it.
@@ -42,7 +42,7 @@ Asked = Mapping[str, str | None]
 
 
 class Source(Protocol):
-    """What a format does: name its columns, and read some of them."""
+    """The interface of a format: it names its columns and reads some of them."""
 
     names: Sequence[str]
     metadata: Mapping[bytes, bytes]
@@ -61,11 +61,11 @@ class Table:
 
     Attributes
     ----------
-    path : the file; of a data frame, what to call it
-    names : a column's name to what the file calls it: RecBole writes ``rank:float``
-    metadata : of the schema, where the format has any
-    content : what a JSON file holds where that is not a table
-    notes : what was assumed about the file
+    path : the file; for a data frame, its name in messages
+    names : mapping from a column's name to that in the file: RecBole writes ``rank:float``
+    metadata : metadata of the schema, if the format has any
+    content : content of a JSON file that is not a table
+    notes : assumptions about the file
     """
 
     path: Path
@@ -95,14 +95,14 @@ class Table:
     # ---- which column plays which role ----
 
     def guess(self, role: str) -> str | None:
-        """The column that is called as columns of this role usually are."""
+        """Return the column with a usual name of this role."""
         by_plain = {plain(name): name for name in reversed(list(self.names))}
         return next((by_plain[name] for name in NAMES[role] if name in by_plain), None)
 
     def resolve(
         self, asked: Asked, *, needed: Sequence[str] = (), without: Sequence[str] = ()
     ) -> dict[str, str]:
-        """Role to column: as asked, or guessed for "auto"; roles asked as None are left out."""
+        """Map roles to columns: as requested, or guessed for "auto"; None omits a role."""
         given = {role: name for role, name in asked.items() if name not in (None, AUTO)}
         found = {role: self.find(role, str(name)) for role, name in given.items()}
         taken = {*found.values(), *without}
@@ -127,8 +127,8 @@ class Table:
         for role, name in found.items():
             if roles.setdefault(name, role) != role:
                 raise InputError(
-                    f"`columns` must name each column for one role; {name!r} of "
-                    f"{printable(self.path)} is named for {roles[name]} and {role}."
+                    f"`columns` must give each column one role; {name!r} of "
+                    f"{printable(self.path)} is given for {roles[name]} and {role}."
                 )
 
     def _once(self, name: str) -> None:
@@ -140,7 +140,7 @@ class Table:
             )
 
     def find(self, role: str, name: str) -> str:
-        """A column that was named and must be there."""
+        """Return a column that was named and must exist."""
         if name in self.names:
             return name
         near = difflib.get_close_matches(name.lower(), [one.lower() for one in self.names], 1)
@@ -148,26 +148,26 @@ class Table:
         raise InputError(
             f"`{role}` must be one of the columns of {printable(self.path)}, "
             f"{listed(self.names) or 'which has none'}, not {name!r}."
-            f"{f' Is it {close!r}?' if close else ''}"
+            f"{f' Did you mean {close!r}?' if close else ''}"
         )
 
     def missing(self, role: str, taken: Collection[str] = ()) -> InputError:
-        """The error where no column is called as those of a role are."""
+        """Return the error for a role without a column of a usual name."""
         free = [one for one in self.names if one not in taken]
         near = difflib.get_close_matches(role, [plain(one) for one in free], 1, 0.7)
         close = next((one for one in free if [plain(one)] == near), "NAME")
-        hint = f"name it by `{self.naming.format(role=role, name=close)}`"
+        hint = f"name it with `{self.naming.format(role=role, name=close)}`"
         usual = self.guess(role)
         if usual is not None:
             return InputError(
-                f"`columns` must not name {printable(usual)!r} for another role: "
+                f"`columns` must not give {printable(usual)!r} another role: "
                 f"{printable(self.path)} has no other column for the {role}."
             )
         (only,) = self.names if len(self.names) == 1 else ("",)
         if self.headless():
             hint = "the first line must name the columns"
         elif isinstance(self.source, Text) and re.search(r"\S\s", only):
-            hint = "a comma, semicolon, tab or bar must separate them, not blanks"
+            hint = "a comma, semicolon, tab or bar must separate them, not spaces"
         elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
             hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
         return InputError(
@@ -176,13 +176,13 @@ class Table:
         )
 
     def headless(self) -> bool:
-        """Whether the first line looks like data: one of the names is a number."""
+        """Return whether the first line looks like data: one of the names is a number."""
         return any(_is_number(name) for name in self.names)
 
     # ---- reading ----
 
     def whole(self, wanted: Mapping[str, str]) -> Any:
-        """A pyarrow table with one column for each role; `wanted` maps roles to names."""
+        """Return a pyarrow table with one column for each role; `wanted` maps roles to names."""
         import pyarrow as pa
 
         names, texts = self._inside(wanted)
@@ -193,7 +193,7 @@ class Table:
             raise unreadable(self.path, error, argument=self.argument) from error
 
     def pieces(self, wanted: Mapping[str, str]) -> Iterator[Any]:
-        """The same in pieces, none of which is kept."""
+        """Yield the table of `whole` in pieces, none of which is kept."""
         import pyarrow as pa
 
         names, texts = self._inside(wanted)
@@ -212,20 +212,20 @@ class Table:
     # ---- what is wrong with it ----
 
     def empty(self, what: str) -> InputError:
-        """The error for a table without rows."""
+        """Return the error for a table without rows."""
         return InputError(
             f"`{self.argument}` must hold at least one {what}; {printable(self.path)} is empty."
         )
 
     def where(self, row: int) -> str:
-        """Where a row is: the line of a text file, else the row, counted from 1."""
+        """Return where a row is: the line of a text file, otherwise the row, counted from 1."""
         line = self.source.line(row) if isinstance(self.source, Text) else None
         return f"row {row + 1}" if line is None else f"line {line}"
 
     def reject(
         self, role: str, values: Any, bad: Any, must: str, hint: str = "", start: int = 0
     ) -> None:
-        """Raise if any entry is bad: how many, where the first is, and what it says."""
+        """Raise if any entry is invalid; the error says how many are, and shows the first."""
         if not bad.any():
             return
         number, first = int(np.count_nonzero(bad)), int(np.argmax(bad))
@@ -234,7 +234,7 @@ class Table:
     def wrong(
         self, role: str, must: str, number: int, size: int, row: int, value: Any, hint: str = ""
     ) -> InputError:
-        """The error for entries that are not what they must be."""
+        """Return the error for invalid entries."""
         one = number == 1
         verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
         return InputError(
@@ -244,7 +244,7 @@ class Table:
         )
 
     def present(self, role: str, column: Any, start: int = 0) -> Any:
-        """A column in which nothing is missing; `start` is its first row in the file."""
+        """Return a column without missing values; `start` is its first row in the file."""
         if column.null_count:
             first = int(np.argmax(column.is_null().to_numpy()))
             raise InputError(
@@ -255,7 +255,7 @@ class Table:
         return column
 
     def numbers(self, role: str, column: Any, start: int = 0) -> Any:
-        """A column as numpy numbers."""
+        """Return a column as numpy numbers."""
         import pyarrow as pa
 
         column = self.present(role, column, start)
@@ -271,14 +271,14 @@ class Table:
     def _no_numbers(self, role: str, column: Any, values: Any, start: int) -> InputError:
         first = next((at for at, one in enumerate(values) if not _is_number(str(one))), 0)
         comma = re.fullmatch(r"\d+(,\d+)+", str(values[first]))
-        hint = " Decimals need a point, and thousands no sign." if comma else ""
+        hint = " Write decimals with a point, and thousands without a separator." if comma else ""
         return InputError(
             f"`{role}` must hold numbers, not {column.type}; {self.where(start + first)} of "
             f"{printable(self.path)} has {str(values[first])[:40]!r}.{hint}",
         )
 
     def integers(self, role: str, column: Any, start: int = 0) -> Any:
-        """A column of whole numbers, as int64."""
+        """Return a column of whole numbers, as int64."""
         values = self.numbers(role, column, start)
         if values.dtype.kind == "f":
             values = values.astype(np.float64)  # float16 cannot hold 2^63
@@ -292,7 +292,7 @@ class Table:
         return values.astype(np.int64, copy=False)
 
     def ids(self, role: str, column: Any) -> Any:
-        """A column of ids: numbers as int64, else text; of text files, numbers if all are."""
+        """Return ids: numbers as int64, otherwise text; in text files, numbers if all are."""
         column = self.present(role, column)
         if not self.typed:  # 7 is a number and "007" text
             column = numbered(column)
@@ -320,9 +320,9 @@ def open_table(
         JSON with a list of records or an object of columns; ``.npy`` with an array of ranks
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     delimiter : of a text file; default: a comma, semicolon, tab or bar, as in its first line
-    names : of the columns of a text file without a header
-    suffix : what the file is, such as ".csv"; default: by its name
-    argument : what the caller calls the file, for errors
+    names : names of the columns of a text file without a header
+    suffix : the format of the file, such as ".csv"; default: by its name
+    argument : the caller's name for the file, for errors
     """
     source = path if isinstance(path, Path) else Path(_text(path))
     if not source.is_file():
@@ -353,7 +353,7 @@ def open_table(
 
 
 def frame_table(frame: Any) -> Table:
-    """The table in a data frame."""
+    """Open the table in a data frame."""
     from fullrank.tables import columnar
 
     source = columnar.frame_source(frame)
@@ -361,7 +361,7 @@ def frame_table(frame: Any) -> Table:
 
 
 def kind(path: Path) -> str:
-    """The suffix that says what a file is; ``.csv.gz`` is ``.csv``."""
+    """Return the suffix of a file's format; for ``.csv.gz`` it is ``.csv``."""
     suffixes = [one.lower() for one in path.suffixes]
     if suffixes and suffixes[-1] in PACKED:
         suffixes.pop()
@@ -369,18 +369,18 @@ def kind(path: Path) -> str:
 
 
 def stem(path: Path) -> str:
-    """The name of a file without its kind."""
+    """Return the name of a file without its suffixes."""
     return "ranks" if path is FRAME else path.name.split(".")[0] or path.name
 
 
 def packing(path: Path) -> str:
-    """The suffix that says how a file is packed, or nothing."""
+    """Return the suffix of a file's compression, or an empty string."""
     suffix = path.suffix.lower()
     return suffix if suffix in PACKED else ""
 
 
 def unknown(path: Path, argument: str = "path") -> InputError:
-    """The error for a file whose name does not say what it is."""
+    """Return the error for a file with an unknown suffix."""
     suffix = kind(path)
     hint = " Save the sheet as CSV." if suffix in (".xls", ".xlsx", ".ods") else ""
     if suffix in (".zip", ".tar", ".tgz", ".7z", ".rar"):
@@ -392,7 +392,7 @@ def unknown(path: Path, argument: str = "path") -> InputError:
 
 
 def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "path") -> Exception:
-    """The error for a file that is not what its name says; any other error as it is."""
+    """Return the error for a file that does not match its suffix; any other error unchanged."""
     import zlib
     from lzma import LZMAError
 
@@ -415,12 +415,12 @@ def unreadable(path: Path, error: Exception, suffix: str = "", argument: str = "
 
 
 def plain(name: str) -> str:
-    """A column's name as `NAMES` has it: without its case and punctuation."""
+    """Return a column's name as in `NAMES`: in lower case without punctuation."""
     return re.sub(r"[\W_]", "", name.lower())
 
 
 def numbered(column: Any) -> Any:
-    """A text column as whole numbers, if that is what every word of it spells."""
+    """Return a text column as whole numbers, if every word of it is one."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -442,7 +442,7 @@ def numbered(column: Any) -> Any:
 
 @dataclass(kw_only=True, eq=False)
 class Text:
-    """Delimited text behind an open handle, which is read from its beginning each time."""
+    """Delimited text in an open file, which is read from its beginning each time."""
 
     path: Path
     handle: Any
@@ -526,7 +526,7 @@ class Text:
         return True
 
     def line(self, row: int) -> int | None:
-        """The line on which a row begins; None where that is too far to count."""
+        """Return the line on which a row begins; None if that is too far to count."""
         if row > _LINES:
             return None
         text = io.TextIOWrapper(self._stream(), self.encoding or "utf-8-sig", "replace", newline="")
@@ -586,7 +586,7 @@ def _decoded(
         if isinstance(error, UnicodeError):
             return _mistaken(path, head, encoding, notes)
         raise InputError(
-            f"`encoding` must be the name of one, such as latin-1, not {encoding!r}."
+            f"`encoding` must be the name of a text encoding, such as latin-1, not {encoding!r}."
         ) from None
 
 
@@ -601,7 +601,9 @@ def _mistaken(
 
 
 def _not_in(path: Path, encoding: str) -> InputError:
-    return InputError(f"`encoding` must be that of {printable(path)}, which is not {encoding}.")
+    return InputError(
+        f"`encoding` must be the encoding of {printable(path)}, which is not {encoding}."
+    )
 
 
 def _latin(path: Path) -> str:
@@ -614,7 +616,9 @@ def _header(text: str, delimiter: str, argument: str) -> list[str]:
         records = plain_csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         return next((record for record in records if record), [])
     except plain_csv.Error as error:
-        raise InputError(f"`{argument}` must begin with the names of columns; {error}.") from error
+        raise InputError(
+            f"`{argument}` must begin with a line of column names; {error}."
+        ) from error
 
 
 def _delimiter(path: Path, text: str, argument: str) -> str:
@@ -623,14 +627,14 @@ def _delimiter(path: Path, text: str, argument: str) -> str:
     if "::" in line:
         raise InputError(
             f"`{argument}` must be separated by one character; {printable(path)} is separated by "
-            "'::'. Replace it by a comma."
+            "'::'. Replace '::' with a comma."
         )
     signs = (",", "\t", ";", "|")
     return max(signs, key=line.count)
 
 
 def unpacked(path: Path, handle: Any) -> Any:
-    """The content of an open file, which is unpacked with a limit where it is packed."""
+    """Return the content of an open file; a compressed one is decompressed with a limit."""
     if not packing(path):
         return handle
     from fullrank.tables import archives  # with it come the packers

@@ -1,4 +1,4 @@
-"""The contract of a design: what sampling, estimators, bounds, plans and files rely on."""
+"""The contract of designs, on which sampling, estimators, bounds, plans and files rely."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FAR = 6.0  # standard errors that a share of simulated outcomes may be off
 
 
 def check_design(design: Design) -> None:
-    """Raise AssertionError where a design breaks a promise; its samples must fit 60 items.
+    """Check that a design keeps the contract; its samples must fit 60 items.
 
     Examples
     --------
@@ -24,8 +24,8 @@ def check_design(design: Design) -> None:
     fixed = design.drawable(N_ITEMS)
     expect(Design.of(str(fixed)) == fixed, "`Design.of(str(design))` must be the design")
     expect(Design.from_dict(fixed.to_dict()) == fixed, "`from_dict(to_dict())` must be the design")
-    expect(fixed.joined(fixed) == fixed, "two samples of a design must go together")
-    expect(bool(fixed.describe()), "`describe` must say something")
+    expect(fixed.joined(fixed) == fixed, "two samples of a design must be compatible")
+    expect(bool(fixed.describe()), "`describe` must return text")
     _probabilities(fixed)
     _simulated(fixed)
 
@@ -62,4 +62,4 @@ def _simulated(design: Design) -> None:
             f"simulated outcomes of true rank {true} must have their probabilities",
         )
         design.check(sample.rank, sample.sample_size, sample.pool)
-        expect(isinstance(sample + sample, RankSample), "samples of one design must add")
+        expect(isinstance(sample + sample, RankSample), "samples of one design must be additive")

@@ -1,4 +1,4 @@
-"""What every estimator must do."""
+"""The contract of estimators."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from fullrank.testing.expect import expect
 def check_estimator(
     fit: str | Callable[..., Any], *, adaptive: bool = True, recovers: bool = False
 ) -> None:
-    """Run an estimator through the contract: who the users are must not matter, nor their order.
+    """Check that an estimator keeps the contract, such as not depending on the order of users.
 
     Parameters
     ----------
     fit : name of a registered estimator, or a function
-        Estimates P(R) from a sample with one target for each user: of the sample alone, or of the
-        sample and a grid, as `fullrank.estimators.register` takes it.
+        It estimates P(R) from a sample with one target per user. It takes the sample alone, or the
+        sample and a grid, as in `fullrank.estimators.register`.
     adaptive : bool
-        Whether it can be asked of adaptive samples.
+        Whether it supports adaptive samples.
     recovers : bool
-        Whether a sample of every item must give back the exact distribution.
+        Whether a complete sample must give the exact distribution.
 
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def _check(fit: Callable[[RankSample], RankDistribution], sample: RankSample) ->
     expect(_same(found, fit(sample)), "the same sample must give the same estimate")
     expect(_same(found, fit(_rows(sample, slice(None, None, -1)))), "order must not matter")
     half = _rows(sample, slice(0, 90)) + _rows(sample, slice(90, None))
-    expect(_same(found, fit(half)), "two shards must give what the whole gives")
+    expect(_same(found, fit(half)), "two shards must give the estimate of the whole sample")
     expect(_same(found, fit(sample.without_rows())), "counts alone must be enough")
     heavy = _rows(sample, slice(None), weight=7.0)
     expect(_same(found, fit(heavy)), "a common factor of the weights must not matter")

@@ -1,4 +1,4 @@
-"""What every metric must do."""
+"""The contract of metrics."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CUT = 7
 
 
 def check_metric(metric: str | Metric) -> None:
-    """Run a metric through the contract: gains between 0 and 1, and the promises that it makes.
+    """Check that a metric keeps the contract: gains between 0 and 1, and its own promises.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def check_metric(metric: str | Metric) -> None:
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------
@@ -33,8 +33,8 @@ def check_metric(metric: str | Metric) -> None:
     gains = one.weights(ranks, _ITEMS)
     expect(bool(np.isfinite(gains).all()), "every gain must be finite")
     expect(bool(((gains >= 0.0) & (gains <= 1.0)).all()), "every gain must lie in 0..1")
-    expect(np.array_equal(gains, one.weights(ranks, _ITEMS)), "the same rank must gain the same")
-    expect(parse(one.name) == one, "the name must lead back to the metric")
+    expect(np.array_equal(gains, one.weights(ranks, _ITEMS)), "equal ranks must have equal gains")
+    expect(parse(one.name) == one, "the name must parse to the same metric")
     _check_cut(one, ranks)
     _check_promises(one, ranks)
     if one.promises.multi_target:
@@ -43,7 +43,7 @@ def check_metric(metric: str | Metric) -> None:
 
 def _check_cut(metric: Metric, ranks: np.ndarray) -> None:
     cut = Metric(metric.kind, _CUT).weights(ranks, _ITEMS)
-    expect(not cut[_CUT:].any(), "a target beyond the cut-off must gain nothing")
+    expect(not cut[_CUT:].any(), "a target beyond the cut-off must have a gain of 0")
 
 
 def _check_promises(metric: Metric, ranks: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""What every model must do."""
+"""The contract of models."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from fullrank.testing.expect import expect
 
 
 def check_model(make: Callable[[], Model]) -> None:
-    """Run a model through the contract: fit, score, repeat, and leave its input alone.
+    """Check that a model keeps the contract: fit, score, repeat, and leave its input unchanged.
 
-    A scorer that carries ids must carry those of the interactions, and those of this library do.
-    A model whose `scorer` takes a `history` must give users the scores that their items give
-    them, whoever else is there; one of this library must come out of a file as it went in.
+    A scorer with ids must have those of the interactions. A model whose `scorer` takes a `history`
+    must score users by their items alone, whoever the other users are. A model that can be
+    saved must be the same after it is loaded.
 
     Parameters
     ----------
     make : callable
-        Makes a new model with the settings to be checked, and every time the same.
+        Returns a new model with the settings to check, the same every time.
 
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------
@@ -49,10 +49,10 @@ def check_model(make: Callable[[], Model]) -> None:
     expect(pickle.dumps(train) == before, "`fit` must not change the interactions")
     scores = _check_scores(model, train)
     again = np.asarray(as_scorer(make().fit(train)).scores(np.arange(train.n_users)))
-    expect(np.array_equal(scores, again), "the same settings must learn the same scores")
-    expect(not np.array_equal(scores, scores[:, ::-1]), "scores must tell items apart")
+    expect(np.array_equal(scores, again), "the same settings must give the same scores")
+    expect(not np.array_equal(scores, scores[:, ::-1]), "scores must differ between items")
     if hasattr(model, "memory"):
-        expect(float(model.memory(train)) >= 0.0, "`memory` must say how many bytes `fit` takes")
+        expect(float(model.memory(train)) >= 0.0, "`memory` must return how many bytes `fit` needs")
     if "history" in inspect.signature(model.scorer).parameters:
         _check_history(model, train, scores)
     if isinstance(model, Saved) and name_of(type(model)) is not None:
@@ -113,7 +113,7 @@ def _check_history(model: Any, train: Interactions, scores: np.ndarray) -> None:
     tolerance = 1e-5 * float(np.abs(scores).max())
     expect(
         np.allclose(found, scores[chosen], rtol=1e-4, atol=tolerance),
-        "`scorer(history)` must score new users by their items alone",
+        "`scorer(history)` must score new users from their items alone",
     )
 
 

@@ -1,4 +1,4 @@
-"""What every scorer must do."""
+"""The contract of scorers."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _USERS, _ITEMS = 7, 5
 
 
 def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
-    """Run a scorer through the contract: the same scores for any form of the call.
+    """Check that a scorer keeps the contract: the same scores for any form of the call.
 
     Parameters
     ----------
-    scorer : anything `as_scorer` takes, with 2 users and 3 items at least
-    tolerance : relative, for scores that depend on what is scored together
+    scorer : anything that `as_scorer` takes, with at least 2 users and 3 items
+    tolerance : relative tolerance, for scores that depend on the block in which they are computed
 
     Raises
     ------
     AssertionError
-        Says which promise was broken.
+        If a promise is broken; the message names it.
 
     Examples
     --------
@@ -40,13 +40,16 @@ def check_scorer(scorer: Any, *, tolerance: float = 1e-5) -> None:
     expect(scores.shape == shape, f"scores must be users × items, {shape}, not {scores.shape}")
     expect(not np.isnan(scores).any(), "no score may be NaN")
     expect(
-        np.array_equal(scores, asked.scores(users)), "the same question must get the same scores"
+        np.array_equal(scores, asked.scores(users)), "the same arguments must give the same scores"
     )
     _check_parts(asked, users, scores, tolerance)
     _check_copies(asked)
     if offers(scorer, "scores") and any(offers(scorer, one) for one in ("factors", "item_item")):
         own = np.asarray(scorer.scores(users))
-        expect(_close(own, scores, tolerance), "scores must be the products of what is offered")
+        expect(
+            _close(own, scores, tolerance),
+            "scores must be the products of the factors or weights offered",
+        )
 
 
 def _check_parts(asked: Any, users: np.ndarray, scores: np.ndarray, tolerance: float) -> None:

@@ -1,4 +1,4 @@
-"""Inside a training loop: ranks counted where scores are made, and metrics of them.
+"""Ranks and metrics inside a training loop, counted on the device of the scores.
 
 Above the flow (extra `torch`): imports `_lib` to `reporting`, `models` and `losses`; integrations,
 testing and cli may import it.

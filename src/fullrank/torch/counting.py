@@ -1,4 +1,4 @@
-"""Counts of a block of scores: what decides the ranks of its targets.
+"""Counts of a block of scores, which determine the ranks of its targets.
 
 The block is read once and not copied. How often a score is higher than the target's, equal to it,
 a candidate's or NaN is counted over all columns (`tally`), and what was excluded by column is taken
@@ -36,7 +36,7 @@ class BlockCounts:
 
 
 def counts(scores: Any, target: Any, *, exclude: Any = None) -> Any:
-    """Count the candidates above each target, those of equal score, and all of them.
+    """Count the candidates above each target, those with an equal score, and all of them.
 
     Ranks and every metric follow from these three numbers: with the tie policy "mean" the rank is
     1 + above + equal/2. Nothing is sorted, the block is read once, and the result is on its device.
@@ -44,8 +44,8 @@ def counts(scores: Any, target: Any, *, exclude: Any = None) -> Any:
     Parameters
     ----------
     scores : tensor (B, N) or (B, L, N) of any float type
-        The scores of N items, for B users or for L positions of B sequences. Gradients are
-        ignored. An item whose score is -inf is not a candidate. NaN is an error, see below.
+        The scores of N items, for B users or for L positions of B sequences. Gradients are ignored.
+        An item with the score -inf is not a candidate. NaN is an error; see Notes.
     target : tensor of whole numbers (B,), (B, T) or, for scores (B, L, N), (B, L)
         The column of each target. Negative numbers are padding.
     exclude : optional
@@ -57,18 +57,18 @@ def counts(scores: Any, target: Any, *, exclude: Any = None) -> Any:
     Returns
     -------
     int64 tensor of the target's shape and one more axis of 3: above, equal, candidates
-        `above` candidates have a higher score; `equal` have the same score, the target itself not
-        counted; `candidates` includes the target. The other targets of a row count like any item.
-        All three are 0 for padding. A target of score -inf ranks last.
+        `above` candidates have a higher score; `equal` have the same score, excluding the target
+        itself; `candidates` includes the target. The other targets of a row count like any other
+        item. All three are 0 for padding. A target with the score -inf ranks last.
 
     Notes
     -----
-    Values are not checked, because a GPU would have to be waited for. All three numbers are -1 if a
-    candidate's score is NaN, and -2 if the target or an excluded column is N or more. What reads
-    counts in fullrank raises in these cases.
+    Values are not checked, because that would wait for the GPU. All three numbers are -1 if a
+    candidate's score is NaN, and -2 if the target or an excluded column is N or more. Functions of
+    fullrank that read counts raise an error in these cases.
 
     On CUDA one Triton kernel reads the block; without Triton, and on other devices, torch compares
-    parts of it. Memory beyond the block is less than a hundredth of it.
+    parts of it. Additional memory is less than a hundredth of the block.
 
     Examples
     --------
@@ -131,7 +131,7 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
     columns = exclusions.as_tensor("target", target, scores.device)
     if columns.is_floating_point() or columns.is_complex() or columns.dtype == torch.bool:
         raise InputError(
-            f"`target` must hold whole numbers, columns of `scores`; not {columns.dtype}."
+            f"`target` must hold whole numbers, which are columns of `scores`, not {columns.dtype}."
         )
     if scores.ndim == 3:
         wanted, fits = "(rows, positions)", columns.shape == scores.shape[:2]

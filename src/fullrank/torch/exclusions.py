@@ -1,4 +1,4 @@
-"""The argument `exclude`: which items of a block of scores are left out."""
+"""The argument `exclude`: items of a block of scores that are not candidates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Exclusion:
 
 
 def parse(exclude: Any, scores: Any) -> Exclusion:
-    """The exclusion on the scores' device; its shape and type are checked, not its values."""
+    """Return the exclusion on the scores' device, with its shape and type checked."""
     if exclude is None:
         return Exclusion()
     leading = tuple(scores.shape[:-1])

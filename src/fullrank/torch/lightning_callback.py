@@ -1,4 +1,4 @@
-"""A Lightning callback: full-catalogue metrics of what validation and test steps return.
+"""A Lightning callback that logs full-catalogue metrics of validation and test steps.
 
 This file imports Lightning, so that `fullrank.torch` reads it when `RankCallback` is first used.
 """
@@ -23,7 +23,7 @@ _OPTIONAL = ("user", "item", "exclude")
 _HINTS = {
     "scores": " Return the scores of all items from the step.",
     "target": "",
-    "user": " Pass `user=None` where every row is a user of its own.",
+    "user": " Pass `user=None` if every row is a different user.",
     "item": "",
     "exclude": "",
 }
@@ -42,31 +42,32 @@ def _callback() -> Any:
 class RankCallback(_callback()):  # type: ignore[misc]
     """Rank the targets of every validation and test batch, and log the metrics of all of them.
 
-    The step returns scores of all items, and the batch (or the step) says which item is the target
-    and whose row it is. A few numbers per target are kept; scores are neither copied nor kept.
+    The step returns scores of all items, and the batch (or the step) holds the target and the user
+    of each row. The callback keeps a few numbers per target; it neither copies nor keeps scores.
     Metrics are logged once per epoch as "val/ndcg@10" and "test/ndcg@10", so that `ModelCheckpoint`
-    and `EarlyStopping` can monitor them. With several processes each logs the metric of all users,
-    without the repeats that samplers add. Batches of the sanity check are counted and dropped, so
-    that a wrong key is reported before training.
+    and `EarlyStopping` can monitor them. With several processes, each logs the metric of all users,
+    without the repeats that samplers add. Batches of the sanity check are counted and then dropped,
+    so that a wrong key is reported before training.
 
     Parameters
     ----------
     metrics : such as "recall@10, ndcg@10"
-    scores, target, user : where they are found
-        A key, attribute or index of what the step returns or, where it has none, of the batch; or a
-        function ``f(outputs, batch)``. A step that returns one tensor of two or three axes returns
-        the scores. `user=None`: every row is a user of its own, which needs a single process.
-    item : likewise, the ids of the targets where columns are not items (sampled candidates)
+    scores, target, user : where to find them
+        A key, attribute or index of the step's output or, if it is not there, of the batch; or a
+        function ``f(outputs, batch)``. If the step returns one tensor of two or three axes, it is
+        the scores. With `user=None` every row is a different user, which works in a single process
+        only.
+    item : likewise, the ids of the targets, if columns are not items (sampled candidates)
     exclude : likewise, the items that are not candidates, in a form that `counts` takes
-    prefix : begins the name of every metric; ``{stage}`` is "val" or "test"
-    prog_bar : whether the progress bar shows the metrics
+    prefix : prefix of the names of all metrics; ``{stage}`` is "val" or "test"
+    prog_bar : whether to show the metrics in the progress bar
     user_ids, item_ids : the id of each user and item number, for `exact` and `sample`
     settings : passed on to `RankMetric`: `ties`, `n_items`, `design`
 
     Attributes
     ----------
-    metric : the `RankMetric` of the last epoch's first data loader
-    metrics : those of all its data loaders
+    metric : the `RankMetric` of the first data loader in the last epoch
+    metrics : the metrics of all data loaders in the last epoch
 
     Examples
     --------
@@ -105,7 +106,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
             self._prefix = {stage: prefix.format(stage=stage) for stage in ("val", "test")}
         except (AttributeError, KeyError, IndexError, ValueError):
             raise InputError(
-                f"`prefix` must be text in which {{stage}} may stand, not {prefix!r}."
+                f"`prefix` must be text, which may contain {{stage}}, not {prefix!r}."
             ) from None
         self._prog_bar = checks.flag("prog_bar", prog_bar)
         self._metrics, self._settings = parse_all(metrics), settings
@@ -120,7 +121,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         return self.metrics[self._loader(0)]
 
     def exact(self, dataloader_idx: int = 0) -> ExactRanks:
-        """The exact ranks of the last epoch, over all processes."""
+        """Return the exact ranks of the last epoch, over all processes."""
         result = self._results[self._loader(dataloader_idx)]
         if isinstance(result, RankSample):
             raise InputError(
@@ -130,7 +131,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         return result
 
     def sample(self, dataloader_idx: int = 0) -> RankSample:
-        """The ranks of the last epoch as a sample, for `fullrank.estimate`."""
+        """Return the ranks of the last epoch as a sample, for `fullrank.estimate`."""
         result = self._results[self._loader(dataloader_idx)]
         return result if isinstance(result, RankSample) else result.whole_sample()
 
@@ -184,7 +185,9 @@ class RankCallback(_callback()):  # type: ignore[misc]
     def _loader(self, number: int) -> int:
         """The number of a data loader of the last epoch."""
         if not self._results:
-            raise NotFittedError("There are no ranks before a validation or test epoch has ended.")
+            raise NotFittedError(
+                "Ranks are not available before a validation or test epoch has ended."
+            )
         last = len(self._results) - 1
         return checks.integer("dataloader_idx", number, low=0, high=last)
 
@@ -251,7 +254,8 @@ def _found(name: str, key: Key, outputs: Any, batch: Any, step: str) -> Any:
         )
     if value is None and name != "exclude":
         raise InputError(
-            f"`{name}` must lead to a tensor; {step} and the batch have None there.{_HINTS[name]}"
+            f"`{name}` must lead to a tensor; {step} and the batch have None under this "
+            f"key.{_HINTS[name]}"
         )
     return value
 

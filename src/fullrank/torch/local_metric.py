@@ -1,4 +1,4 @@
-"""What `RankMetric` needs of torchmetrics, for where that is not installed."""
+"""The part of torchmetrics that `RankMetric` needs, used where torchmetrics is not installed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from fullrank.torch.library import torch
 
 
 class LocalMetric(torch.nn.Module):  # type: ignore[misc]
-    """States that are lists of tensors: reset, moved between devices, gathered from processes.
+    """A metric whose states are lists of tensors: reset, moved between devices, gathered.
 
     Parameters
     ----------
-    sync_on_compute : whether results are those of all processes
-    process_group : the processes; all by default
+    sync_on_compute : whether results cover all processes
+    process_group : the processes; default: all
     """
 
     def __init__(self, *, sync_on_compute: bool = True, process_group: Any = None) -> None:
@@ -47,7 +47,7 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
             setattr(self, name, [])
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Update, and return the value of this batch alone, on this process."""
+        """Update, and return the value of this batch only, on this process."""
         before = {name: getattr(self, name) for name in self._states}
         wanted, self.sync_on_compute = self.sync_on_compute, False
         self.reset()

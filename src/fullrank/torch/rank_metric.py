@@ -26,26 +26,26 @@ def _base() -> Any:
 
 
 class RankMetric(_base()):  # type: ignore[misc]
-    """Exact ranks, and metrics of them, of the scores that a training loop makes.
+    """Compute exact ranks and their metrics from the scores of a training loop.
 
-    Each `update` counts a block of scores where it is (`counts`) and keeps seven whole numbers per
-    target. The result is that of `fullrank.rank` on the same scores, whatever the batches, and
-    whatever the number of processes: rows of all processes are gathered, and targets that a
-    sampler repeated to fill up its shards are dropped. It is a ``torchmetrics.Metric`` where
-    torchmetrics is installed, and has the same methods where it is not.
+    Each `update` counts a block of scores on its device (`counts`) and keeps seven whole numbers
+    per target. The result equals that of `fullrank.rank` on the same scores, for any batches and
+    any number of processes: rows of all processes are gathered, and targets that a sampler repeated
+    to fill its shards are dropped. It is a ``torchmetrics.Metric`` if torchmetrics is installed,
+    and has the same methods otherwise.
 
     Parameters
     ----------
     metrics : str, Metric or several, default "recall@10, ndcg@10"
-        What `compute` returns, such as ``"recall@10, ndcg@10"``.
+        The metrics that `compute` returns, such as ``"recall@10, ndcg@10"``.
     ties : {"mean", "best", "worst"}
-        How to rank a target among candidates of exactly its score.
+        How to rank a target among candidates with the same score.
     n_items : int, optional
-        The number of items N. Needed for sampled candidates; otherwise checked, where it is given.
+        The number of items N. Required for sampled candidates; otherwise only checked.
     design : str or Design, default "exact"
-        "exact": blocks have a column for each item. ``"sampled:100"``: blocks have a column for
-        each of 100 candidates, of which the target is one; `compute` then estimates the metrics
-        of the full catalogue (`fullrank.estimate`).
+        With "exact", blocks have a column for each item. With ``"sampled:100"``, blocks have a
+        column for each of 100 candidates, including the target, and `compute` estimates the
+        full-catalogue metrics (`fullrank.estimate`).
     **settings : of ``torchmetrics.Metric``, such as `process_group` and `sync_on_compute`
 
     Examples
@@ -87,7 +87,7 @@ class RankMetric(_base()):  # type: ignore[misc]
         self.design = None if isinstance(drawn, Exact) else drawn
         if self.design is not None and self.n_items is None:
             raise InputError(
-                "`n_items` must be given for sampled candidates: the catalogue's size."
+                "`n_items` must be given for sampled candidates; it is the size of the catalogue."
             )
         self._n_lists = 0  # numbers for lists of scores without a user
         self.rows: Any
@@ -102,17 +102,17 @@ class RankMetric(_base()):  # type: ignore[misc]
         ----------
         scores, target, exclude : see `counts`
         user : whole numbers (B,), optional
-            The list of scores that each row is; (B, L) for scores (B, L, N). Rows of the same user
-            are targets of the same list of scores, in one update or several; different lists need
-            different numbers. By default each row is a user of its own, which several processes
-            cannot have: they would not know what a sampler repeated.
+            The number of each row's list of scores; (B, L) for scores (B, L, N). Rows of the same
+            user are targets of the same list of scores, in one update or several; different lists
+            need different numbers. By default each row is a different user. Several processes need
+            `user`, because otherwise repeats of a sampler cannot be found.
         item : whole numbers of the target's shape, optional
-            Ids of the targets, where columns are not items, as in blocks of sampled candidates.
+            Ids of the targets, if columns are not items, as in blocks of sampled candidates.
         """
         if user is None and self.sync_on_compute and processes(self.process_group):
             raise InputError(
-                "`user` must be given where several processes evaluate: samplers repeat rows to "
-                "fill up their shards, and repeats are dropped by user and item."
+                "`user` must be given when several processes evaluate: samplers repeat rows to "
+                "fill their shards, and repeats are dropped by user and item."
             )
         found = rows.make_rows(scores, target, user, exclude, item, numbered_from=self._n_lists)
         self._check_block(scores, target)
@@ -133,15 +133,15 @@ class RankMetric(_base()):  # type: ignore[misc]
                 )
         elif scores.ndim == 2 and len(getattr(target, "shape", ())) > 1:
             raise InputError(
-                "`target` must be one column for each row of sampled candidates; a user's further "
-                "targets are rows of their own."
+                "`target` must be one column for each row of sampled candidates. Give further "
+                "targets of a user as rows of their own."
             )
 
     def compute(self) -> dict[str, float]:
-        """The metrics by name, over all updates and processes since the last reset.
+        """Return the metrics by name, over all updates and processes since the last reset.
 
-        The same to the last bit as ``exact().metrics(...)`` or, for sampled candidates, as the
-        values of ``fullrank.estimate(sample(), ...)``.
+        They are equal to the last bit to ``exact().metrics(...)`` or, for sampled candidates, to
+        the values of ``fullrank.estimate(sample(), ...)``.
         """
         with getattr(self, "computing", nullcontext)():
             table = self._table()
@@ -153,12 +153,12 @@ class RankMetric(_base()):  # type: ignore[misc]
         return dict(estimate(sample, self.metrics, confidence_level=None).values)
 
     def exact(self, user_ids: Any = None, item_ids: Any = None) -> ExactRanks:
-        """Exact ranks of all targets, by user and item; every process must call it.
+        """Return exact ranks of all targets, by user and item; every process must call it.
 
         Parameters
         ----------
         user_ids, item_ids : optional
-            The id of each user or item number, where these are rows of a table of ids.
+            The id of each user or item number, if these are rows of a table of ids.
         """
         if self.design is not None:
             raise InputError(
@@ -168,10 +168,10 @@ class RankMetric(_base()):  # type: ignore[misc]
         return rows.exact_ranks(self._all(), self.ties, user_ids=user_ids, item_ids=item_ids)
 
     def sample(self, user_ids: Any = None, item_ids: Any = None) -> RankSample:
-        """The ranks as a sample, for `fullrank.estimate`; every process must call it.
+        """Return the ranks as a sample, for `fullrank.estimate`; every process must call it.
 
-        With ``ties="mean"`` a half rank counts as the next worse one, because ranks of a sample are
-        whole numbers. Parameters as in `exact`.
+        With ``ties="mean"`` half ranks are rounded up, because ranks of a sample are whole numbers.
+        The parameters are those of `exact`.
         """
         if self.design is None:
             return self.exact(user_ids, item_ids).whole_sample()

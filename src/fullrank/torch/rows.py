@@ -1,4 +1,4 @@
-"""What `RankMetric` keeps of a target: seven whole numbers, from which exact ranks follow.
+"""What `RankMetric` keeps per target: seven whole numbers, from which exact ranks follow.
 
 A row is made where the scores are, and read once rows of all processes are together. Rows of the
 same user come from the same list of scores, one by one or together: each was counted with the
@@ -124,7 +124,7 @@ def _check_repeats(rows: Ints, first: Array, sampled: bool) -> None:
         else "Different lists of scores need different numbers in `user`"
     )
     raise InputError(
-        f"`update` must be given the same scores where user {user} and item {item} come again; "
+        f"`update` must be given the same scores when user {user} and item {item} occur again; "
         f"that target had {rows[at, ABOVE]} of {rows[at, CANDIDATES]} candidates above it and "
         f"{kept[at, ABOVE]} of {kept[at, CANDIDATES]} before. {hint}."
     )
@@ -230,13 +230,13 @@ def _in_range(
         with np.errstate(invalid="ignore"):
             close = np.abs(near - mark[t]) <= _ROUNDING * np.maximum(np.abs(near), np.abs(mark[t]))
         if close.sum() < 2:
-            raise _other_list(rows, int(t), "scores that do not belong together")
+            raise _other_list(rows, int(t), "scores from different lists")
     above = np.clip(above, 0, others)
     return above, np.clip(equal, 0, others - above)
 
 
 def _other_list(rows: Ints, at: int, what: str) -> InputError:
     return InputError(
-        f"`user` must be the same for targets of the same list of scores only; those of user "
+        f"`user` must be shared only by targets of the same list of scores; those of user "
         f"{rows[at, USER]} have {what}. Different lists need different numbers."
     )

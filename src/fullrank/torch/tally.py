@@ -1,4 +1,4 @@
-"""How often a score is higher than a target's, equal to it, a candidate's, or NaN.
+"""Count how many scores are higher than a target's, equal to it, a candidate's, or NaN.
 
 On the processor compiled loops read every score once. Elsewhere torch compares parts of the block,
 unless kernels count it (`cuda_counts`).

@@ -24,22 +24,23 @@ _HOOK = "preprocess_logits_for_metrics=fullrank.torch.preprocess_logits"
 
 
 def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
-    """Return the counts of each label: pass it as `preprocess_logits_for_metrics`.
+    """Return the counts of each label; pass this function as `preprocess_logits_for_metrics`.
 
-    A logit of -inf is not counted: set those of items that the user has seen to -inf in the model.
+    A logit of -inf is not counted. To exclude items that the user has seen, set their logits to
+    -inf in the model.
 
     Parameters
     ----------
     logits : tensor (B, N) or (B, L, N), or a tuple that holds one, as the Trainer passes them
     labels : tensor (B,) or (B, L)
         Columns of the logits; -100 or another negative number is padding. With several
-        `label_names` they are a tuple, and the first are the labels.
+        `label_names` they are a tuple, whose first element has the labels.
     shift : whether the logits of a position predict the label of the next one, as in causal
         language models; pass ``functools.partial(preprocess_logits, shift=True)``
 
     Returns
     -------
-    tensor (B, 3) or (B, L, 3) of int64: `above`, `equal` and `candidates`, as `counts` gives them
+    tensor (B, 3) or (B, L, 3) of int64: `above`, `equal` and `candidates`, as `counts` returns them
 
     Examples
     --------
@@ -65,10 +66,10 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
 def compute_metrics(
     metrics: str | Metric | Iterable[str | Metric] = DEFAULT, *, ties: str = "mean"
 ) -> TrainerMetrics:
-    """Return the function that the Trainer takes as `compute_metrics`.
+    """Return the function to pass to the Trainer as `compute_metrics`.
 
-    Every label is ranked by its own row of logits: metrics are means over labels. The Trainer puts
-    "eval_" before the names, so that `metric_for_best_model` is "eval_ndcg@10".
+    Every label is ranked by its own row of logits, and metrics are means over labels. The Trainer
+    puts "eval_" before the names, so that `metric_for_best_model` is "eval_ndcg@10".
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def compute_metrics(
 
 
 class TrainerMetrics:
-    """What `compute_metrics` returns: a function of an EvalPrediction that keeps the last ranks."""
+    """The result of `compute_metrics`: a function that keeps the ranks of its last call."""
 
     def __init__(
         self, metrics: str | Metric | Iterable[str | Metric] = DEFAULT, *, ties: str = "mean"
@@ -100,7 +101,7 @@ class TrainerMetrics:
         self._ranks: ExactRanks | None = None
 
     def __call__(self, prediction: Any, compute_result: bool | None = None) -> dict[str, float]:
-        """Metrics of the counts; with `batch_eval_metrics` once the last batch has been passed."""
+        """Return metrics of the counts; with `batch_eval_metrics`, after the last batch."""
         if compute_result is None:
             self._parts = []
         self._parts += [_known(*part) for part in _batches(prediction)]
@@ -111,14 +112,14 @@ class TrainerMetrics:
         return self._ranks.metrics(self.metrics)
 
     def exact(self) -> ExactRanks:
-        """The ranks of the last evaluation.
+        """Return the ranks of the last evaluation.
 
         `item` holds the labels. `user` numbers them from 0 in the order of the data set, or holds
         the second of the Trainer's `label_names`, as in
         ``TrainingArguments(label_names=["labels", "user"])``.
         """
         if self._ranks is None:
-            raise NotFittedError("There are no ranks before the Trainer has evaluated.")
+            raise NotFittedError("Ranks are not available before the Trainer has evaluated.")
         return self._ranks
 
     def __repr__(self) -> str:
@@ -169,7 +170,7 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
         raise InputError(
             f"`predictions` must be three whole numbers per label, {(*item.shape, 3)}; found "
             f"{'a tuple' if isinstance(counted, tuple) else f'{table.dtype} {table.shape}'}. "
-            f"Give the Trainer {_HOOK} as well."
+            f"Pass {_HOOK} to the Trainer as well."
         )
     here = (item >= 0) & (table[..., 2] != 0)
     if user is not None:
@@ -180,14 +181,16 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
 def _ranks(parts: list[tuple[Ints, Ints, Array | None]], ties: str) -> ExactRanks:
     table = np.concatenate([part[0] for part in parts]) if parts else np.empty((0, 3), np.int64)
     if len(table) == 0:
-        raise InputError("`label_ids` must have labels that are not padding; all are negative.")
+        raise InputError(
+            "`label_ids` must have at least one label that is not padding; all are negative."
+        )
     item = np.concatenate([part[1] for part in parts])
     user = np.arange(len(item))
     if parts[0][2] is not None:
         user = checks.ids("label_ids", np.concatenate([part[2] for part in parts]), len(item))
         if np.unique(user).size < user.size:
             raise InputError(
-                "`label_ids` must name each user once where users are the second of the Trainer's "
+                "`label_ids` must name each user once when users are the second of the Trainer's "
                 f"`label_names`; {user.size - np.unique(user).size} of {user.size} are repeated."
             )
     _check(table[:, 2], item)
@@ -210,6 +213,6 @@ def _check(candidates: Ints, item: Ints) -> None:
     if (missing := candidates == NAN).any():
         raise InputError(
             f"`logits` must not be NaN; those of {missing.sum()} of {len(item)} labels are, the "
-            f"first being of label {item[missing.argmax()]}."
+            f"first being that of label {item[missing.argmax()]}."
         )
     checks.reject("labels", item, candidates == OUTSIDE, "be columns of the logits")

@@ -44,9 +44,9 @@ def test_an_unknown_name_is_told_the_closest_first(shapes: Registry[int]) -> Non
 
 @pytest.mark.parametrize("name", ["square", "SQUARE", "box"])
 def test_a_name_is_entered_once(shapes: Registry[int], name: str) -> None:
-    with pytest.raises(InputError, match=rf"`name` must be free.*{name}"):
+    with pytest.raises(InputError, match=rf"`name` must be unused.*{name}"):
         shapes.register(name, 5)
-    with pytest.raises(InputError, match="`name` must be free"):
+    with pytest.raises(InputError, match="`name` must be unused"):
         shapes.register("other", 5, aliases=(name,))
     assert "other" not in shapes
 
@@ -63,7 +63,7 @@ def test_only_what_was_added_is_taken_out(shapes: Registry[int]) -> None:
     assert "circle" not in shapes
     assert "ring" not in shapes
     for name in ("circle", "square"):
-        with pytest.raises(InputError, match=rf"`name` must be a shape that was.*{name}"):
+        with pytest.raises(InputError, match=rf"`name` must be a registered shape.*{name}"):
             shapes.unregister(name)
 
 

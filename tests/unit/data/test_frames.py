@@ -138,7 +138,7 @@ def test_missing_entries() -> None:
     with pytest.warns(DataWarning) as caught:
         data = Interactions.from_frame(frame, missing="drop")
     assert str(caught[0].message) == (
-        "3 of 4 interactions lack an id, a value or a time; they were dropped, which leaves 1."
+        "3 of 4 interactions lack an id, a value or a time and were dropped, which leaves 1."
     )
     assert caught[0].filename == __file__
     np.testing.assert_array_equal(data.user_ids, [1])

@@ -272,9 +272,9 @@ def test_summary() -> None:
         "                          users   items",
         "rows                          4   1,500",
         "without interactions          2     300",
-        "interactions: least           1       1",
+        "interactions: minimum         1       1",
         "interactions: median      600.5       1",
-        "interactions: most        1,200       2",
+        "interactions: maximum     1,200       2",
         "1,201 interactions, 20.017% of all pairs",
     ]
     assert summary.to_dict()["users"]["median"] == 600.5
@@ -315,7 +315,7 @@ def test_to_arrow_and_back(data: Interactions) -> None:
         ),
         (
             {"user": [1, "a"], "item": [1, 2]},
-            (r"`user`.*throughout"),
+            (r"`user`.*only whole numbers"),
         ),
         (
             {"user": [(1, 2), (3, 4)], "item": [1, 2]},

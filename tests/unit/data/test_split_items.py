@@ -273,7 +273,7 @@ def test_a_split_tells_what_it_is() -> None:
         "                    users      items  interactions",
         "train                   2          5             8",
         "test                    1          1             1",
-        "of                      2          5",
+        "all                     2          5",
         "1 users have no test item",
     ]
     assert data.split("ratio", rng=np.random.default_rng(7)).settings["rng"] is None

@@ -48,7 +48,7 @@ def test_parquet_files(tmp_path: Path) -> None:
 
 
 def test_mixtures_are_refused() -> None:
-    with pytest.raises(InputError, match=r"`user`.*whole numbers, text or UUIDs throughout"):
+    with pytest.raises(InputError, match=r"`user`.*only whole numbers, only text or only UUIDs"):
         Interactions.from_arrays([UUIDS[0], 3], [1, 2])
     with pytest.raises(InputError, match=r"`user`.*missing.*user\[1\]"):
         Interactions.from_arrays([UUIDS[0], None], [1, 2])

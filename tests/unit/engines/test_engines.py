@@ -187,7 +187,7 @@ class LostError(Exception):
             None,
             LostError("The worker died."),
             FullrankError,
-            r"^Ray could not do the work: The wor",
+            r"^Ray failed: The wor",
         ),
     ],
 )

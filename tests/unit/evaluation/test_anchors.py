@@ -22,8 +22,8 @@ from tests.unit.evaluation.stopped_runs import Breaking, StoppedError
 FIXED = "sampled:20"
 METRICS = ("recall@5", "ndcg@10")
 LINE = (
-    "The shape of P(R) at the top is borrowed from PureSVD and ItemKNN, ranked exactly on the same "
-    "data (--no-anchor or anchor=None leaves it out)."
+    "The estimates take the shape of P(R) near rank 1 from PureSVD and ItemKNN, ranked exactly on "
+    "the same data (--no-anchor or anchor=None turns this off)."
 )
 
 
@@ -44,7 +44,7 @@ def test_samples_carry_the_shape_of_two_cheap_models(split: Split, scorers: dict
     assert LINE in str(found).splitlines()
     assert found.to_dict()["borrowed"] == LINE
     assert found.to_markdown().endswith(LINE)
-    assert found.measured()["shape at the top"] == LINE
+    assert found.measured()["anchor"] == LINE
     sample = sample_ranks(scorers["a"], split.test, design="sampled:20", exclude=split.train, rng=4)
     expected = anchored(sample, cheap_ranks(split))
     assert found.samples["a"].to_arrow().equals(expected.to_arrow(), check_metadata=True)
@@ -182,8 +182,8 @@ def test_data_too_large_go_without_and_say_so(
     found = evaluate(scorers, split, design=FIXED)
     assert not any(borrowed(found))
     assert found.borrowed == (
-        "No shape at the top is borrowed: to rank PureSVD and ItemKNN exactly takes 1.1e+04 scores "
-        "each, and the limit is 1e+02."
+        "No anchor is used: exact ranks of PureSVD and ItemKNN take 1.1e+04 scores each, and the "
+        "limit is 1e+02."
     )
     assert found.borrowed in str(found)
 

@@ -135,13 +135,13 @@ def test_a_budget_picks_a_design(split: Split, scorers: dict[str, Any]) -> None:
     assert "resolved design" in cheap.measured()
     rich = evaluate(scorers, split, budget=1e6, metrics="recall@10")
     assert rich.exact
-    with pytest.raises(InputError, match=r"`budget`.*\b30\b.*\b20 items"):
+    with pytest.raises(InputError, match=r"`budget`.*\b30\b.*\b20 scored items"):
         evaluate(scorers, split, budget=20)
 
 
 def test_a_budget_is_for_one_target_each(split: Split, scorers: dict[str, Any]) -> None:
     data = split.train.union(split.test).split("ratio", test=0.3, rng=1)
-    with pytest.raises(InputError, match=r"`budget`.*where users have"):
+    with pytest.raises(InputError, match=r"`budget`.*multi-target users"):
         evaluate(scorers, data, budget=1e6)
 
 

@@ -300,7 +300,7 @@ def test_an_unfinished_run_is_not_written_over(
     with pytest.raises(StoppedError):
         evaluate(scorers, split, out=out, engine=Breaking(3), **SETTINGS)
     other = evaluate(scorers, split, **SETTINGS)
-    with pytest.raises(InputError, match=r"`out`.*not finished"):
+    with pytest.raises(InputError, match=r"`out`.*unfinished run"):
         other.write(out, report=False)
     assert len(list((out / "unfinished").glob("*-*-*.parquet"))) == 3
 

@@ -71,5 +71,5 @@ def test_numbers_and_text_do_not_meet(split: Split, tmp_path: Path) -> None:
     train = split.train
     numbers = _renamed(train, np.arange(train.n_users), np.arange(train.n_items))
     EASE(regularization=5).fit(numbers).save(path)
-    with pytest.raises(InputError, match=r"`m`.*of text.*not of numbers"):
+    with pytest.raises(InputError, match=r"`m`.*are text.*not numbers"):
         evaluate({"m": path}, split, metrics="rr")

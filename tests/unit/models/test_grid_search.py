@@ -102,7 +102,7 @@ def test_progress(split: Split) -> None:
 
 def test_tables(found: GridSearch, need: Callable[[str], ModuleType]) -> None:
     lines = str(found).splitlines()
-    assert lines[0] == "LRR: 4 combinations, * the best"
+    assert lines[0] == "LRR: 4 combinations; * marks the best"
     assert lines[1].split() == ["n_factors", "regularization", "recall@10", "ndcg@10", "seconds"]
     assert [line.startswith("*") for line in lines[2:]].index(True) == found.best
     content = json.loads(json.dumps(found.to_dict()))

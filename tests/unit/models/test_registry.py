@@ -51,7 +51,7 @@ class Kept(Saved):
 
     def scorer(self, history: Interactions | None = None) -> Any:
         if not hasattr(self, "interactions_"):
-            raise NotFittedError("Kept has learned nothing yet.")
+            raise NotFittedError("Kept is not fitted yet.")
         data = self.interactions_ if history is None else history
         ones = np.ones((data.n_users, 1), np.float32)
         return FactorScorer(
@@ -148,7 +148,7 @@ def test_a_model_that_says_what_it_learns_is_saved(tmp_path: Path) -> None:
     check_model(Kept)
     train_model("simulated", "kept:power=0.5", tmp_path / "model.safetensors")
     assert models.load(tmp_path / "model.safetensors").power == 0.5
-    with pytest.raises(InputError, match=r"`model`.*Plain has no `save`"):
+    with pytest.raises(InputError, match=r"`model`.*Plain has no method `save`"):
         train_model("simulated", "plain", tmp_path / "other.safetensors")
 
 

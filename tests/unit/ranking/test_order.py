@@ -240,7 +240,7 @@ def test_a_model_as_proxy():
         ({0: 3}, r"`order` must have a list of items.*user 0 it is 3"),
         ({0: "abc"}, "list of items.*user 0 it is .abc."),
         ([[1], 2, [3], [4], [5], [6]], "list of items.*row 1 it is 2"),
-        ({"0": [1]}, "numbers, like the ids|not text"),
+        ({"0": [1]}, "numbers, like the known ids|not text"),
         ("nothing.npy", "`order` must name a file; nothing.npy"),
         ("nothing.csv", "`order` must name a file; nothing.csv"),
         (ScoreArray(np.zeros((6, 399))), "400 items.*399"),
@@ -258,7 +258,7 @@ def test_what_is_refused(table, last, order, message):
     ("text", "message"),
     [
         ("user,item\n", "`order` must hold at least one"),
-        ("hello\nworld\n", "`user` must be in .*lists.csv.*: name it by `user`."),
+        ("hello\nworld\n", "`user` must be in .*lists.csv.*: name it with `user`."),
     ],
 )
 def test_a_file_of_lists_that_cannot_be_read(tmp_path, table, last, text, message):

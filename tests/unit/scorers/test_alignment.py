@@ -139,7 +139,9 @@ def test_more_users_than_rows_are_refused():
 
 def test_numbers_and_text_are_two_ids():
     scorer = make("factors", user_ids=[str(at) for at in range(N_USERS)])
-    with pytest.raises(InputError, match="user_ids of numbers, as those of the data are, not of t"):
+    with pytest.raises(
+        InputError, match="user_ids that are numbers, like those of the data, not t"
+    ):
         aligned(scorer, user_ids=np.arange(N_USERS), item_ids=None)
 
 
@@ -173,7 +175,7 @@ def test_given_ids_must_be_those_of_the_history():
         ItemItemScorer(data, np.eye(2), user_ids=["b", "a"])
     with pytest.raises(InputError, match="row 0 is 5 there, not '5'"):
         ItemItemScorer(data, np.eye(2), item_ids=["5", "9"])
-    with pytest.raises(InputError, match="`user_ids` must be left out"):
+    with pytest.raises(InputError, match="`user_ids` must be omitted"):
         as_scorer(make("factors", user_ids=range(N_USERS)), user_ids=range(1, N_USERS + 1))
 
 

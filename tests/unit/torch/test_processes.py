@@ -40,7 +40,7 @@ def test_any_number_of_processes_gives_the_same(need, root, way):
 def test_rows_need_users_where_there_are_processes(rank_metric, monkeypatch):
     module = sys.modules[rank_metric.__module__]
     monkeypatch.setattr(module, "processes", lambda group: True)
-    with pytest.raises(InputError, match=r"`user` must be given where several processes"):
+    with pytest.raises(InputError, match=r"`user` must be given when several processes"):
         rank_metric().update(torch.ones(2, 3), [0, 1])
     alone = rank_metric(sync_on_compute=False)
     alone.update(torch.ones(2, 3), [0, 1])

@@ -1,4 +1,4 @@
-"""Things by name that anyone may add to, and the plug-ins that do so.
+"""Registries that users can add to, and the plug-ins that do so.
 
 Part of `_lib`: imports `errors` and its siblings; every folder may import it.
 """

@@ -1,8 +1,8 @@
 """Plug-ins: Python files that register something when they are imported.
 
 ``fullrank --plugin mine.py …`` and the environment variable FULLRANK_PLUGINS name them. Worker
-processes inherit the variable and the folders, and so find what a plug-in has registered, and its
-classes, under the same names.
+processes inherit the variable and the folders, so they find the entries and classes of a plug-in
+under the same names.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _loaded: dict[str, str] = {}  # the path of each plug-in, to its module
 
 
 def load(paths: Iterable[str | Path], *, argument: str = "plugin") -> None:
-    """Import plug-ins that are not yet there, and pass them on to worker processes.
+    """Import plug-ins that are not yet loaded, and pass them on to worker processes.
 
     Parameters
     ----------
     paths : Python files
-    argument : what errors call them
+    argument : their name in errors
     """
     for path in paths:
         source = Path(path).expanduser().absolute()
@@ -46,7 +46,7 @@ def from_environment() -> None:
 
 
 def blamed(error: BaseException) -> str | None:
-    """What failed in a plug-in, as a sentence; None where the error is not of its own making."""
+    """Return what failed in a plug-in, as a sentence; None if the error is not from a plug-in."""
     frames = traceback.extract_tb(error.__traceback__)
     package = str(Path(__file__).parents[2])
     ours = [frame for frame in frames if frame.filename in _loaded or package in frame.filename]
@@ -81,14 +81,14 @@ def _module_name(source: Path, argument: str) -> str:
             f"`{argument}` must be a Python file such as my_metric.py, not {printable(source)}."
         )
     if not source.is_file():
-        raise InputError(f"`{argument}` must be a file that is there; {printable(source)} is not.")
+        raise InputError(f"`{argument}` must be a file that exists; {printable(source)} does not.")
     importlib.invalidate_caches()
     module = sys.modules.get(name)
     found = importlib.util.find_spec(name) if module is None else module.__spec__
     origin = None if found is None else found.origin
     if origin is None or Path(origin).resolve() != source.resolve():
         raise InputError(
-            f"`{argument}` must have a name that no other module has; {printable(name)} is that "
+            f"`{argument}` must have a unique module name; {printable(name)} is already the name "
             f"of {printable(origin or 'another')}. Rename {printable(source)}."
         )
     return name

@@ -1,7 +1,7 @@
-"""Things by name that anyone may add to: metrics, estimators, designs, models, losses, scorers.
+"""Registries that users can add to: metrics, estimators, designs, models, losses, scorers.
 
-A name is entered once. An unknown one is answered with the known ones, the closest first. Plug-ins
-(`fullrank._lib.names.plugins`) are looked into before a name is given up.
+A name is registered once. The error for an unknown name lists the known ones, the closest first.
+Plug-ins (`fullrank._lib.names.plugins`) are loaded before a name is refused.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Entry = TypeVar("Entry")
 
 
 class Registry(dict[str, Entry], Generic[Entry]):
-    """Entries by name; upper and lower case, ``-`` and ``_`` are the same when one is looked up.
+    """Entries by name; lookups ignore case and the difference between ``-`` and ``_``.
 
     Parameters
     ----------
-    what : the singular, such as "metric"; errors say it
-    entries : those that are there from the beginning
-    aliases : name to further names
+    what : the singular, such as "metric", for errors
+    entries : the initial entries
+    aliases : mapping from names to further names
     reserved : names that mean something else, such as "auto"
 
     Examples
@@ -57,31 +57,29 @@ class Registry(dict[str, Entry], Generic[Entry]):
         self._own = set(self)
 
     def register(self, name: str, entry: Entry, *, aliases: tuple[str, ...] = ()) -> None:
-        """Enter something under a name that is free, and under further names."""
+        """Register an entry under an unused name, and under further names."""
         for one in (name, *aliases):
             self._check_free(one)
         super().__setitem__(name, entry)
         self._names |= {_plain(one): name for one in (name, *aliases)}
 
     def bring(self, entries: Mapping[str, Entry]) -> None:
-        """Enter what the library itself brings, which stays."""
+        """Register an entry of the library itself, which cannot be removed."""
         for name, entry in entries.items():
             self.register(name, entry)
         self._own |= set(entries)
 
     def unregister(self, name: str) -> None:
-        """Take out what was added from outside; what the library brings stays."""
+        """Remove an entry that a user registered; entries of the library stay."""
         found = self.name_of(name)
         if found is None or found in self._own:
-            raise InputError(
-                f"`name` must be a {self._what} that was registered, not {checks.shown(name)}."
-            )
+            raise InputError(f"`name` must be a registered {self._what}, not {checks.shown(name)}.")
         super().__delitem__(found)
         self._names = {key: value for key, value in self._names.items() if value != found}
 
     @contextmanager
     def temporarily(self, name: str, entry: Entry) -> Iterator[None]:
-        """With the entry inside of the block alone, as tests want it."""
+        """Register the entry within the block only, for tests."""
         self.register(name, entry)
         try:
             yield
@@ -89,7 +87,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
             self.unregister(name)
 
     def name_of(self, name: Any) -> str | None:
-        """The name as it was registered, from any spelling of it; None where nothing has it."""
+        """Return the name as it was registered, from any spelling of it; None if it is unknown."""
         if not isinstance(name, str):
             return None
         key = _plain(name)
@@ -98,7 +96,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
         return self._names.get(key)
 
     def find(self, name: Any, *, argument: str | None = None, also: tuple[str, ...] = ()) -> Entry:
-        """The entry, or an error that lists the names; `also` are further ones to list."""
+        """Return the entry, or raise an error that lists the names and those in `also`."""
         found = self.name_of(name)
         if found is None:
             raise self.unknown(name, argument=argument, also=also)
@@ -107,14 +105,14 @@ class Registry(dict[str, Entry], Generic[Entry]):
     def unknown(
         self, name: Any, *, argument: str | None = None, also: tuple[str, ...] = ()
     ) -> InputError:
-        """The error for a name that nothing has: the known ones, the closest first."""
+        """Return the error for an unknown name, which lists the known ones, the closest first."""
         names = ", ".join(map(repr, self.closest(name, also)))
         return InputError(
             f"`{argument or self._what}` must be one of {names}, not {checks.shown(name)}."
         )
 
     def closest(self, name: Any, also: tuple[str, ...] = ()) -> list[str]:
-        """All names, those like `name` first."""
+        """Return all names, those similar to `name` first."""
         names = [*also, *self]
         if not isinstance(name, str):
             return names
@@ -129,7 +127,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
                 f"not {checks.shown(name)}."
             )
         if _plain(name) in self._names or _plain(name) in self._reserved:
-            raise InputError(f"`name` must be free; there is a {self._what} {name!r} already.")
+            raise InputError(f"`name` must be unused; a {self._what} {name!r} already exists.")
 
     def __missing__(self, name: str) -> Entry:
         """Another spelling of a name: names as they were registered do not come here."""
@@ -142,15 +140,15 @@ class Registry(dict[str, Entry], Generic[Entry]):
         return self.name_of(name) is not None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The entry under any spelling of its name, or the default."""
+        """Return the entry under any spelling of its name, or the default."""
         found = self.name_of(name)
         return default if found is None else super().__getitem__(found)
 
     def __setitem__(self, name: str, entry: Entry) -> None:
-        raise InputError(f"`{self._what}` must be entered with `register`.")
+        raise InputError(f"`{self._what}` must be added with `register`.")
 
     def __delitem__(self, name: str) -> None:
-        raise InputError(f"`{self._what}` must be taken out with `unregister`.")
+        raise InputError(f"`{self._what}` must be removed with `unregister`.")
 
     def __repr__(self) -> str:
         return f"Registry of {self._what}s: {', '.join(self)}"

@@ -1,4 +1,4 @@
-"""Data sets by name: what is known of each, fetching, the cache, parsers, a simulated one.
+"""Data sets by name: registry, download, cache, parsers, and a simulated data set.
 
 Imports `_lib`, `tables`, `metrics` and the rest of `data`, whose names it fills.
 """

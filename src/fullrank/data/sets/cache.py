@@ -1,4 +1,4 @@
-"""Where data sets lie: prepared files, raw ones, and the cache between them."""
+"""Where data sets are stored: prepared files, raw files, and the cache of prepared ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ARCHIVES = (".zip", ".tar.gz", ".tgz", ".tar")
 
 
 def folder() -> Path:
-    """The cache: FULLRANK_CACHE, or where the platform keeps such things."""
+    """Return the cache folder: FULLRANK_CACHE, or the platform's cache folder."""
     named = os.environ.get("FULLRANK_CACHE")
     if named:
         return Path(named)
@@ -32,7 +32,7 @@ def folder() -> Path:
 
 
 def data_folder() -> Path | None:
-    """The folder that FULLRANK_DATA names, or None."""
+    """Return the folder that FULLRANK_DATA names, or None."""
     named = os.environ.get("FULLRANK_DATA")
     return Path(named) if named else None
 

@@ -1,4 +1,4 @@
-"""Data sets by name: prepared files, the files of their publishers, a simulated one."""
+"""Load data sets by name: prepared files, publishers' files, and a simulated data set."""
 
 from __future__ import annotations
 
@@ -31,18 +31,19 @@ def load(name: str, *, download: bool = False, progress: Progress = None) -> Int
 
     These places are searched in order: the prepared file `<name>.parquet` in the folder that the
     environment variable FULLRANK_DATA names; the publisher's files, unpacked in the folder
-    `<name>` or packed, in FULLRANK_DATA and then in the cache. What was read from a publisher's
-    files is kept in the cache (FULLRANK_CACHE, or the platform's place for caches), so that the
-    next time is quick. `ml-latest-small` comes with the source tree, and `simulated` is made on
-    the spot. ``print(DATASETS)`` tells the names, ``print(info(name))`` what there is to know.
+    `<name>` or packed, in FULLRANK_DATA and then in the cache. Data read from a publisher's files
+    are kept in the cache (FULLRANK_CACHE, or the platform's cache folder), so that the next load is
+    fast. `ml-latest-small` comes with the source tree, and `simulated` is generated.
+    ``print(DATASETS)`` lists the names, and ``print(info(name))`` describes a data set.
 
     Parameters
     ----------
     name : str
     download : bool
-        Whether to fetch the publisher's files if they are not here. Nothing is fetched otherwise.
+        Whether to download the publisher's files if they are not available locally. By default
+        nothing is downloaded.
     progress : bool or function of (done, total), optional
-        For the download.
+        Reports the progress of the download.
 
     Examples
     --------
@@ -72,14 +73,14 @@ def load_split(
     Parameters
     ----------
     name : str
-        A data set that has one; split the others with :meth:`Interactions.split`.
+        A data set that comes with a split; split others with :meth:`Interactions.split`.
     valid : float
-        The share of each user's training interactions for a validation part, where the data set
-        has none, as in :func:`read_split`.
+        The share of each user's training interactions that becomes the validation part, if the data
+        set has none, as in :func:`read_split`.
     download, progress
         As in :func:`load`.
     rng : None, int, SeedSequence or Generator
-        For `valid`.
+        Random seed of `valid`.
 
     Examples
     --------
@@ -94,7 +95,7 @@ def load_split(
     found = split_of(name, valid=valid, download=download, progress=progress, rng=rng)
     if found is None:
         raise InputError(
-            f"`name` must be a data set whose files here have a split; those of {name} have none. "
+            f"`name` must be a data set whose local files contain a split; those of {name} do not. "
             f"Use load({name!r}).split(…)."
         )
     return found
@@ -119,7 +120,7 @@ def split_of(
 
 
 def info(name: str) -> Dataset:
-    """What is known of a data set: its size, its files, its publisher, licence and citation.
+    """Describe a data set: its size, files, publisher, licence and citation.
 
     Parameters
     ----------
@@ -136,11 +137,11 @@ def info(name: str) -> Dataset:
 
 
 def download(name: str, *, progress: Progress = True) -> Path:
-    """Fetch the publisher's files of a data set into the cache.
+    """Download the publisher's files of a data set into the cache.
 
-    Files that are there already are not fetched again. A file appears only when it is complete
-    and its checksum, where the publisher gives one out, is right; other checksums are noted beside
-    the files, and a later download that differs is told in a DataWarning. Mind the licence.
+    Files that already exist are not downloaded again. A file appears only when it is complete and
+    its checksum, if the publisher provides one, is correct. Other checksums are stored beside the
+    files, and a DataWarning reports a later download that differs. Observe the licence.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ def download(name: str, *, progress: Progress = True) -> Path:
     Returns
     -------
     path
-        The folder that the files are in.
+        The folder of the files.
 
     Examples
     --------
@@ -182,14 +183,15 @@ Netflix has withdrawn it; get its files by hand.
 
 
 def note_checksum(path: Path, name: str, sha256: str) -> None:
-    """Remember a checksum, and tell if it is not what it was."""
+    """Store a checksum, and warn if it has changed."""
     lines = path.read_text("utf-8", "replace").splitlines() if path.is_file() else []
     # a line that is not one of ours was damaged: it is forgotten, and the file written anew
     known = {line[66:]: line[:64] for line in lines if _NOTED.fullmatch(line)}
     if known.setdefault(name, sha256) != sha256:
         warnings.warn(
             f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "
-            f"and was {known[name][:12]}…. It was kept; the publisher may have changed it.",
+            f"and was {known[name][:12]}…. The new file was kept; the publisher may have changed "
+            "it.",
             DataWarning,
             stacklevel=3,
         )
@@ -233,7 +235,7 @@ def _absent(dataset: Dataset) -> InputError:
     if dataset.urls:
         hint += "; or fetch it with download=True"
     return InputError(
-        f"`name` must be a data set that is here; {name} is not: {why}. {hint}; "
+        f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}; "
         f"'simulated' works everywhere."
     )
 

@@ -1,4 +1,4 @@
-"""Fetching a file: over https alone, in full or not at all, and no larger than agreed."""
+"""Download a file: over https only, completely or not at all, and with a limit on its size."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def fetch(
     progress: Progress | None = None,
     opener: Opener | None = None,
 ) -> str:
-    """Write what `url` gives to `target`, and return its SHA-256.
+    """Download `url` to `target`, and return the SHA-256 of the file.
 
-    The file appears under its name only when it is complete and its checksum is right.
+    The file appears under its name only when it is complete and its checksum is correct.
     """
     _check_secure(url)
     # servers often turn urllib's own name away
@@ -47,11 +47,13 @@ def fetch(
                 raise _too_large(url, expected, max_bytes)
             found_md5, sha256, size = _copy(response, temporary, url, max_bytes, expected, progress)
         if expected is not None and size != expected:
-            raise DownloadError(f"{url} broke off after {size:,} of {expected:,} bytes; try again.")
+            raise DownloadError(
+                f"{url} was cut off after {size:,} of {expected:,} bytes; try again."
+            )
         if md5 is not None and found_md5 != md5:
             raise DownloadError(
-                f"{url} must have the MD5 checksum {md5}, not {found_md5}; the file was changed on "
-                "its way or by its publisher, and was not kept."
+                f"{url} must have the MD5 checksum {md5}, not {found_md5}; the file was damaged "
+                "in transit or changed by its publisher, and was not kept."
             )
     return sha256
 
@@ -92,7 +94,7 @@ def _length(response: Any) -> int | None:
 
 
 def secure_opener() -> urllib.request.OpenerDirector:
-    """Urllib's own way through proxies and redirections, but with no handler other than https."""
+    """Return urllib's opener with proxies and redirects, but without handlers other than https."""
     opener = urllib.request.OpenerDirector()
     for handler in (
         urllib.request.ProxyHandler(),
@@ -106,7 +108,7 @@ def secure_opener() -> urllib.request.OpenerDirector:
 
 
 class SecureRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows redirects to https addresses alone."""
+    """A redirect handler that follows redirects to https addresses only."""
 
     def redirect_request(
         self, req: Any, fp: Any, code: Any, msg: Any, headers: Any, newurl: str
@@ -117,7 +119,7 @@ class SecureRedirects(urllib.request.HTTPRedirectHandler):
 
 def _check_secure(url: str) -> None:
     if urlsplit(url).scheme != "https":
-        raise DownloadError(f"{url} must be an https address; others are not fetched.")
+        raise DownloadError(f"{url} must be an https address; no others are fetched.")
 
 
 def _too_large(url: str, size: int, max_bytes: int) -> DownloadError:
@@ -139,8 +141,8 @@ def _kept(url: str, target: Path) -> Iterator[Path]:
         reason = error.__cause__ if isinstance(error, InputError | WriteError) else error
         raise DownloadError(
             f"{url} could not be kept in {target.parent}: "
-            f"{getattr(reason, 'strerror', None) or reason or error}; free some room, or let "
-            "FULLRANK_CACHE name a folder that can be written to."
+            f"{getattr(reason, 'strerror', None) or reason or error}; free some space, or set "
+            "FULLRANK_CACHE to a writable folder."
         ) from error
 
 
@@ -153,11 +155,11 @@ def _failures_named(url: str) -> Iterator[None]:
         raise
     except urllib.error.HTTPError as error:
         raise DownloadError(
-            f"{url} could not be downloaded: the server says {error.code} {error.reason}."
+            f"{url} could not be downloaded: the server answered {error.code} {error.reason}."
         ) from error
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
         raise DownloadError(
-            f"{url} could not be downloaded: {getattr(reason, 'strerror', None) or reason}; "
-            "is there a network?"
+            f"{url} could not be downloaded: {getattr(reason, 'strerror', None) or reason}. "
+            "Check the network connection."
         ) from error

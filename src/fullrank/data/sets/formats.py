@@ -1,4 +1,4 @@
-"""The forms of files that publishers distribute, and how each is read into one Arrow table.
+"""The file formats that publishers distribute, and how each is read into one Arrow table.
 
 The columns are user, item and, where the files have them, rating, timestamp and split.
 """

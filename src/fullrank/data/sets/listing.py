@@ -1,4 +1,4 @@
-"""The data sets as a user sees them: their names, which are available locally, what is in one."""
+"""Data sets as a user sees them: their names, which are available locally, and what is in one."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Listing:
 
     def __str__(self) -> str:
         rows = [
-            [name, "here" if here else "–", DATASETS[name].about]
+            [name, "local" if here else "–", DATASETS[name].about]
             for name, here in self.here.items()
         ]
-        lines = tabular.text(["data set", "", "what it is"], rows, left=(0, 1, 2))
+        lines = tabular.text(["data set", "", "contents"], rows, left=(0, 1, 2))
         note = (
-            "`fullrank datasets NAME` tells the licence, what to cite, and how to get one that is "
-            "not here."
+            "`fullrank datasets NAME` shows the licence, what to cite, and how to get a data set "
+            "that is not available locally."
         )
         return "\n".join([*lines, "", note])
 
@@ -62,12 +62,15 @@ class Details:
     def __str__(self) -> str:
         if self.summary is None:
             hint = "fetch it with --download" if self.dataset.urls else "it cannot be fetched"
-            return f"{self.dataset}\nIt is not here: {hint}, or put it into FULLRANK_DATA."
+            return (
+                f"{self.dataset}\nIt is not available locally: {hint}, or put its files into the "
+                "folder FULLRANK_DATA."
+            )
         return f"{self.dataset}\n\n{self.summary}"
 
 
 def every() -> Listing:
-    """All data sets.
+    """Return the listing of all data sets.
 
     Examples
     --------
@@ -80,7 +83,7 @@ def every() -> Listing:
 def details(
     name: str, *, download: bool = False, progress: bool | Progress | None = None
 ) -> Details:
-    """What is known of a data set; with `download`, fetched first.
+    """Describe a data set; with `download`, it is downloaded first.
 
     Examples
     --------
@@ -107,6 +110,6 @@ def is_here(name: str) -> bool:
 
 
 def no_download(download: bool) -> None:
-    """Fetching everything at once is not offered."""
+    """Refuse to download all data sets at once."""
     if download:
         raise InputError("`--download` must come with the name of a data set.")

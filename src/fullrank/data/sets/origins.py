@@ -1,4 +1,4 @@
-"""What is known of each data set before it is read: where it comes from and in what form."""
+"""The registry of data sets: where each comes from and in which file formats."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from fullrank.data.sets.formats import FORMATS
 
 @dataclass(frozen=True, kw_only=True)
 class Dataset:
-    """What is known of a data set before it is read.
+    """A data set of the registry, described before it is read.
 
     Attributes
     ----------
     name, about : str
     split : str
-        The split that its files come with, or nothing.
+        The split that its files come with, or empty.
     page, licence, citation : str
-        Where the publisher tells of it, what the publisher allows, and what to cite.
+        The publisher's page, what the publisher allows, and what to cite.
     urls : tuple of str
-        The publisher's files, where they can be fetched.
+        The addresses of the publisher's files, if they can be downloaded.
     formats : tuple of str
-        The forms its files may have; `files` gives their names.
+        The formats that its files may have; `files` lists their names.
     """
 
     name: str
@@ -106,7 +106,7 @@ DATASETS: Registry = Registry(
         name="ml-latest-small",
         about="MovieLens, the small edition of October 2016: 671 users, 9,066 films",
         page="https://grouplens.org/datasets/movielens/",
-        licence="GroupLens: research; may be passed on under the same terms",
+        licence="GroupLens: research; may be redistributed under the same terms",
         citation=_MOVIELENS,
         by_hand="no: the publisher now distributes a later edition under this name",
         formats=("ratings.csv",),
@@ -121,7 +121,7 @@ DATASETS: Registry = Registry(
         name="ml-100k",
         about="MovieLens 100K: 943 users, 1,682 films, 100,000 ratings",
         page="https://grouplens.org/datasets/movielens/100k/",
-        licence="GroupLens: research; may not be passed on",
+        licence="GroupLens: research; may not be redistributed",
         citation=_MOVIELENS,
         urls=(f"{_GROUPLENS}/ml-100k.zip",),
         md5="0e33842e24a9c977be4e0107933c0723",
@@ -132,7 +132,7 @@ DATASETS: Registry = Registry(
         about="MovieLens 1M: 6,040 users, 3,706 films, 1,000,209 ratings",
         split="leave-one-out by time, in NCF's files",
         page="https://grouplens.org/datasets/movielens/1m/",
-        licence="GroupLens: research; may not be passed on",
+        licence="GroupLens: research; may not be redistributed",
         citation=_MOVIELENS,
         urls=(f"{_GROUPLENS}/ml-1m.zip",),
         md5="c4d9eecfca2ab87c1945afe126590906",
@@ -142,7 +142,7 @@ DATASETS: Registry = Registry(
         name="ml-20m",
         about="MovieLens 20M: 138,493 users, 26,744 films, 20,000,263 ratings",
         page="https://grouplens.org/datasets/movielens/20m/",
-        licence="GroupLens: research; may be passed on under the same terms",
+        licence="GroupLens: research; may be redistributed under the same terms",
         citation=_MOVIELENS,
         urls=(f"{_GROUPLENS}/ml-20m.zip",),
         md5="cd245b17a1ae2cc31bb14903e1204af3",
@@ -191,7 +191,8 @@ DATASETS: Registry = Registry(
     ),
     Dataset(
         name="book-crossing",
-        about="Book-Crossing: 278,858 users, 271,379 books, 1,149,780 ratings, 0 for use alone",
+        about="Book-Crossing: 278,858 users, 271,379 books, 1,149,780 ratings, 0 for implicit "
+        "feedback",
         page="https://grouplens.org/datasets/book-crossing/",
         licence="free for research that cites it",
         citation="C.-N. Ziegler, S. M. McNee, J. A. Konstan, G. Lausen. Improving Recommendation "
@@ -204,7 +205,7 @@ DATASETS: Registry = Registry(
         name="netflix",
         about="Netflix Prize: 480,189 users, 17,770 films, 100,480,507 ratings",
         page="https://www.netflixprize.com",
-        licence="research; may not be passed on",
+        licence="research; may not be redistributed",
         citation="J. Bennett, S. Lanning. The Netflix Prize. KDD Cup and Workshop 2007.",
         by_hand="no: Netflix has withdrawn it; get its files by hand",
         formats=("vae", "netflix", "netflix-films"),

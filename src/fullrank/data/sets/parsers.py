@@ -73,8 +73,8 @@ def counted_lines(name: str, stream: IO[bytes]) -> Table:
     if not np.array_equal(first, counts):
         line = int(np.argmax(first != counts))
         raise InputError(
-            f"{printable(name)} must say on each line how many items follow; line {line + 1} says "
-            f"{first[line]}, and {counts[line]} follow."
+            f"{printable(name)} must state on each line how many items follow; line {line + 1} "
+            f"states {first[line]}, but {counts[line]} follow."
         )
     return _table(np.repeat(np.arange(counts.size), counts), rest)
 
@@ -99,7 +99,7 @@ def netflix(name: str, stream: IO[bytes]) -> Table:
     # head h stands in line `number`, counted from 1: number − 1 − h ratings come before it
     starts = np.array([number for number, _ in heads]) - 1 - np.arange(films.size)
     if films.size == 0 or starts[0] != 0:
-        raise InputError(f"{printable(name)} must begin with the number of a film and a colon.")
+        raise InputError(f"{printable(name)} must begin with a film number and a colon.")
     return pa.table(
         {
             "user": table["user"],
@@ -141,7 +141,7 @@ def _csv(
         )
     except (pa.ArrowInvalid, pa.ArrowKeyError, UnicodeDecodeError) as error:
         raise InputError(
-            f"{printable(name)} must be in the form its publisher gives out; it is not: "
+            f"{printable(name)} must be in the format that its publisher distributes; it is not: "
             f"{because(error)}."
         ) from error
 

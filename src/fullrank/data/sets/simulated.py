@@ -1,4 +1,4 @@
-"""A simulated data set in the manner of a small MovieLens, made where it is needed."""
+"""A simulated data set that resembles a small MovieLens."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ def simulate(
 
     Item popularity and user activity are log-normal, and no user has fewer than ten items.
     Each item belongs mostly to one of `n_factors` genres and each user likes a few of them; a
-    user's items are drawn one after the other without replacement with chances proportional
-    to popularity × exp(taste). Recall@20 of popularity and of EASE (λ = 100) was
-    0.06–0.09 and 0.24–0.26 on three random splits; on one of ml-latest-small, after which the
-    strength of taste was set, to 0.10 and 0.29.
-    The tail is lighter than there: a tenth of the items has 0.37 of the interactions, not 0.60.
-    The default takes a fraction of a second; memory is a few arrays of n_users × n_items.
+    user's items are drawn one after the other without replacement, with probabilities proportional
+    to popularity × exp(taste). Recall@20 of popularity and of EASE (λ = 100) was 0.06–0.09 and
+    0.24–0.26 on three random splits. On a split of ml-latest-small, to which the strength of taste
+    was fitted, it was 0.10 and 0.29. The tail is lighter than that of ml-latest-small: a tenth of
+    the items has 0.37 of the interactions, not 0.60. The default takes a fraction of a second;
+    memory is a few arrays of n_users × n_items.
 
     Parameters
     ----------
     n_users, n_items : int
         At least 1 and 20.
     mean_interactions : float
-        Items of an average user, roughly; from 10 to half of `n_items`.
+        The approximate number of items of an average user, from 10 to half of `n_items`.
     n_factors : int
     rng : None, int, SeedSequence or Generator
-        0 unless given: the same call makes the same data.
+        Default: 0, so that the same call makes the same data.
 
     Examples
     --------

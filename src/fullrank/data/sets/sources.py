@@ -1,4 +1,4 @@
-"""Data to evaluate on: a data set by name or a file of interactions, split."""
+"""Load data to evaluate on, from a data set by name or a file of interactions, and split it."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ def load_split(
     progress: bool | Progress | None = None,
     rng: int = 0,
 ) -> Split:
-    """A data set or a file of interactions, split into what is learned and what is asked.
+    """Load a data set or a file of interactions, split into training and test parts.
 
     Parameters
     ----------
     source : name of a data set, or path of a file of interactions (see `Interactions.read`); or a
         mapping from "train", "test" and perhaps "valid" to such paths
-    split : "auto" takes the split that the data come with and else holds out one item of each
-        user, the last where there are times; "given" insists on the former; or the name of a
-        split with settings, as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
+    split : "auto" uses the split that the data come with, or holds out one item of each user, the
+        last where there are times; "given" requires a split in the data; or the name of a split
+        with settings, such as "leave-one-out:by=random", "ratio:test=0.2", "strong:test=0.1"
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
-        the usual names are found without. A column split, part, set, fold or subset that says
-        train and test is such a split
+        the usual names are found without it. A column called split, part, set, fold or subset with
+        the labels train and test is a split of the data
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
-    download : whether to fetch a data set that is not here
-    rng : seed of the split
+    download : whether to download a data set that is not available locally
+    rng : random seed of the split
 
     Examples
     --------
@@ -62,13 +62,15 @@ def load_split(
     spec = parse_spec("split", split)
     checks.choice("split", spec.name, (_AUTO, _GIVEN, *SPLITS))
     if spec.name in (_AUTO, _GIVEN) and (spec.settings or spec.main is not None):
-        raise InputError(f"`split` must have no settings for {spec.name}, not {split!r}.")
+        raise InputError(f"`split` must not have settings for {spec.name}; got {split!r}.")
     if spec.main is not None:
-        raise InputError(f"`split` must have named settings, as ratio:test=0.2, not {split!r}.")
+        raise InputError(
+            f"`split` must have named settings, such as ratio:test=0.2, not {split!r}."
+        )
     if isinstance(source, Mapping):
         if spec.name in SPLITS:
             raise InputError(
-                f"`split` must not be given where each part has a file, not {split!r}."
+                f"`split` must not be given when each part has its own file; got {split!r}."
             )
         return _of_parts(source, columns or {}, encoding)
     if not is_name(source):
@@ -91,7 +93,7 @@ def load_interactions(
     download: bool = False,
     progress: bool | Progress | None = None,
 ) -> Interactions:
-    """All interactions of a data set or a file; see `load_split`.
+    """Load all interactions of a data set or a file; see `load_split`.
 
     Examples
     --------
@@ -117,12 +119,14 @@ def _of_name(
         if found is not None:
             return found
         if split == _GIVEN:
-            raise InputError(f"`split` must not be 'given' for {name}, which comes with no split.")
+            raise InputError(
+                f"`split` must not be 'given' for {name}, which does not come with a split."
+            )
     return datasets.load(name, download=download, progress=progress)
 
 
 def is_name(source: PathLike) -> bool:
-    """Whether it is the name of a data set; an unknown name that looks like one is refused."""
+    """Return whether it is the name of a data set; refuse an unknown name that looks like one."""
     if str(source) in DATASETS:
         return True
     looks = Path(source).suffix == "" and Path(source).parent == Path() and isinstance(source, str)
@@ -145,7 +149,7 @@ def _of_parts(
     """A split whose parts are files."""
     asked: dict[str, Any] = _columns(columns)
     if "split" in asked:
-        raise InputError("`columns` must not name a split column where each part has a file.")
+        raise InputError("`columns` must not name a split column when each part has its own file.")
     found = read_split(dict(sources), encoding=encoding, **asked)
     named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
     return replace(found, settings={"files": named, **found.settings})
@@ -161,8 +165,9 @@ def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: st
             return replace(found, settings={"column": marks, **found.settings})
         if name == _GIVEN:
             raise InputError(
-                f"`split` must not be 'given' for {path}, which has no column that says train and "
-                "test. If it has one, name it by `columns={'split': 'NAME'}`."
+                f"`split` must not be 'given' for {path}, which has no column that marks rows as "
+                "train and test. If it has one under another name, give it with "
+                "`columns={'split': 'NAME'}`."
             )
         _warn_of_marks(table, asked)
         asked.pop("split", None)
@@ -192,8 +197,8 @@ def _warn_of_marks(table: Table, asked: Mapping[str, str]) -> None:
     for name, values in _texts(table, list(table.names)).items():
         if name not in used and _is_split(values):
             warnings.warn(
-                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} and was "
-                f"not used: other items are held out. Read it by --column split={name}, or "
+                f"The column {name!r} of {table.path} holds {', '.join(sorted(values))} but was "
+                f"not used; other items are held out. To use it, give --column split={name}, or "
                 f"columns={{'split': {name!r}}}.",
                 DataWarning,
                 stacklevel=5,

@@ -1,4 +1,4 @@
-"""Item-item models and their kernels: neighbours, SLIM, and linear autoencoders.
+"""Item–item models and their kernels: neighbours, SLIM, and linear autoencoders.
 
 Part of `models`: imports what models may import.
 """

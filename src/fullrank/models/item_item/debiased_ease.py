@@ -1,4 +1,4 @@
-"""Debiased EASE: EASE on a loss in which some of the missing items are taken for wanted ones."""
+"""Debiased EASE: EASE with a loss that assumes that some missing items are positives."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from fullrank.models.item_item.ease import EASE
 
 @dataclass(kw_only=True, eq=False)
 class DebiasedEASE(ItemItemModel):
-    """EASE whose loss takes back a part of the pull towards zero.
+    """EASE with a loss that pulls scores less towards zero.
 
-    It ranks as EASE does with the regularisation λ/(1 − α), which is the point of the theorem
-    that it comes from; time and memory are those of EASE.
+    It ranks like EASE with the regularisation λ/(1 − α), which is what the underlying theorem
+    states. Time and memory are those of EASE.
 
     Parameters
     ----------
     regularization : float
         λ > 0, the weight of the squared norm.
     debiasing : float
-        α in [0, 1), the share of the squared scores that is taken back; 0 makes this EASE.
+        α in [0, 1), the share of the squared scores that the loss takes back; 0 gives EASE.
 
     Attributes
     ----------
     weights_ : float32 array, shape (n_items, n_items)
-        W: what having the row's item adds to the score of the column's item.
+        W: the contribution of the row's item to the score of the column's item.
 
     Notes
     -----
     W minimises ‖X − XW‖² − α‖XW‖² + λ‖W‖² subject to diag(W) = 0. With P = (XᵀX + λ/(1 − α)·I)⁻¹
     the solution is W = (I − P·diag(1/diag P))/(1 − α) (Li, dissertation, equation 103), that is the
-    one of EASE at λ/(1 − α), divided by 1 − α (Theorem 3). At α ≥ 1 the loss has no least value.
+    one of EASE at λ/(1 − α), divided by 1 − α (Theorem 3). At α ≥ 1 the loss has no minimum.
 
     Examples
     --------

@@ -15,23 +15,24 @@ from fullrank.models.item_item import dropout as _dropout
 
 @dataclass(kw_only=True, eq=False)
 class DLAE(ItemItemModel):
-    """Predict a user's items from a random part of them, by regression in expectation.
+    """Predict a user's items from a random subset of them, by regression in expectation.
 
-    Every interaction counts 1. An item also predicts itself, for the diagonal is free, so that
-    training items score high: exclude them from the ranking. Fitting takes XᵀX and an inverse of
-    n_items × n_items, 12 bytes per pair of items, and leaves 4.
+    Every interaction counts 1. An item also predicts itself, because the diagonal is not
+    constrained, so training items score high: exclude them from the ranking. Fitting needs XᵀX and
+    the inverse of an n_items × n_items matrix: 12 bytes per pair of items, of which the result
+    keeps 4.
 
     Parameters
     ----------
     dropout : float
         p in [0, 1), the share of the inputs that is dropped; 0.3 to 0.9 is usual.
     regularization : float
-        λ ≥ 0, a penalty for all items alike.
+        λ ≥ 0, a penalty that is the same for all items.
 
     Attributes
     ----------
     weights_ : float32 array, shape (n_items, n_items)
-        W: what having the row's item adds to the score of the column's item.
+        W: the contribution of the row's item to the score of the column's item.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""What DLAE and EDLAE share: the penalty that dropping out inputs amounts to, and an inverse.
+"""Shared parts of DLAE and EDLAE: the penalty equivalent to dropout of inputs, and an inverse.
 
 A linear autoencoder trained on inputs of which each is dropped with probability p (and the rest
 scaled by 1/(1 − p)) minimises in expectation ‖X − XW‖² + ‖Λ^½W‖² with Λ = p/(1 − p)·diag(XᵀX)
@@ -46,9 +46,9 @@ def penalties(data: Interactions, dropout: float, regularization: float) -> Floa
     least = float(np.finfo(np.float64).eps / np.finfo(np.float32).eps)
     if float((diagonal / sums).min(initial=np.inf)) < least:
         raise InputError(
-            f"`dropout` must be larger for these interactions, not {dropout:g}, or "
-            f"`regularization` than {regularization:g}; with so little, double precision may not "
-            f"give the weights."
+            f"`dropout` must be larger than {dropout:g} for these interactions, or "
+            f"`regularization` larger than {regularization:g}; otherwise double precision may "
+            "not suffice to compute the weights."
         )
     return np.asarray(diagonal, np.float64)
 

@@ -21,21 +21,21 @@ _ROWS = 256  # rows of the weights made at a time
 class EASE(ItemItemModel):
     """Predict a user's items from the user's other items by ridge regression.
 
-    Every interaction counts 1. Fitting costs a product XᵀX and the inverse of an n_items ×
-    n_items matrix, or where users are few beside the items one product of their sizes.
-    At its peak it holds 8 bytes per pair of items (and 8 per pair of user and item where users
-    are so few) beside 24 for each interaction, and 4 bytes per pair in the end: 10,000 items
-    take 0.8 GB, then 0.4 GB.
+    Every interaction counts 1. Fitting computes XᵀX and the inverse of an n_items × n_items matrix,
+    or one product of smaller matrices if there are few users. Peak memory is 8 bytes per pair of
+    items (plus 8 per pair of user and item if there are few users) and 24 per interaction; the
+    result takes 4 bytes per pair. 10,000 items take 0.8 GB, then 0.4 GB.
 
     Parameters
     ----------
     regularization : float
-        λ > 0, the weight of the squared norm. Hundreds are usual, and more for more users.
+        λ > 0, the weight of the squared norm. Values in the hundreds are usual, and larger ones for
+        more users.
 
     Attributes
     ----------
     weights_ : float32 array, shape (n_items, n_items)
-        B: what having the row's item adds to the score of the column's item.
+        B: the contribution of the row's item to the score of the column's item.
 
     Notes
     -----
@@ -99,7 +99,8 @@ def _check_precision(regularization: float, interactions: Interactions) -> None:
     if regularization < least:
         raise InputError(
             f"`regularization` must be at least {least:.2g} for these interactions, "
-            f"not {regularization:g}; with less, double precision may not give the weights."
+            f"not {regularization:g}; with less, double precision may not suffice to compute the "
+            "weights."
         )
 
 

@@ -16,22 +16,22 @@ from fullrank.models.item_item import ease
 
 @dataclass(kw_only=True, eq=False)
 class EDLAE(ItemItemModel):
-    """EASE with a penalty that grows with an item's number of users, as dropping inputs does.
+    """EASE with a penalty that grows with an item's number of users, like dropout of inputs.
 
     Every interaction counts 1. Time and memory are those of EASE: 8 bytes per pair of items while
-    fitting, 4 in the end.
+    fitting, and 4 for the result.
 
     Parameters
     ----------
     dropout : float
         p in [0, 1), the share of the inputs that is dropped; 0.3 to 0.9 is usual.
     regularization : float
-        λ ≥ 0, a penalty for all items alike; `dropout=0` makes this EASE.
+        λ ≥ 0, a penalty that is the same for all items; `dropout=0` gives EASE.
 
     Attributes
     ----------
     weights_ : float32 array, shape (n_items, n_items)
-        W: what having the row's item adds to the score of the column's item.
+        W: the contribution of the row's item to the score of the column's item.
 
     Notes
     -----

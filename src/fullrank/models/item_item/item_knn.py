@@ -1,4 +1,4 @@
-"""itemKNN: items that the same people have, each with its nearest neighbours only."""
+"""itemKNN: similarities of items by their common users, for nearest neighbours only."""
 
 from __future__ import annotations
 
@@ -25,27 +25,26 @@ _TASKS = 512  # at most, for each makes room for all items
 
 @dataclass(kw_only=True, eq=False)
 class ItemKNN(ItemItemModel):
-    """Score an item by how similar it is to the user's items, of which its nearest count.
+    """Score an item by its similarity to those of the user's items that are its neighbours.
 
-    Every interaction counts 1 before weighting. Fitting takes a sum for each pair of items of
-    each user, that is Σ n_u² additions, and holds 16 bytes for each neighbour kept beside a
-    copy of the interactions; no table of all pairs of items is made. The result takes 8 bytes
+    Every interaction counts 1 before weighting. Fitting adds one number for each pair of items of
+    each user, Σ n_u² additions in total, and holds 16 bytes per kept neighbour in addition to a
+    copy of the interactions. It never makes a table of all pairs of items. The result takes 8 bytes
     per neighbour.
 
     Parameters
     ----------
     n_neighbors : int
-        Each item is scored through the `n_neighbors` items most similar to it (of equally
-        similar ones, the first).
+        Each item is scored through the `n_neighbors` items most similar to it (the first of equally
+        similar ones).
     similarity : {"cosine", "jaccard", "dot"}
     weighting : {"none", "tfidf", "bm25"}
-        "tfidf" makes users with many items count less, "bm25" items with many users as well.
+        "tfidf" gives users with many items less weight, and "bm25" also items with many users.
     shrinkage : float
         Added to the denominator, so that a similarity supported by few users counts less.
         "dot" has no denominator and needs 0.
     k1, b : float
-        Of "bm25": where a repeated interaction saturates, and how far the length of an item
-        counts.
+        The parameters of "bm25": saturation, and how much the number of an item's users counts.
     n_jobs : int or None
         Threads; None or -1 for all cores.
 
@@ -98,12 +97,12 @@ class ItemKNN(ItemItemModel):
         threads.n_threads(self.n_jobs)
         if self.similarity == "dot" and self.shrinkage:
             raise InputError(
-                f"`shrinkage` must be 0 for similarity='dot', not {self.shrinkage:g}: there is no "
-                f"denominator to add it to."
+                f"`shrinkage` must be 0 for similarity='dot', not {self.shrinkage:g}: the dot "
+                "product has no denominator to add it to."
             )
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return 16.0 * min(self.n_neighbors, interactions.n_items) * interactions.n_items
 
     def fit(self, interactions: Interactions) -> Self:

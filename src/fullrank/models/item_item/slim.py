@@ -1,4 +1,4 @@
-"""SLIM: a sparse item–item model, each column a regression with few positive weights."""
+"""SLIM: a sparse item–item model; each column is a regression with few positive weights."""
 
 from __future__ import annotations
 
@@ -23,35 +23,35 @@ _BLOCK = 16  # columns to a task
 
 @dataclass(kw_only=True, eq=False)
 class SLIM(ItemItemModel):
-    """Predict a user's items from the user's other items by an elastic net, no weight negative.
+    """Predict a user's items from the other items by an elastic net without negative weights.
 
-    Every interaction counts 1. Fitting makes XᵀX once, 4 bytes per pair of items, and then goes
-    through the items one by one; the sparse result takes 8 bytes per weight. Less `l1` means
-    more weights and more time.
+    Every interaction counts 1. Fitting computes XᵀX once, 4 bytes per pair of items, and then
+    solves one item after the other; the sparse result takes 8 bytes per weight. A smaller `l1`
+    gives more weights and takes more time.
 
     Parameters
     ----------
     regularization : float
         λ ≥ 0, the weight of the squared norm, as in :class:`EASE`.
     l1 : float
-        ≥ 0, the weight of the sum of the weights, which makes most of them 0: an item with no
-        more than `l1` users in common gets none.
+        ≥ 0, the penalty of the sum of the weights, which makes most of them 0: an item with at most
+        `l1` users in common gets no weight.
     tolerance : float
-        How far from the optimality conditions to stop, as a share of an item's users.
+        Stop at this distance from the optimality conditions, as a share of an item's users.
     max_iterations : int
-        Sweeps over the candidates of an item, of which one in three goes over all of them.
+        Maximum number of sweeps for an item; every third sweep covers all possible weights.
     n_jobs : int or None
         Threads; None or -1 for all cores.
 
     Attributes
     ----------
     weights_ : csr_array of float32, shape (n_items, n_items)
-        W: what having the row's item adds to the score of the column's item.
+        W: the contribution of the row's item to the score of the column's item.
 
     Notes
     -----
     Column j minimises ½‖x_j − Xw‖² + ½λ‖w‖² + l₁·Σw subject to w ≥ 0 and w_j = 0, by coordinate
-    descent with the slopes kept up to date. A FullrankWarning says how many columns stopped at
+    descent with updated gradients. A FullrankWarning reports how many columns stopped at
     `max_iterations`, and how far from the optimum.
 
     References
@@ -128,7 +128,7 @@ def _columns(model: SLIM, data: Interactions) -> csr_array[Any]:
         warnings.warn(
             f"{np.count_nonzero(far)} of {n_items} columns stopped after {model.max_iterations} "
             f"sweeps, up to {violation.max():.1g} of an item's users from the optimum, and are "
-            f"returned as they are; more `max_iterations` or more `regularization` would help.",
+            "returned as they are. Increase `max_iterations` or `regularization`.",
             FullrankWarning,
             stacklevel=3,
         )

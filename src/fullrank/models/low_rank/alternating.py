@@ -1,4 +1,4 @@
-"""Alternating least squares on a users × items matrix of which every entry counts.
+"""Alternating least squares on a users × items matrix in which every entry counts.
 
 The loss, of scores ŷ = w·h (Li, dissertation, equation 99, and its debiased form below Theorem 2),
 is
@@ -12,7 +12,7 @@ them and nothing for all others, and preconditioned by that diagonal one to thre
 last epoch's vectors do as well as an exact solution.
 
 The start is the d-dimensional subspace of two power iterations from random vectors, balanced
-between users and items: closer than random vectors are after several epochs.
+between users and items, which is closer than random vectors are after several epochs.
 """
 
 from __future__ import annotations

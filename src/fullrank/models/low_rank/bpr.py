@@ -1,8 +1,8 @@
 """BPR for a few parameters on top of a linear model: Adam on log σ of score differences.
 
-A user's history scores one of the user's items and one that the user does not have; the first
-should be the higher (Li, dissertation, section 3.4.1). The item to be scored is taken out of the
-history, for it will not be there either when it counts, and of the rest a random part is dropped.
+A user's history scores one of the user's items and one that the user does not have; the first score
+should be higher (Li, dissertation, section 3.4.1). The item to score is removed from the history,
+as it is missing in use as well, and a random part of the rest is dropped.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Debiased iALS: iALS on a loss in which some of the missing items are taken for wanted ones."""
+"""Debiased iALS: iALS with a loss that assumes that some missing items are positives."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from fullrank.models.low_rank.ials import IALS
 
 @dataclass(kw_only=True, eq=False)
 class DebiasedIALS(IALS):
-    """iALS whose loss takes back, for observed pairs, a part of the pull towards zero.
+    """iALS with a loss that pulls the scores of observed pairs less towards zero.
 
-    With equal `positive_weight` for all users it is iALS at other settings, which is the theorem
-    that it comes from. It is fitted on its own loss all the same. Settings, attributes, time and
-    memory are those of :class:`IALS`, and one setting more.
+    With an equal `positive_weight` for all users it is equivalent to iALS with other settings, by
+    the theorem that it is based on. It is nevertheless fitted on its own loss. Settings,
+    attributes, time and memory are those of :class:`IALS`, with one additional setting.
 
     Parameters
     ----------
     positive_weight : float
         c > 0, the weight of observed pairs.
     unobserved_weight : float
-        α₀, here below 1: at 1 observed scores are no longer held at all.
+        α₀, which must be below 1: at 1, nothing limits the scores of observed pairs.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""EDLAE of low rank: an autoencoder with a narrow middle that may not copy, by ADMM."""
+"""Low-rank EDLAE: an autoencoder with a narrow hidden layer and a zero diagonal, by ADMM."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class LowRankEDLAE(Saved):
-    """EDLAE whose weights are a product of two narrow matrices, but for a diagonal of zeros.
+    """EDLAE whose weights are a product of two narrow matrices with the diagonal set to 0.
 
-    Every interaction counts 1. Fitting inverts an n_items × n_items matrix once (12 bytes per pair
-    of items at its peak, then 4) and multiplies it by n_items × n_factors in every epoch. What is
-    learned takes 8 bytes per item and factor; a scorer makes the weights, 4 bytes per pair of
-    items.
+    Every interaction counts 1. Fitting inverts an n_items × n_items matrix once (at most 12 bytes
+    per pair of items, then 4) and multiplies it by an n_items × n_factors matrix in every epoch.
+    The learned matrices take 8 bytes per item and factor; a scorer computes the weights, 4 bytes
+    per pair of items.
 
     Parameters
     ----------
@@ -34,12 +34,13 @@ class LowRankEDLAE(Saved):
     dropout : float
         p in [0, 1), the share of the inputs that is dropped.
     regularization : float
-        λ ≥ 0, a penalty for all items alike.
+        λ ≥ 0, a penalty that is the same for all items.
     coupling : float
-        ω > 0, how firmly ADMM holds the diagonal; it changes the path, and hardly the end.
+        ω > 0, how strongly ADMM constrains the diagonal; it affects convergence more than the
+        result.
     epochs : int
     seed : int
-        Of the random start.
+        Random seed of the initial values.
 
     Attributes
     ----------
@@ -50,10 +51,10 @@ class LowRankEDLAE(Saved):
     -----
     With W = UVᵀ − diag(UVᵀ), ‖X − XW‖² + ‖Λ^½W‖² is made small, Λ = p/(1 − p)·diag(XᵀX) + λI (Li,
     dissertation, equation 108). The updates are those of appendix A.4.2, equation 111, at β =
-    diag(UVᵀ) and the multipliers γ. Taken literally they end where the loss with Λ + Ω in the place
-    of Λ is stationary, because the term that holds the diagonal, with weight Ω = Λ + ωI, reaches
-    all of UVᵀ; so they are run here with Λ and Ω that sum to the requested Λ, and end where the
-    requested loss is stationary. It has several such points.
+    diag(UVᵀ) and the multipliers γ. As printed, they converge to a stationary point of the loss
+    with Λ + Ω in place of Λ, because the term that constrains the diagonal, with weight Ω = Λ + ωI,
+    applies to all of UVᵀ. Here they use Λ and Ω that sum to the requested Λ, and converge to a
+    stationary point of the requested loss, which has several.
 
     References
     ----------
@@ -92,7 +93,7 @@ class LowRankEDLAE(Saved):
         self.seed = checks.integer("seed", self.seed, low=0)
 
     def fit(self, interactions: Interactions) -> Self:
-        """Alternate between encoder, decoder and diagonal."""
+        """Fit by alternating between encoder, decoder and diagonal."""
         data = to_learn_from(interactions)
         diagonal = _dropout.penalties(data, self.dropout, self.regularization)
         encoder, decoder = _admm(self, data, diagonal)
@@ -102,14 +103,14 @@ class LowRankEDLAE(Saved):
         return self
 
     def weights(self) -> NDArray[np.float32]:
-        """UVᵀ with zeros on the diagonal, shape (n_items, n_items)."""
+        """Return UVᵀ with zeros on the diagonal, shape (n_items, n_items)."""
         fitted(self)
         weights = self.encoder_ @ self.decoder_.T
         np.fill_diagonal(weights, 0.0)
         return weights
 
     def scorer(self, history: Interactions | None = None) -> ItemItemScorer:
-        """Histories × weights, of the users learned from or of others."""
+        """Return the scorer of histories × weights, for the training users or other users."""
         from fullrank.scorers import ItemItemScorer
 
         return ItemItemScorer(history_for(self, history), self.weights())

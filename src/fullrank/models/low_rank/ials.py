@@ -1,4 +1,4 @@
-"""iALS: factors of users and items by alternating least squares, every unseen item a weak no."""
+"""iALS: factors by alternating least squares, with unseen items as weak negatives."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ _LEAST = 1e-9  # penalties and what they are divided into stay within single pre
 
 @dataclass(kw_only=True, eq=False)
 class IALS(Saved):
-    """Matrix factorisation for implicit feedback: 1 where a user has an item, weakly 0 elsewhere.
+    """Matrix factorisation for implicit feedback, with a small weight for unobserved pairs.
 
-    Every interaction counts 1. An epoch costs some 8·n_factors·(steps + 1) operations for each
+    Every interaction counts 1. An epoch costs about 8·n_factors·(steps + 1) operations for each
     interaction and 6·n_factors² for each user and item. Memory: 4 bytes for each factor of each
-    user and item, 8 for each interaction, and a few MB. The same settings give the same factors,
-    whatever `n_jobs` is.
+    user and item, 8 for each interaction, and a few MB. The same settings give the same factors for
+    any `n_jobs`.
 
     Parameters
     ----------
@@ -42,15 +42,14 @@ class IALS(Saved):
     regularization : float
         λ > 0. With `frequency_scaling` 1, thousandths are usual; with 0, from 0.1 to tens.
     unobserved_weight : float
-        α₀ ≥ 0, the weight of a pair that is not in the data; one that is has 1 more. From 0.01 to
-        1: the larger, the more popular items are held back and the less a history is learned by
-        heart.
+        α₀ ≥ 0, the weight of an unobserved pair; an observed pair has 1 more. From 0.01 to 1: a
+        larger weight reduces the scores of popular items and overfits histories less.
     frequency_scaling : float
         ν in 0..2: how far the penalty of a user or an item grows with its number of interactions.
     epochs : int
-        Passes over users and items.
+        Number of passes over users and items.
     steps : int
-        Conjugate gradient steps for each vector in each epoch; more than 3 hardly help.
+        Conjugate gradient steps per vector and epoch; more than 3 hardly help.
     seed : int
     n_jobs : int or None
         Threads; None or -1 for all cores.
@@ -58,8 +57,8 @@ class IALS(Saved):
     Attributes
     ----------
     user_factors_ : float32 array, shape (n_users, n_factors)
-        The best ones for `item_factors_`: what a user with the same items gets from
-        `scorer(history)`. Users without items have zeros.
+        The optimal factors given `item_factors_`, which are those that a user with the same items
+        gets from `scorer(history)`. Users without items have zeros.
     item_factors_ : float32 array, shape (n_items, n_factors)
 
     Notes
@@ -113,11 +112,11 @@ class IALS(Saved):
         threads.n_threads(self.n_jobs)
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return factor_bytes(self.n_factors, interactions)
 
     def fit(self, interactions: Interactions) -> Self:
-        """Alternate between users and items, and solve for the users at the end."""
+        """Fit by alternating between users and items, and solve for the users at the end."""
         users, items = self._sides(to_learn_from(interactions))
         with threads.crew(self.n_jobs) as crew:
             first = alternating.start(users, items, self.n_factors, self.seed, crew)
@@ -131,12 +130,12 @@ class IALS(Saved):
         return self
 
     def fold_in(self, history: Interactions) -> NDArray[np.float32]:
-        """The factors of users with these items, for the items' factors as they are.
+        """Return the factors of users with these items, given the item factors.
 
         Parameters
         ----------
         history : Interactions
-            Of any users, over the items that the model was fitted on.
+            Interactions of any users, over the items that the model was fitted on.
 
         Returns
         -------
@@ -151,7 +150,7 @@ class IALS(Saved):
             return alternating.solve(rows, self.item_factors_, self._loss(), crew=crew)
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
-        """Users' factors · items' factors; users with another history are folded in."""
+        """Return the factor scorer; users with another history are folded in."""
         from fullrank.scorers import FactorScorer
 
         fitted(self)
@@ -160,7 +159,7 @@ class IALS(Saved):
         return named_as(scorer, self.interactions_ if history is None else history)
 
     def objective(self) -> float:
-        """The loss that fitting makes small, in double precision."""
+        """Return the loss that fitting minimises, in double precision."""
         fitted(self)
         users, items = self._sides(self.interactions_)
         return alternating.objective(

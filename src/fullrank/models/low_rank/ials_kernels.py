@@ -1,7 +1,7 @@
 """Compiled parts of iALS: one row of factors at a time, without the GIL.
 
-Sums may be re-ordered by the compiler but not by threads: a row depends on nothing but its own
-interactions and the factors of the other side.
+Sums may be reordered by the compiler but not by threads: a row depends only on its own interactions
+and the factors of the other side.
 """
 
 from __future__ import annotations

@@ -17,14 +17,15 @@ from fullrank.models.low_rank.spectrum import SpectralModel
 class LRR(SpectralModel):
     """Predict a user's items from the user's items by ridge regression of low rank.
 
-    Every interaction counts 1. An item also predicts itself, for the diagonal is free, so that
-    training items score high: exclude them from the ranking. Time and memory are those of
-    :class:`PureSVD`; ranks of hundreds to thousands are usual here, which take all eigenvectors.
+    Every interaction counts 1. An item also predicts itself, because the diagonal is not
+    constrained, so training items score high: exclude them from the ranking. Time and memory are
+    those of :class:`PureSVD`; hundreds to thousands of factors are usual, which take all
+    eigenvectors.
 
     Parameters
     ----------
     n_factors : int
-        At most; there are no more than the rank of the interactions.
+        The maximum number of factors, limited by the rank of the interactions.
     regularization : float or sequence of float
         λ ≥ 0, hundreds to tens of thousands; or one λ for each of the `n_factors`.
 
@@ -37,9 +38,9 @@ class LRR(SpectralModel):
 
     Notes
     -----
-    ‖X − XW‖² + λ‖W‖² is least among W of rank k for W = Vₖ·diag(σ²/(σ² + λ))·Vₖᵀ (Li, dissertation,
-    equation 70). With its own λᵢ for each singular vector, ‖W‖² becomes ‖Λ^½VᵀW‖² (equation
-    69).
+    ‖X − XW‖² + λ‖W‖² is minimal among W of rank k for W = Vₖ·diag(σ²/(σ² + λ))·Vₖᵀ (Li,
+    dissertation, equation 70). With its own λᵢ for each singular vector, ‖W‖² becomes ‖Λ^½VᵀW‖²
+    (equation 69).
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""MF: matrix factorisation with the norm of both factors penalised, in closed form."""
+"""MF: matrix factorisation with a penalty on the norms of both factors, in closed form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fullrank.models.low_rank.spectrum import SpectralModel
 
 @dataclass(kw_only=True, eq=False)
 class MF(SpectralModel):
-    """Factors of users and items with small norms, whose products are near the interactions.
+    """Approximate the interactions by products of factors with small norms.
 
     Every interaction counts 1 and every other pair 0, all with the same weight. Time and memory
     are those of :class:`PureSVD`.
@@ -21,10 +21,11 @@ class MF(SpectralModel):
     Parameters
     ----------
     n_factors : int
-        At most; factors whose singular value is below `regularization` get gain 0.
+        The maximum number of factors; those with a singular value below `regularization` get gain
+        0.
     regularization : float
-        λ ≥ 0, what every singular value loses. Useful ones lie below the last singular value
-        that is kept: tens rather than thousands.
+        λ ≥ 0, which is subtracted from every singular value. Useful values are below the smallest
+        singular value that is kept: tens rather than thousands.
 
     Attributes
     ----------
@@ -35,9 +36,9 @@ class MF(SpectralModel):
 
     Notes
     -----
-    ‖X − PQᵀ‖² + λ(‖P‖² + ‖Q‖²) is least for PQᵀ = Uₖ·diag(max(0, σ − λ))·Vₖᵀ, that is for X·W with
-    W = Vₖ·diag(max(0, 1 − λ/σ))·Vₖᵀ (Li, dissertation, equations 72–74; there σ > λ is taken for
-    granted).
+    ‖X − PQᵀ‖² + λ(‖P‖² + ‖Q‖²) is minimal for PQᵀ = Uₖ·diag(max(0, σ − λ))·Vₖᵀ, that is for X·W
+    with W = Vₖ·diag(max(0, 1 − λ/σ))·Vₖᵀ (Li, dissertation, equations 72–74; there σ > λ is
+    assumed).
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Nearby models: a few parameters more on top of a linear model, learned by BPR (extra `torch`).
+"""Nearby models: additional parameters of a linear model, learned by BPR (extra `torch`).
 
-Li, dissertation, section 3.4: a closed form minimises a squared error, and what is wanted is an
-order. These models start from a closed form and move it a little towards a better order.
+A closed form minimises a squared error, but the aim is a good ranking (Li, dissertation, section
+3.4). These models start from a closed form and adjust it slightly for a better ranking.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class LambdaSearch(SpectralModel):
-    """LRR with a regularisation of its own for every singular vector.
+    """LRR with a separate regularisation for every singular vector.
 
     Memory: that of LRR, and 4 bytes for each pair of an item and a user of a batch.
 
@@ -35,14 +35,14 @@ class LambdaSearch(SpectralModel):
     ----------
     n_factors : int
     regularization : float
-        λ > 0, the middle of the search, such as the best of LRR.
+        λ > 0, the centre of the search, such as the best value of LRR.
     search_range : float
         How far each λᵢ may move, as a share of λ, in [0, 1); the dissertation has an eighth.
-    epochs, learning_rate, batch_size : of Adam
+    epochs, learning_rate, batch_size : settings of Adam
     dropout : float
-        Share of a history that is left out at random in each step.
+        The share of a history that is dropped at random in each step.
     scale : float
-        t > 0, by which score differences are multiplied in the loss.
+        t > 0, the factor of score differences in the loss.
     seed : int
 
     Attributes
@@ -54,8 +54,8 @@ class LambdaSearch(SpectralModel):
     Notes
     -----
     λᵢ = λ + c·tanh(aᵢ), and the aᵢ are learned by BPR from aᵢ = 0 (Li, dissertation, section
-    3.4.1). They are learned from items that the singular vectors know already, and tend to be too
-    small: hold `search_range` down, and judge by items held out.
+    3.4.1). They are learned from items that the singular vectors were computed from, and tend to be
+    too small: keep `search_range` small, and choose it on held-out items.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class LambdaSearch(SpectralModel):
         _descent(self)
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return 8.0 * interactions.n_items**2
 
     def fit_from(self, found: Spectrum, interactions: Interactions) -> Self:
@@ -115,7 +115,7 @@ class LambdaSearch(SpectralModel):
 
 @dataclass(kw_only=True, eq=False)
 class HeadTail(ItemItemModel):
-    """An item–item model with a factor for each row and one for each column of its weights.
+    """An item–item model with a learned factor for each row and each column of its weights.
 
     Memory: that of the base model, once more for the weights, and 12 bytes for each pair of an item
     and a user of a batch.
@@ -168,7 +168,7 @@ class HeadTail(ItemItemModel):
         _descent(self)
 
     def fit(self, interactions: Interactions) -> Self:
-        """Fit the base model, and the two vectors on top of it."""
+        """Fit the base model, and then the two vectors."""
         torch = load_torch()
         weights = _base_weights(self._base, interactions)
         columns = torch.from_numpy(np.ascontiguousarray(weights.T))
@@ -190,9 +190,9 @@ class HeadTail(ItemItemModel):
 
 @dataclass(kw_only=True, eq=False)
 class Sparsified(ItemItemModel):
-    """The large weights of an item–item model, each with a factor of its own.
+    """The large weights of an item–item model, each with a learned factor.
 
-    Memory while learning: 40 bytes for each weight that is kept, beside the base model.
+    Memory while learning: 40 bytes per weight that is kept, in addition to the base model.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ class Sparsified(ItemItemModel):
         A copy of it is fitted first, on the same interactions; EDLAE() if none is given. A file
         does not hold it: what is loaded scores, but is fitted again on EDLAE().
     threshold : float
-        Weights above are kept, the others become 0.
+        Weights above it are kept; the others become 0.
     epochs, learning_rate, batch_size, dropout, scale, seed
         As in :class:`LambdaSearch`.
 
@@ -242,7 +242,7 @@ class Sparsified(ItemItemModel):
         _descent(self)
 
     def fit(self, interactions: Interactions) -> Self:
-        """Fit the base model, and a factor for each weight that is kept."""
+        """Fit the base model, and then a factor for each weight that is kept."""
         from scipy.sparse import csc_array
 
         torch = load_torch()

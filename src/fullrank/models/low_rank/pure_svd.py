@@ -1,4 +1,4 @@
-"""PureSVD: the interactions at a low rank, scored as they come out."""
+"""PureSVD: scores from a low-rank approximation of the interactions."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from fullrank.models.low_rank.spectrum import SpectralModel
 
 @dataclass(kw_only=True, eq=False)
 class PureSVD(SpectralModel):
-    """Score by the best approximation of the interactions that has few factors.
+    """Score with the best low-rank approximation of the interactions.
 
-    Every interaction counts 1. Fitting holds about 16 bytes for each item (or user, where they
-    are fewer) and factor beside the sparse matrix, or 32 bytes for each pair of items where
-    more than one factor in ten is wanted; the result takes 4 bytes per item and factor. A scorer
-    adds 4 per user and factor.
+    Every interaction counts 1. In addition to the sparse matrix, fitting holds about 16 bytes per
+    factor and item (or user, if there are fewer users), or 32 bytes per pair of items if more than
+    a tenth of all factors are requested. The result takes 4 bytes per item and factor, and a scorer
+    4 more per user and factor.
 
     Parameters
     ----------
     n_factors : int
-        At most; there are no more than the rank of the interactions.
+        The maximum number of factors, limited by the rank of the interactions.
 
     Attributes
     ----------
     item_factors_ : float32 array, shape (n_items, n_factors)
         V, the right singular vectors, each with its largest entry positive.
     gains_ : float64 array, shape (n_factors,)
-        1 throughout.
+        All 1.
 
     Notes
     -----
-    UₖΣₖVₖᵀ is nearest to X in squared error among the matrices of rank k; the users' factors
+    UₖΣₖVₖᵀ is the matrix of rank k nearest to X in squared error; the users' factors
     are UₖΣₖ = X·Vₖ, so new users need no training (Li, dissertation, equation 65).
 
     References

@@ -115,7 +115,7 @@ class SpectralModel(Saved):
         return self.fit_from(spectrum(interactions, self.n_factors), interactions)
 
     def fit_from(self, found: Spectrum, interactions: Interactions) -> Self:
-        """As `fit`, from a decomposition that is there, of at least as many factors."""
+        """Fit from an existing decomposition with at least as many factors."""
         values, vectors = found.values[: self.n_factors], found.vectors[:, : self.n_factors]
         self.gains_ = self._gains(values)
         self.item_factors_ = np.ascontiguousarray(vectors, np.float32)
@@ -123,11 +123,11 @@ class SpectralModel(Saved):
         return self
 
     def memory(self, interactions: Interactions) -> float:
-        """The bytes that `fit` takes besides the interactions, roughly."""
+        """Return about how many bytes `fit` needs in addition to the interactions."""
         return factor_bytes(self.n_factors, interactions)
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
-        """Histories × V × gains against V: of the users learned from or of others."""
+        """Return the scorer of histories × V × gains against V, for any users."""
         from fullrank.scorers import FactorScorer
 
         data = history_for(self, history)

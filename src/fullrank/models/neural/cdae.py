@@ -1,4 +1,4 @@
-"""CDAE: an autoencoder of histories with a vector of its own for each user."""
+"""CDAE: an autoencoder of histories with a separate vector for each user."""
 
 from __future__ import annotations
 
@@ -27,35 +27,34 @@ LOSSES = ("logistic", "square")
 
 @dataclass(kw_only=True, eq=False)
 class CDAE(NeuralModel):
-    """Predict a history from a part of it, and from who the user is.
+    """Predict a history from a part of it and from a vector of the user.
 
-    Every interaction counts 1. An epoch costs some 12·n_factors operations for each user and item.
-    Memory while learning: 20 bytes for each factor of each user and twice that for each item, 28
-    with a validation part, and 48 bytes for each user of a batch and item. Only users that were
-    learned from have scores.
+    Every interaction counts 1. An epoch costs about 12·n_factors operations per user and item.
+    Memory while learning: 20 bytes per factor of each user and twice that for each item (28 with a
+    validation part), and 48 bytes per item and user of a batch. Only training users have scores.
 
     Parameters
     ----------
     n_factors : int
         The width of the one hidden layer.
     dropout : float
-        The probability with which an item is left out of the history that goes in, ≥ 0 and < 1.
+        The probability with which an item is dropped from the input history, ≥ 0 and < 1.
     loss : {"logistic", "square"}
         Of a score: log(1 + e^∓ŷ), with the sign of whether the user has the item, or (y − ŷ)².
     n_negatives : int
-        Items that a user lacks and that count in a step, for each item the user has; on average,
-        for each of them is drawn by itself. 0 lets all of them count.
+        The average number of sampled negatives per item of the user; each is sampled independently.
+        With 0 all other items are negatives.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
     device
-        How it is trained: see `fit`. A batch is of users; `weight_decay` is the λ of λ/2·‖·‖² over
-        all weights and biases. With a small learning rate the scores stay those of popularity for
-        dozens of epochs before they take in who the user is.
+        Settings of training; see `fit`. A batch consists of users; `weight_decay` is the λ of
+        λ/2·‖·‖² over all weights and biases. With a small learning rate, scores stay close to
+        popularity for dozens of epochs before they become personal.
 
     Attributes
     ----------
     input_weights_ : float32 array, shape (n_items, n_factors)
     user_weights_ : float32 array, shape (n_users, n_factors)
-        What the user adds to the hidden layer.
+        The user's contribution to the hidden layer.
     hidden_bias_ : float32 array, shape (n_factors,)
     item_factors_, item_bias_ : float32 arrays, shapes (n_items, n_factors) and (n_items,)
         The last layer.
@@ -65,8 +64,8 @@ class CDAE(NeuralModel):
     Notes
     -----
     h_u = σ(Σ_{i in history} x̃_i·w_i + v_u + b) and ŷ_ui = h_u·w′_i + b′_i (Wu et al. 2016,
-    equations 9 and 10, σ for the first function and none for the second, which would change no
-    rank). The loss of a user is the sum over the items of the history and the drawn ones.
+    equations 9 and 10, with σ as the first function and none as the second, which would not change
+    ranks). The loss of a user is the sum over the items of the history and the drawn ones.
 
     References
     ----------
@@ -108,8 +107,8 @@ class CDAE(NeuralModel):
         Parameters
         ----------
         users : Interactions, optional
-            Whose users are scored, found by their ids among those learned from, and from which
-            items; by default as they were learned.
+            The users to score, matched by id to the training users, and the items that they are
+            scored from. Default: the training interactions.
         """
         from scipy.special import expit
 

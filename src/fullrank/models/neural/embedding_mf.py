@@ -30,15 +30,14 @@ _FEW, _MANY = 1, 128  # negatives by default: of BPR, and of the losses that loo
 
 @dataclass(kw_only=True, eq=False)
 class EmbeddingMF(NeuralModel):
-    """Matrix factorisation by gradients: a score is the product, or the cosine, of two vectors.
+    """Matrix factorisation by gradients: a score is the dot product or cosine of two vectors.
 
-    Every interaction is a positive pair, once an epoch, and is set against items drawn for it
-    from *all* items, the user's own included, as the papers do; only the softmax looks at every
-    item. A step costs some 6·n_factors operations for each pair and item drawn for it, and a pass
-    over all vectors and their moments, or on a CPU over those in the batch where these are few.
-    Memory: some 20 bytes for each factor of each user and item, 28 with a validation part, 20 for
-    each factor of what a batch looks at, and 44 for each item drawn for a pair of it, or 20 where
-    the batch shares them.
+    Every interaction is a positive pair once per epoch and is compared with items drawn from *all*
+    items, including the user's own, as in the papers; only the softmax uses every item. A step
+    costs about 6·n_factors operations per pair and drawn item, and a pass over all vectors and
+    their moments (on a CPU only over those in the batch, if they are few). Memory: about 20 bytes
+    per factor of each user and item (28 with a validation part), 20 per factor of each vector in a
+    batch, and 44 per item drawn for a pair, or 20 if the batch shares them.
 
     Parameters
     ----------
@@ -46,47 +45,46 @@ class EmbeddingMF(NeuralModel):
     loss : str
         One of `fullrank.losses.LOSSES`, such as "bpr", "ccl", "info-nce" or "mine-plus".
     similarity : {"dot", "cosine"} or None
-        None is what the loss was made for.
+        Default: the similarity that the loss was made for.
     temperature, margin, negative_weight : float or None
-        Settings of the loss, which has its own defaults for None and refuses those of others.
+        Settings of the loss. None is the loss's own default; a loss refuses settings of others.
     n_negatives : int or None
-        Items drawn for each pair; None is 1 for "bpr" and 128 for other losses.
+        Items drawn per pair. Default: 1 for "bpr" and 128 for other losses.
     negatives : {"uniform", "popularity"}
-        How they are drawn: all alike, or in proportion to their number of interactions to the
-        power `popularity_power`.
+        How they are drawn: uniformly, or in proportion to their number of interactions to the power
+        `popularity_power`.
     popularity_power : float
     shared_negatives : bool
-        One draw of `n_negatives` items for the whole batch: a matrix product instead of looking
-        rows up, much faster where there are many, and the pairs of a batch are no longer
-        independent.
+        Whether a batch shares one draw of `n_negatives` items. A matrix product then replaces
+        lookups of rows, which is much faster for many negatives, but the pairs of a batch are no
+        longer independent.
     n_positives : int
-        Further items of the user drawn for each pair, for the debiased losses.
+        Additional items of the user drawn per pair, for the debiased losses.
     growth, unseen : float
-        What the debiased losses take for the number of items that a user with n of them likes:
-        (1 + growth)·n + unseen.
+        The debiased losses assume that a user with n items likes (1 + growth)·n + unseen items.
     regularization : float
         λ ≥ 0 of λ/2·(‖w‖² + ‖h⁺‖² + mean ‖h⁻‖²), the mean over the batch's pairs of the squared
         lengths of the vectors in it.
     initial_scale : float
-        The standard deviation of the first values.
+        The standard deviation of the initial values.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
     device
-        How it is trained: see `fit`. `weight_decay` is the λ of λ/2·‖·‖² over *all* vectors in
+        Settings of training; see `fit`. `weight_decay` is the λ of λ/2·‖·‖² over *all* vectors in
         every step.
 
     Attributes
     ----------
     user_factors_ : float32 array, shape (n_users, n_factors)
-        Users without interactions keep their first values.
+        Users without interactions keep their initial values.
     item_factors_ : float32 array, shape (n_items, n_factors)
     history_ : History
         Loss, validation metric, learning rate and seconds of each epoch.
 
     Notes
     -----
-    Li (dissertation, chapter 4) trains it with batches of 512, 64 factors, 800 negatives and a rate
-    from 1e-4, halved on a plateau down to 1e-6. The rate that suits depends on the loss: with few
-    factors and little data 0.01 is not too much.
+    Li (dissertation, chapter 4) trains it with batches of 512, 64 factors, 800 negatives and a
+    learning rate that starts at 1e-4 and is halved on a plateau down to 1e-6. The best learning
+    rate depends on the loss; with few factors and little data, 0.01 can work.
 
     Examples
     --------
@@ -138,13 +136,13 @@ class EmbeddingMF(NeuralModel):
         self._loss_settings()
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
-        """Products or cosines of the vectors.
+        """Return the scorer of dot products or cosines of the vectors.
 
         Parameters
         ----------
         users : Interactions, optional
-            Whose users are scored, found by their ids; all users learned from by default. Their
-            items change nothing: users who were not learned from have no vectors.
+            The users to score, matched by id. Default: all training users. Their items have no
+            effect, and users outside the training data have no vectors.
         """
         from fullrank.scorers import FactorScorer
 

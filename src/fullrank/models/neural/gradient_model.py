@@ -1,4 +1,4 @@
-"""What the models that are trained by gradients have in common: settings, and `fit`."""
+"""The base of models that are trained by gradients: settings and `fit`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _VALIDATED = 8.0  # bytes of a number that is learned: a copy of the best, and o
 
 @dataclass(kw_only=True, eq=False)
 class NeuralModel(Saved):
-    """A model that is trained by Adam; a subclass says what is trained, and on what.
+    """The base of models trained by Adam; subclasses define the parameters and the batches.
 
     A subclass has four methods: `_learner(data, device)` makes the tensors, drawn from
     `initial_generator()` on the CPU and moved to the device, so that they are the same on every
@@ -40,20 +40,20 @@ class NeuralModel(Saved):
     Parameters
     ----------
     epochs : int
-        Passes over the training data, at most.
+        The maximum number of passes over the training data.
     learning_rate : float
     min_learning_rate : float
-        Where there is a validation part: training stops once the rate would fall below.
+        With a validation part, training stops when the learning rate would fall below it.
     patience : int
-        Validations in a row without a gain after which the rate is halved.
+        The number of validations in a row without improvement after which the rate is halved.
     batch_size : int
     weight_decay : float
         λ of λ/2·‖·‖² over all tensors, whose gradient is added in every step.
     metric : str
-        What is measured on the validation part after every epoch.
+        The metric on the validation part after every epoch.
     seed : int
-        On a CPU it repeats a run bit for bit; a GPU adds in any order, and repeats it but for
-        rounding.
+        Random seed. On a CPU it reproduces a run bit for bit; on a GPU up to rounding, because sums
+        are added in any order.
     device : str or None
         "cpu", "cuda" or "cuda:1"; None is "cpu".
     """
@@ -100,9 +100,9 @@ class NeuralModel(Saved):
     ) -> Self:
         """Train on the interactions, each of which counts 1.
 
-        Without a validation part all epochs have the same learning rate, and the last one is what
-        is kept. With one, the metric is measured on it after every epoch by exact ranks, the rate
-        is halved on a plateau, training may stop early, and the best epoch is what is kept.
+        Without a validation part, all epochs have the same learning rate, and the last epoch is
+        kept. With one, the metric is computed from exact ranks after every epoch, the rate is
+        halved on a plateau, training may stop early, and the best epoch is kept.
 
         Parameters
         ----------
@@ -110,17 +110,17 @@ class NeuralModel(Saved):
         valid : Interactions, optional
             Held-out items of the same users, such as `split.valid`.
         valid_history : Interactions, optional
-            What the users of `valid` are scored from where they are not those learned from, such
-            as `split.valid_history` of a strong split; for models that can.
+            The interactions that the users of `valid` are scored from if they are not training
+            users, such as `split.valid_history` of a strong split. Not all models support it.
         exclude : bool
             Whether to exclude the items that a user is scored from as candidates in validation.
         rates : learning rates, one for each epoch, optional
-            Instead of `epochs` and the halving: ``found.history_.rates`` trains on all data as
-            long as was best on a part.
+            They replace `epochs` and the halving: ``found.history_.rates`` trains on all data for
+            the number of epochs that was best on a part.
         checkpoint : path, optional
-            A file that the run is written to after every epoch. An interrupted run resumes from
-            it, on a CPU bit for bit with the same number of threads. It is not deleted: with
-            more `epochs` a finished run continues.
+            A file to which the run is written after every epoch. An interrupted run resumes from
+            it, on a CPU bit for bit with the same number of threads. The file is not deleted, so
+            that a finished run can continue with more `epochs`.
         progress : True for a line on stderr, or a function of (epochs done, epochs planned)
         """
         data = to_learn_from(interactions)
@@ -128,7 +128,9 @@ class NeuralModel(Saved):
             raise InputError("`interactions` must hold at least one interaction; it is empty.")
         if rates is not None:
             if not isinstance(rates, Iterable):
-                raise InputError(f"`rates` must be a list of rates, not {checks.shown(rates)}.")
+                raise InputError(
+                    f"`rates` must be a list of learning rates, not {checks.shown(rates)}."
+                )
             rates = [checks.positive(f"rates[{at}]", rate) for at, rate in enumerate(rates)]
         validate = validation(
             data,
@@ -172,7 +174,7 @@ class NeuralModel(Saved):
         return load_torch().Generator().manual_seed(self.seed)
 
     def memory(self, interactions: Interactions, *, validated: bool = False) -> float:
-        """The bytes that :meth:`fit` takes, roughly.
+        """Return about how many bytes :meth:`fit` needs.
 
         Parameters
         ----------

@@ -23,34 +23,34 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True, eq=False)
 class LightGCN(NeuralModel):
-    """A graph model: every vector is mixed with those of its neighbours, and theirs, before use.
+    """A graph model: vectors are averaged with those of their neighbours over several layers.
 
     The graph has users and items as nodes and interactions as edges. It is trained by BPR, with
-    negatives drawn from all items. A step propagates all vectors: it costs some
-    8·n_layers·n_factors operations for each interaction, whatever the size of the batch, so large
-    batches are the faster ones. Memory: some 56 bytes for each factor of each user and item, 64
-    with a validation part, 64 for each interaction and as many for each item drawn for a batch.
+    negatives drawn from all items. A step propagates all vectors and costs about
+    8·n_layers·n_factors operations per interaction, whatever the size of the batch, so large
+    batches are faster. Memory: about 56 bytes per factor of each user and item (64 with a
+    validation part), 64 per interaction, and 64 per item drawn for a batch.
 
     Parameters
     ----------
     n_factors : int
     n_layers : int
-        How far neighbours are away that count; 0 is plain matrix factorisation.
+        The largest distance of neighbours that count; 0 is plain matrix factorisation.
     n_negatives : int
-        Items drawn for each pair.
+        Items drawn per pair.
     regularization : float
         λ ≥ 0 of λ/2·(‖w‖² + ‖h⁺‖² + mean ‖h⁻‖²), the mean over the batch's pairs, of the vectors
-        as they are before they are mixed.
+        before propagation.
     initial_scale : float
-        The standard deviation of the first values.
+        The standard deviation of the initial values.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
     device
-        How it is trained, as in :class:`EmbeddingMF`.
+        Settings of training, as in :class:`EmbeddingMF`.
 
     Attributes
     ----------
     user_factors_ : float32 array, shape (n_users, n_factors)
-        Mixed, as scores are made of them.
+        After propagation, as used for scores.
     item_factors_ : float32 array, shape (n_items, n_factors)
     history_ : History
         Loss, validation metric, learning rate and seconds of each epoch.
@@ -58,8 +58,8 @@ class LightGCN(NeuralModel):
     Notes
     -----
     With A the adjacency matrix of the graph and D its degrees, E_(k+1) = D^-½·A·D^-½·E_k, and the
-    vectors used are the mean of E_0, …, E_K. The operator is symmetric, so that gradients go the
-    same way back.
+    vectors used are the mean of E_0, …, E_K. The operator is symmetric, so gradients are propagated
+    in the same way.
 
     References
     ----------
@@ -101,13 +101,13 @@ class LightGCN(NeuralModel):
         self.initial_scale = checks.positive("initial_scale", self.initial_scale)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer:
-        """Products of the mixed vectors.
+        """Return the scorer of dot products of the propagated vectors.
 
         Parameters
         ----------
         users : Interactions, optional
-            Whose users are scored, found by their ids; all users learned from by default. Their
-            items change nothing: users who were not learned from have no vectors.
+            The users to score, matched by id. Default: all training users. Their items have no
+            effect, and users outside the training data have no vectors.
         """
         from fullrank.scorers import FactorScorer
 

@@ -1,7 +1,7 @@
-"""MultiVAE and MultiDAE: a history through a narrow network, and out comes what else it may hold.
+"""MultiVAE and MultiDAE: autoencoders that complete a history through a narrow network.
 
 x → layers → z → layers → h, and item i has the score h·wᵢ + bᵢ. The softmax of the scores is the
-chance that an item of the history is i, and training makes the history likely.
+probability that an item of the history is i, and training maximises the likelihood of the history.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ Floats = NDArray[np.float32]
 
 @dataclass(kw_only=True, eq=False)
 class MultiDAE(NeuralModel):
-    """A denoising autoencoder: histories with gaps in, whole histories out.
+    """A denoising autoencoder that reconstructs histories from incomplete ones.
 
-    Every interaction counts 1. An epoch costs some 12 operations for each weight and user: of the
-    n_items × width weights of the first and of the last layer, and of those between. Memory while
-    learning: 20 bytes for each weight, 28 with a validation part, and 24 for each user of a batch
-    and item. Scores of new users follow from their items: `scorer(history)` needs no training.
+    Every interaction counts 1. An epoch costs about 12 operations per weight and user; the first
+    and the last layer have n_items × width weights each. Memory while learning: 20 bytes per weight
+    (28 with a validation part), and 24 per item and user of a batch. Scores of new users follow
+    from their items: `scorer(history)` needs no training.
 
     Parameters
     ----------
     n_factors : int
         The width of z, the narrowest layer.
     hidden : widths
-        Of the layers between history and z; those from z to the items are the same in reverse
-        order. None by default: history → z → items.
+        Widths of the layers between history and z; the layers from z to the items are the same in
+        reverse order. Default: none (history → z → items).
     dropout : float
         The probability with which an item is left out of the history that goes in, ≥ 0 and < 1.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
@@ -105,14 +105,14 @@ class MultiDAE(NeuralModel):
         self.dropout = layers.share("dropout", self.dropout)
 
     def fold_in(self, history: Interactions | None = None) -> Floats:
-        """The last hidden layer for histories, those learned from or others: the users' factors.
+        """Return the last hidden layer for histories of training users or others: the user factors.
 
-        Nothing is dropped, and nothing is drawn.
+        There is no dropout and no sampling.
 
         Parameters
         ----------
         history : Interactions, optional
-            Of any users, over the items that the model was fitted on.
+            Interactions of any users, over the items that the model was fitted on.
 
         Returns
         -------
@@ -133,7 +133,7 @@ class MultiDAE(NeuralModel):
         return out
 
     def scorer(self, history: Interactions | None = None) -> FactorScorer:
-        """Last hidden layer · item_factors_ + bias: of the users learned from or of others."""
+        """Return the scorer: last hidden layer · item_factors_ + bias, for any users."""
         from fullrank.scorers import FactorScorer
 
         scorer = FactorScorer(self.fold_in(history), self.item_factors_, item_bias=self.item_bias_)
@@ -188,20 +188,21 @@ class MultiDAE(NeuralModel):
 
 @dataclass(kw_only=True, eq=False)
 class MultiVAE(MultiDAE):
-    """A variational autoencoder: what a history says of its user is a distribution, not a point.
+    """A variational autoencoder: a history is encoded as a distribution instead of a point.
 
-    As :class:`MultiDAE`, with a z that is drawn in training from a normal distribution whose mean
-    and variance follow from the history. Scores come from the mean.
+    It is like :class:`MultiDAE`, but in training z is drawn from a normal distribution whose mean
+    and variance follow from the history. Scores use the mean.
 
     Parameters
     ----------
     n_factors, hidden, dropout
-        As in :class:`MultiDAE`; here with a hidden layer.
+        As in :class:`MultiDAE`, but with a hidden layer by default.
     beta : float
-        ≥ 0: the weight of the distance between that distribution and the standard normal one. 1 is
-        the bound of the likelihood; less gives better ranks, 0.2 being usual.
+        ≥ 0: the weight of the KL divergence of that distribution from the standard normal. 1 gives
+        the bound of the likelihood; smaller values give better ranks, and 0.2 is usual.
     annealing : float
-        Epochs over which the weight rises from 0 to `beta`, step by step; 0: at once.
+        The number of epochs over which the weight rises from 0 to `beta`; with 0 it is `beta` at
+        once.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
     device
         How it is trained: see `fit`. A batch is of users; `weight_decay` is the λ of λ/2·‖·‖² over

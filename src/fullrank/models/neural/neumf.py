@@ -1,4 +1,4 @@
-"""NeuMF: a product of factors and a small network on user and item, added up."""
+"""NeuMF: the sum of a product of factors and a small network on user and item."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _SMALL = 0.01  # the standard deviation of the first embeddings, as in the paper
 class NeuMF(NeuralModel):
     """Neural matrix factorisation: a weighted product of factors, a network, or both.
 
-    Every interaction counts 1. An epoch costs some 6·(1 + n_negatives)·(n_factors + 2·hidden₀² +
+    Every interaction counts 1. An epoch costs about 6·(1 + n_negatives)·(n_factors + 2·hidden₀² +
     hidden₀·hidden₁ + …) operations for each interaction; memory while learning is 20 bytes for
-    each of n_factors + hidden₀ numbers of each user and item, 28 with a validation part, and a
-    batch's layers. Only users that were learned from have scores.
+    each of n_factors + hidden₀ numbers of each user and item, 28 with a validation part, and the
+    layers of a batch. Only training users have scores.
 
     A network scores one pair at a time: ranking with it costs hidden₀·hidden₁ + … products
     for a user and an item, where factors alone cost n_factors.
@@ -45,19 +45,18 @@ class NeuMF(NeuralModel):
     Parameters
     ----------
     parts : {"fused", "gmf", "mlp"}
-        Both, the product alone or the network alone.
+        Both parts, the product alone, or the network alone.
     n_factors : int
-        Of the product.
+        Width of the product.
     hidden : widths
-        Of the network's layers. The first also is the width of what goes in of the user and of the
-        item.
+        Widths of the network's layers. The first is also the width of the inputs for the user and
+        the item.
     n_negatives : int
-        Items drawn for each interaction, uniformly from all items. Those that the user has do not
-        count.
+        Items drawn per interaction, uniformly from all items. Those that the user has do not count.
     epochs, learning_rate, min_learning_rate, patience, batch_size, weight_decay, metric, seed,
     device
-        How it is trained: see `fit`. A batch is of interactions; `weight_decay` is the λ of
-        λ/2·‖·‖² over everything that is learned.
+        Settings of training; see `fit`. A batch consists of interactions; `weight_decay` is the λ
+        of λ/2·‖·‖² over all parameters.
 
     Attributes
     ----------
@@ -74,10 +73,10 @@ class NeuMF(NeuralModel):
 
     Notes
     -----
-    ŷ = g·(p_u ∘ q_i) + MLP([p′_u, q′_i]), each layer of the network cut off at 0, and the loss of
-    an interaction and its negatives is the mean of log(1 + e^∓ŷ) (He et al. 2017, equations 7 and
-    12). The paper starts the fused model from its two parts, trained by themselves; here all start
-    from random numbers.
+    ŷ = g·(p_u ∘ q_i) + MLP([p′_u, q′_i]), where each layer of the network has a ReLU, and the loss
+    of an interaction and its negatives is the mean of log(1 + e^∓ŷ) (He et al. 2017, equations 7
+    and 12). The paper initialises the fused model with its two parts, trained separately; here all
+    parts start from random numbers.
 
     References
     ----------
@@ -112,16 +111,16 @@ class NeuMF(NeuralModel):
         self.n_negatives = checks.integer("n_negatives", self.n_negatives, low=1)
 
     def scorer(self, users: Interactions | None = None) -> FactorScorer | PairScorer | TorchScorer:
-        """Logits of the chance that a user has an item.
+        """Return the scorer of logits of the probability that a user has an item.
 
-        A network is asked on the model's `device`: on a GPU it is a PyTorch module, to be ranked
-        with ``rank(…, device="cuda")``.
+        A network is evaluated on the model's `device`: on a GPU it is a PyTorch module, which is
+        ranked with ``rank(…, device="cuda")``.
 
         Parameters
         ----------
         users : Interactions, optional
-            Whose users are scored, found by their ids; all users learned from by default. Their
-            items change nothing.
+            The users to score, matched by id. Default: all training users. Their items have no
+            effect.
         """
         from fullrank.models.neural.learners.pair_module import pair_module
         from fullrank.models.neural.learners.pair_scorer import PairScorer

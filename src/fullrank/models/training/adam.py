@@ -1,4 +1,4 @@
-"""Adam on tensors by name, with a state that can be written down."""
+"""Adam on tensors by name, with a state that can be saved."""
 
 from __future__ import annotations
 

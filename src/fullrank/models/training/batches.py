@@ -18,7 +18,7 @@ class PairBatch(NamedTuple):
     Attributes
     ----------
     users, items : shape (n,)
-        Rows of the positive pairs, each pair once in an epoch.
+        Rows of the positive pairs; each pair occurs once per epoch.
     negatives : shape (n, n_negatives); (n_negatives,) where the batch shares them; or None
     positives : shape (n, n_positives), further items of the same users; or None
         Drawn uniformly from the user's items with replacement; the pair's own may be among them.
@@ -72,11 +72,10 @@ class Source(Protocol):
 
 
 class Pairs:
-    """Every interaction once an epoch, each with items drawn for it.
+    """Every interaction once per epoch, each with items drawn for it.
 
-    Negatives are drawn from *all* items, the user's own among them, as the papers do: a draw hits
-    one of them with the probability of the user's share of the draws, and the debiased losses
-    count on exactly that.
+    Negatives are drawn from *all* items, including the user's own, as in the papers. The debiased
+    losses rely on these draws of the user's own items.
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class Pairs:
     batch_size : int
     device : torch.device
     draws : Draws, optional
-        Which negatives; none are drawn without.
+        The draws of negatives; default: none.
     n_negatives : int
         For each pair; or for each batch if `shared`.
     shared : bool
@@ -150,7 +149,7 @@ class Pairs:
 
 
 class Histories:
-    """Every user with items once an epoch, with all of the user's items.
+    """Every user with items once per epoch, with all of the user's items.
 
     Parameters
     ----------

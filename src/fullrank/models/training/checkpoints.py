@@ -25,13 +25,13 @@ _BEST = "best."
 
 
 class Checkpoint:
-    """A file that a run is written to after every epoch, whole or not at all.
+    """A file to which a run is written after every epoch, completely or not at all.
 
     Parameters
     ----------
     path : path
     identity : mapping
-        What must be the same for a run to resume: the model, its settings, the data. JSON.
+        What must be the same for a run to resume: the model, its settings and the data, as JSON.
     """
 
     def __init__(self, path: files.PathLike, identity: Mapping[str, Any]) -> None:
@@ -39,7 +39,7 @@ class Checkpoint:
         self.identity = json.loads(json.dumps(identity, allow_nan=False))
 
     def write(self, run: Run, adam: Adam, best: Mapping[str, Any]) -> None:
-        """Keep the state after an epoch; `best` are the tensors of the best one, if any."""
+        """Store the state after an epoch; `best` are the tensors of the best epoch, if any."""
         from safetensors import SafetensorError
         from safetensors.numpy import save_file
 
@@ -55,7 +55,7 @@ class Checkpoint:
                 ) from error
 
     def resume(self, adam: Adam) -> tuple[Run, dict[str, Any]] | None:
-        """Set the tensors and their moments; the run and its best tensors, None without a file."""
+        """Set the tensors and moments; return the run and its best tensors, None without a file."""
         source = self.path
         if not source.exists():
             return None
@@ -83,13 +83,13 @@ class Checkpoint:
             ours, theirs = self.identity.get(name), found.get(name)
             if ours != theirs:
                 raise InputError(
-                    f"`checkpoint` must be of the same run; in {printable(source)} {name} is "
-                    f"{_short(theirs)}, not {_short(ours)}. Delete it, or name another file."
+                    f"`checkpoint` must belong to the same run; in {printable(source)} {name} is "
+                    f"{_short(theirs)}, not {_short(ours)}. Delete the file, or name another."
                 )
 
 
 def fingerprint(data: Interactions | None) -> str | None:
-    """A short text that differs where users' items differ."""
+    """Return a short text that differs if users' items differ."""
     if data is None:
         return None
     digest = hashlib.blake2b(digest_size=12)
@@ -129,14 +129,15 @@ def _read(source: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 raise ValueError("its metadata is of another format")
             return head, {name: content.get_tensor(name) for name in content.keys()}  # noqa: SIM118
     except KeyError as error:
-        raise _broken(source, "it is a safetensors file of something else") from error
+        raise _broken(source, "it is a safetensors file with other content") from error
     except (SafetensorError, TypeError, ValueError, OSError, RecursionError) as error:
         raise _broken(source, f"it cannot be read ({because(error)})") from error
 
 
 def _broken(source: Path, why: str) -> InputError:
     return InputError(
-        f"`checkpoint` must be a training run that fullrank kept; {printable(source)} is not: "
+        f"`checkpoint` must be a training checkpoint that fullrank wrote; {printable(source)} is "
+        "not: "
         f"{printable(why)}."
     )
 

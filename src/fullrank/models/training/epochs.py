@@ -1,4 +1,4 @@
-"""An epoch: batch by batch, as a recorded graph, or on the rows of each batch alone.
+"""Run an epoch: batch by batch, as a recorded graph, or only on the rows of each batch.
 
 Each way is a function of the run, which it counts steps in, and gives the sum of the losses.
 """

@@ -1,4 +1,4 @@
-"""What a training run was like, epoch by epoch."""
+"""The history of a training run, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class History:
             for name in _COLUMNS
         }
         if len({array.shape for array in arrays.values()}) > 1:
-            raise InputError("`columns` must be equally long.")
+            raise InputError("`columns` must all have the same length.")
         return cls(**arrays, **rest)
 
     @property
@@ -69,17 +69,18 @@ class History:
     def rates(self) -> list[float]:
         """The learning rates up to the epoch that was kept.
 
-        ``fit(everything, rates=found.history_.rates)`` trains on all data for as long.
+        ``fit(everything, rates=found.history_.rates)`` trains on all data for the same number of
+        epochs.
         """
         return [float(rate) for rate in self.learning_rate[: self.best_epoch]]
 
     @property
     def rows_per_second(self) -> float:
-        """Pairs or users trained on in a second: of the median epoch."""
+        """Pairs or users trained on per second, in the median epoch."""
         return float(self.n_rows / np.median(self.seconds)) if self.n_epochs else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers, with a format version; what was not measured is None."""
+        """Return plain numbers, with a format version; missing values are None."""
         columns = {
             name: [None if np.isnan(x) else float(x) for x in getattr(self, name)]
             for name in _COLUMNS
@@ -100,17 +101,17 @@ class History:
         )
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table, one row for each epoch."""
+        """Return a pyarrow Table with one row per epoch."""
         import pyarrow as pa
 
         return pa.Table.from_pylist(self._records())
 
     def to_frame(self) -> Any:
-        """A pandas DataFrame, one row for each epoch."""
+        """Return a pandas DataFrame with one row per epoch."""
         return self.to_arrow().to_pandas()
 
     def to_markdown(self) -> str:
-        """A Markdown table, the epoch that was kept in bold."""
+        """Return a Markdown table with the kept epoch in bold."""
         lines = [f"| epoch | loss | {self._name} | rate | seconds |", f"|{'---|' * 5}"]
         for epoch, row in enumerate(self._cells(), 1):
             cells = [f"**{cell}**" if cell and epoch == self.best_epoch else cell for cell in row]
@@ -152,7 +153,7 @@ class History:
         ]
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the loss, and the metric on an axis of its own; returns the axes of the loss."""
+        """Plot the loss, and the metric on a second axis; return the axes of the loss."""
         if ax is None:
             from fullrank._lib import extras
 

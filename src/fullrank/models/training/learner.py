@@ -1,4 +1,4 @@
-"""What the training loop trains."""
+"""The protocol of what the training loop trains."""
 
 from __future__ import annotations
 
@@ -8,28 +8,29 @@ from fullrank.data.interactions import Interactions
 
 
 class Learner(Protocol):
-    """What the loop trains.
+    """The parameters and the loss that the loop trains.
 
-    A plain class will do; one around a `torch.nn.Module` returns its `named_parameters()`. Two
-    things are optional. An attribute `capturable = True` says that `loss` does the same operations
-    for every batch of the same size, without looking at values or at the step, so that a GPU may
-    replay them as a graph. A method `value` says that the loss of pairs can do with some rows of
-    the tensors "users" and "items", so that a CPU may leave the others alone (`row_steps`).
+    Any class with these methods works; one around a `torch.nn.Module` returns its
+    `named_parameters()`. Two members are optional. An attribute `capturable = True` states that
+    `loss` does the same operations for every batch of the same size, without looking at values or
+    at the step, so that a GPU may replay them as a graph. A method `value` computes the loss of
+    pairs from some rows of the tensors "users" and "items", so that a CPU can skip the others
+    (`row_steps`).
     """
 
     def parameters(self) -> dict[str, Any]:
-        """Leaf tensors on the device, float32, that require gradients; the same ones each time."""
+        """Return the leaf tensors on the device: float32, with gradients, always the same ones."""
         ...
 
     def loss(self, batch: Any, generator: Any) -> Any:
-        """The loss of a batch, a scalar tensor: the mean over its pairs or users.
+        """Return the loss of a batch, a scalar tensor: the mean over its pairs or users.
 
-        Every random number, dropout's too, comes from `generator`, a `torch.Generator` on the
-        device, as in ``torch.rand(shape, generator=generator, device=device)``: that is what makes
-        a seed mean something, and a checkpoint resume bit for bit.
+        Every random number, including those of dropout, must come from `generator`, a
+        `torch.Generator` on the device, as in ``torch.rand(shape, generator=generator,
+        device=device)``. This makes seeds reproducible and lets a checkpoint resume bit for bit.
         """
         ...
 
     def scorer(self, history: Interactions | None = None) -> Any:
-        """A scorer of the tensors as they are, of the users learned from or of `history`'s."""
+        """Return a scorer of the current tensors, for the training users or those of `history`."""
         ...

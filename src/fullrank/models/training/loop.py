@@ -1,9 +1,8 @@
 """The one training loop: Adam, a rate that is halved on a plateau, validation, checkpoints.
 
-What is trained is a :class:`Learner`: tensors by name, a loss of a batch, and a scorer of the
-tensors as they are. What it is trained on is a source of batches (`batches.Pairs` or
-`batches.Histories`), which shuffles and draws on the device. Nothing inside an epoch waits for
-the device.
+It trains a :class:`Learner`: tensors by name, a loss of a batch, and a scorer of the current
+tensors. The training data come from a source of batches (`batches.Pairs` or `batches.Histories`),
+which shuffles and draws on the device. Nothing inside an epoch waits for the device.
 """
 
 from __future__ import annotations
@@ -31,15 +30,15 @@ Announce = Callable[[Run], Any]
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """How to train.
+    """The settings of a training run.
 
     Attributes
     ----------
     epochs : int
     learning_rate, min_learning_rate : float
     patience : int
-        Validations in a row without a gain after which the rate is halved; once it would fall
-        below the least, training stops.
+        The number of validations in a row without improvement after which the rate is halved;
+        training stops when it would fall below `min_learning_rate`.
     weight_decay : float
         λ of λ/2·‖·‖² over all tensors, whose gradient is added in every step.
     seed : int
@@ -66,9 +65,9 @@ def train(
     checkpoint: Checkpoint | None = None,
     announce: Announce | None = None,
 ) -> Run:
-    """Change the learner's tensors in place; they end as the best epoch left them.
+    """Train the learner's tensors in place; they end with the values of the best epoch.
 
-    Without `validate` every epoch has the same rate, and the last one is what is kept.
+    Without `validate`, every epoch has the same rate, and the last epoch is kept.
 
     Parameters
     ----------
@@ -76,8 +75,8 @@ def train(
     source : Source
     plan : Plan
     validate : function of the learner, optional
-        The higher its value, the better. It must not draw from torch's generators, nor does the
-        course of an epoch depend on whether it is called.
+        Higher values are better. It must not draw from torch's generators, and an epoch must not
+        depend on whether it is called.
     checkpoint : Checkpoint, optional
         Read if its file is there, and written after every epoch.
     announce : function of the run, optional
@@ -85,9 +84,8 @@ def train(
 
     Notes
     -----
-    The random numbers of an epoch depend on the seed and the epoch's number alone, so that a
-    checkpoint needs no states of generators, and an epoch's order does not depend on what was
-    drawn before.
+    The random numbers of an epoch depend only on the seed and the epoch's number, so a checkpoint
+    does not need states of generators, and the order of an epoch does not depend on earlier draws.
     """
     with _on(plan.device):
         return _train(learner, source, plan, validate, checkpoint, announce)
@@ -112,7 +110,8 @@ def _train(
         run, best = found
         if run.epoch > epochs:
             raise InputError(
-                f"`epochs` must be at least the {run.epoch} that `checkpoint` has, not {epochs}."
+                f"`epochs` must be at least {run.epoch}, the number of epochs in `checkpoint`, "
+                f"not {epochs}."
             )
     generator = load_torch().Generator(plan.device)
     one_epoch = ways.way_through(learner, source, adam, generator)
@@ -161,8 +160,8 @@ def _check_finite(adam: Adam, run: Run) -> None:
     # a sum takes no memory; a finite one has finite parts
     if not all(bool(one.sum().isfinite() or one.isfinite().all()) for one in tensors):
         raise DivergedError(
-            f"`learning_rate` must keep what is learned finite; at {run.rate:g} it is not after "
-            f"epoch {run.epoch + 1}. Try a smaller one."
+            f"`learning_rate` must keep the parameters finite; at {run.rate:g} they are not "
+            f"after epoch {run.epoch + 1}. Try a smaller one."
         )
 
 

@@ -29,7 +29,7 @@ class Draws:
     Attributes
     ----------
     log_probability : float32 tensor, shape (n_items,)
-        Of each item in one draw; −∞ where it is never drawn.
+        Log-probability of each item in one draw; −∞ if it is never drawn.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Progress of a training run: a line with the loss, the metric and the time left."""
+"""Progress of a training run: a line with the loss, the metric and the remaining time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fullrank.models.training.state import Run
 def announcer(
     progress: bool | Progress | None, *, label: str, epochs: int, metric: str | None
 ) -> Callable[[Run], Any] | None:
-    """A function of the run, called after each epoch; None for silence.
+    """Return a function of the run, called after each epoch; None for silence.
 
     True writes a line to stderr; a function gets the epochs done and the epochs planned, and both
     are equal at the end, which may come early.

@@ -1,9 +1,9 @@
-"""Steps that touch the rows of a batch alone, on a CPU: the same Adam at a fraction of the work.
+"""Adam steps on a CPU that touch only the rows of a batch: same result, a fraction of the work.
 
 Adam moves every row in every step, those without a gradient too, by what is left of their moments.
 For tables of many rows that is most of the work of a step. But how far a row moves in k steps
 without a gradient has a closed form, so it is moved when it is needed next, or at the end of the
-epoch, and nothing but rounding tells the difference.
+epoch, and the result differs only by rounding.
 """
 
 from __future__ import annotations

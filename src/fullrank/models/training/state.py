@@ -1,4 +1,4 @@
-"""Where a training run stands: its epochs so far, its rate, and its best."""
+"""The state of a training run: its epochs so far, its rate, and its best epoch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def _columns() -> dict[str, list[Any]]:
 
 @dataclass(kw_only=True)
 class Run:
-    """The part of a run's state that is not in tensors; it goes into checkpoints as JSON.
+    """The part of a run's state that is not in tensors; checkpoints store it as JSON.
 
     Attributes
     ----------

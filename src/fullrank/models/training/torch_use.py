@@ -10,13 +10,13 @@ from fullrank._lib import extras
 
 
 def load_torch() -> Any:
-    """The module, or the pip line that would install it."""
+    """Return torch, or raise an error with the pip command that installs it."""
     return extras.load("torch", extra="torch", purpose="Training a neural model")
 
 
 @contextmanager
 def as_usual() -> Iterator[None]:
-    """Single precision and gradients inside, whatever the caller has set for all of torch."""
+    """Use single precision and gradients, whatever the caller has set globally in torch."""
     torch = load_torch()
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float32)

@@ -16,12 +16,12 @@ from fullrank.models.training.checkpoints import fingerprint
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Validation:
-    """Held-out items, ranked by the learner as it is.
+    """Held-out items, ranked by the learner in its current state.
 
     Attributes
     ----------
     targets : Interactions, the held-out items
-    history : Interactions or None, what users are scored from who were not learned from
+    history : Interactions or None, what users outside the training data are scored from
     exclude : Interactions or None, items that are not candidates
     metric : str
     device : where factor models and modules are ranked
@@ -34,7 +34,7 @@ class Validation:
     device: str | None
 
     def __call__(self, learner: Any) -> float:
-        """The metric of the learner as it is."""
+        """Return the metric of the learner in its current state."""
         from fullrank.metrics import deepest
         from fullrank.ranking import rank
         from fullrank.scorers import as_scorer
@@ -55,14 +55,14 @@ class Validation:
         return ranks.metrics(self.metric)[self.metric]
 
     def fingerprint(self) -> list[str | None]:
-        """Short texts that differ where what is ranked differs."""
+        """Short texts that differ if the ranked data differ."""
         return [fingerprint(part) for part in (self.targets, self.history, self.exclude)]
 
 
 def validation(
     data: Interactions, valid: Any, *, history: Any, exclude: bool, metric: str, device: str | None
 ) -> Validation | None:
-    """The arguments of `fit`, checked; None if nothing is to be validated."""
+    """Check the arguments of `fit`; None if there is no validation part."""
     seen = checks.flag("exclude", exclude)
     if valid is None:
         if history is not None:
@@ -70,8 +70,8 @@ def validation(
         return None
     if not isinstance(valid, Interactions):
         raise InputError(
-            f"`valid` must be Interactions or None, not {type(valid).__name__}. Of a split, give "
-            "the validation part."
+            f"`valid` must be Interactions or None, not {type(valid).__name__}. If you have a "
+            "split, give its validation part."
         )
     if history is not None:
         history = to_score_from(history, data.item_ids, "valid_history")
@@ -80,8 +80,8 @@ def validation(
     if not np.array_equal(valid.user_ids, known.user_ids):
         whose = "`interactions`" if history is None else "`valid_history`"
         raise InputError(
-            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users} "
-            f"and they are {known.n_users}. Of a strong split, give `valid_history` as well."
+            f"`valid` must have the users of {whose}, in the same order; it has {valid.n_users}, "
+            f"not {known.n_users}. For a strong split, give `valid_history` as well."
         )
     if not valid.n_interactions:
         raise InputError("`valid` must hold at least one interaction; it is empty.")
@@ -95,9 +95,8 @@ def validation(
 
 
 def only_learned_users(history: Interactions | None) -> None:
-    """Raise if users are to be scored from a history, for models that have vectors of users."""
+    """Raise if users must be scored from a history, for models that have vectors of users."""
     if history is not None:
         raise InputError(
-            "`valid_history` must be None for a model that has a vector for each user learned "
-            "from and none for others."
+            "`valid_history` must be None for a model that has vectors for its training users only."
         )

@@ -1,4 +1,4 @@
-"""What all libraries share: do factors give a model's own scores, and rows where they do not."""
+"""Common parts of all libraries: check whether factors give a model's scores, or score by user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CHECKED = 5  # users whose scores are compared
 
 
 def derives(model: Any, library: str, name: str) -> bool:
-    """Whether a model is of a library's class of that name, or of one derived from it."""
+    """Return whether a model is of a library's class of that name, or of one derived from it."""
     return any(
         kind.__name__ == name and kind.__module__.partition(".")[0] == library
         for kind in type(model).__mro__
@@ -29,7 +29,7 @@ def derives(model: Any, library: str, name: str) -> bool:
 
 
 def unfitted(model: Any, library: str, method: str = "fit") -> NotFittedError:
-    """The error for a model that has not learned anything."""
+    """Return the error for a model that is not fitted."""
     return NotFittedError(
         f"`scorer` must be fitted; this {type(model).__name__} of {library} is not: call its "
         f"`{method}` first."
@@ -37,7 +37,7 @@ def unfitted(model: Any, library: str, method: str = "fit") -> NotFittedError:
 
 
 def by_factors(scorer: FactorScorer, own: OwnScores, items: Ints | None = None) -> bool:
-    """Whether the factors give a model's own scores, compared for a few users.
+    """Return whether the factors give a model's own scores, compared for a few users.
 
     What all items of a user share does not count, and neither does the rounding of sums in single
     precision.

@@ -1,4 +1,4 @@
-"""Cornac's recommenders: their vectors where these give their scores, else `score` by user."""
+"""Cornac's recommenders: by their vectors if these give their scores, otherwise by `score`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Scored:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a fitted recommender; None for anything else.
+    """Return the scorer of a fitted recommender; None for anything else.
 
-    Cornac's vectors are made for its nearest-neighbour search, and those of some models give
-    other scores than `score` does. They are compared for some users, and `score` decides.
+    Cornac's vectors are made for its nearest-neighbour search, and for some models they give scores
+    that differ from `score`. Both are compared for some users, and `score` decides.
     """
     if not derives(model, "cornac", "Recommender"):
         return None
@@ -69,8 +69,8 @@ def _check_user_scores(model: Any) -> None:
     ]
     if needed:
         raise InputError(
-            f"`scorer` must score users by their number; {type(model).__name__} of Cornac also "
-            f"needs {needed[0]}: give a function, fr.CallableScorer(f, n_items=…)."
+            f"`scorer` must score users by row number alone; {type(model).__name__} of Cornac "
+            f"also needs {needed[0]}. Give a function: fr.CallableScorer(f, n_items=…)."
         )
 
 

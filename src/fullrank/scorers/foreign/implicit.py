@@ -1,4 +1,4 @@
-"""Models of implicit: factors on the CPU or a GPU. Their rows are those of the fitted matrix."""
+"""Models of implicit: factors on the CPU or a GPU, with the rows of the fitted matrix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fullrank.scorers.foreign.common import derives, from_library, unfitted, vec
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a factor model: ALS, BPR or LMF; None for anything else.
+    """Return the scorer of a factor model (ALS, BPR or LMF); None for anything else.
 
     A score is the product of two rows, as `recommend` computes it; the biases of BPR and LMF are
     columns of these. An approximate index (`implicit.ann`) is ranked by the model that it holds.
@@ -23,12 +23,12 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
     if hasattr(model, "similarity"):
         raise InputError(
             f"`scorer` must come with the users' histories, which a {type(model).__name__} of "
-            "implicit does not keep: fr.ItemItemScorer(train, model.similarity)."
+            "implicit does not keep: use fr.ItemItemScorer(train, model.similarity)."
         )
     if not hasattr(model, "user_factors"):
         raise InputError(
             f"`scorer` must be a factor model of implicit; {type(model).__name__} has no "
-            "user_factors. A function serves: fr.CallableScorer(f, n_items=…)."
+            "user_factors. Wrap it in a function: fr.CallableScorer(f, n_items=…)."
         )
     if model.user_factors is None or model.item_factors is None:
         raise unfitted(model, "implicit")

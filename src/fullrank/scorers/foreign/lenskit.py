@@ -50,11 +50,11 @@ class Asked:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a trained pipeline or component; None for anything else.
+    """Return the scorer of a trained pipeline or component; None for anything else.
 
-    A pipeline is asked as LensKit asks it: its history lookup finds the user's training items, and
-    a component that computes the user's embedding from these does so. By itself, a component is
-    asked with the user's id alone, and scores by what it learned of the user.
+    A pipeline is queried as LensKit does: its history lookup finds the user's training items, and a
+    component that computes the user's embedding from them does so. A component alone is queried
+    with the user's id only, and scores with what it learned about the user.
     """
     if derives(model, "lenskit", "Pipeline"):
         scorer = _of_pipeline(model, n_users)
@@ -118,7 +118,7 @@ def _of_component(component: Any, n_users: int | None) -> Any:
 def _needs_pipeline(component: Any) -> InputError:
     return InputError(
         f"`scorer` must be the trained pipeline that holds this {type(component).__name__} of "
-        "LensKit, for it scores users by histories, which the pipeline looks up."
+        "LensKit, because it scores users from their histories, which the pipeline looks up."
     )
 
 

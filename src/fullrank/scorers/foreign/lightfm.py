@@ -1,4 +1,4 @@
-"""LightFM models: embeddings and biases. Their rows are those of the fitted matrix."""
+"""LightFM models: embeddings and biases, with the rows of the fitted matrix."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fullrank.scorers.foreign.common import derives, from_library, unfitted
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a LightFM model without feature matrices; None for anything else.
+    """Return the scorer of a LightFM model without feature matrices; None for anything else.
 
     A model with feature matrices has a row for each feature. It does not keep the matrices, so
     its factors are `get_user_representations(features)` and `get_item_representations(features)`.

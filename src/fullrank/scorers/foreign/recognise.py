@@ -15,8 +15,8 @@ def _recbole(model: Any, n_users: int | None) -> Any:
     if not derives(model, "recbole", "AbstractRecommender"):
         return None
     raise InputError(
-        f"`scorer` must come with RecBole's own data, whose rows {type(model).__name__} has: "
-        "fullrank.integrations.recbole.rank(trainer, test_data)."
+        f"`scorer` must come with RecBole's own data, whose row numbers {type(model).__name__} "
+        "uses: call fullrank.integrations.recbole.rank(trainer, test_data)."
     )
 
 
@@ -35,17 +35,17 @@ _OWN = ("factors", "item_item", "item_scores", "scores", "block", "pairs", "scor
 
 
 def recognised(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of another library's model; None for anything else.
+    """Return the scorer of another library's model; None for anything else.
 
     Parameters
     ----------
-    model : of a class of one of the `LIBRARIES`, or derived from one
+    model : an instance of a class of one of the `LIBRARIES`, or of a derived class
     n_users : int, optional; for models that do not know their users
 
     Notes
     -----
-    The first class that decides is used, from the most derived on: one of a library, or one of the
-    user's own with a method that `as_scorer` knows.
+    Starting with the most derived class, the first one that decides is used: a class of a library,
+    or your own class with a method that `as_scorer` knows.
     """
     for kind in type(model).__mro__:
         make = LIBRARIES.get(kind.__module__.partition(".")[0])

@@ -37,10 +37,10 @@ class Estimates:
 
 
 def scorer_of(model: Any, n_users: int | None = None) -> Any:
-    """The scorer of a fitted algorithm; None for anything else.
+    """Return the scorer of a fitted algorithm; None for anything else.
 
     SVD, SVD++, NMF and BaselineOnly are ranked by their factors and biases, if these give the
-    estimates of some users; any other algorithm estimates every pair.
+    algorithm's estimates for some users; any other algorithm estimates every pair.
     """
     if not derives(model, "surprise", "AlgoBase"):
         return None

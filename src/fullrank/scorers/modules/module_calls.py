@@ -1,4 +1,4 @@
-"""Calling modules as people write them: wrapped, compiled, scripted, or within a function."""
+"""Calls of PyTorch modules: plain, wrapped, compiled, scripted, or within a function."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NAMES = {
 
 
 def load_torch() -> Any:
-    """PyTorch, or the sentence that says how to install it."""
+    """Return PyTorch, or raise an error that says how to install it."""
     return extras.load("torch", extra="torch", purpose="Scoring with a PyTorch module")
 
 
 def is_module(obj: Any) -> bool:
-    """Whether obj is a PyTorch module, without importing torch."""
+    """Return whether obj is a PyTorch module, without importing torch."""
     return any(
         c.__module__.startswith("torch.nn") and c.__name__ == "Module" for c in type(obj).__mro__
     )
@@ -67,7 +67,8 @@ def check_forward(module: Any) -> None:
     name = getattr(getattr(own, "forward", None), "__qualname__", "")
     if name in ("_forward_unimplemented", "LightningModule.forward"):
         raise InputError(
-            f"`module` must have a forward, which {type(own).__name__} has not; give the function "
+            f"`module` must have a method `forward`, which {type(own).__name__} does not; give "
+            "the function "
             "that returns (batch, n_items) scores: BlockScorer(model.predict, inputs=…)."
         )
 
@@ -147,9 +148,9 @@ def called(
         raise
     except Exception as error:
         if type(error).__name__ in ("OutOfMemoryError", "MemoryError"):
-            hint = "Give fewer users at once: `batch_size`."
+            hint = "Reduce `batch_size` to score fewer users at once."
         raise InputError(
-            f"`module` must score what it is given; {said} raised {type(error).__name__}: "
+            f"`module` must score its inputs; {said} raised {type(error).__name__}: "
             f"{checks.because(error)}. {hint}"
         ) from error
 

@@ -1,4 +1,4 @@
-"""What a module is given for some users: their rows, or what is known of them."""
+"""The inputs of a module for some users: their rows, or data such as their histories."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def _rows(value: Any) -> Any:
         array = np.empty((), object)
     if len(array.shape) == 0 or getattr(array, "dtype", None) == np.dtype(object):
         raise InputError(
-            "`inputs` must be an array or tensor with a row for each user, all of one length; pad "
-            "shorter histories, or give a function of the user rows."
+            "`inputs` must be an array or tensor with a row for each user, all of the same "
+            "length. Pad shorter histories, or give a function of the user rows."
         )
     return array
 

@@ -1,4 +1,4 @@
-"""The scores in what a module returns: a tensor, or one of a tuple, a mapping or an object."""
+"""Find the scores in a module's output: a tensor, or one within a tuple, a mapping or an object."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from fullrank._lib import checks
 from fullrank.errors import InputError
 
 _NAMES = ("logits", "scores")  # of what is taken first
-PAIRS_OR_BLOCK = "A module that returns (batch, n_items) is wrapped: BlockScorer(module, inputs=…)."
+PAIRS_OR_BLOCK = "Wrap a module that returns (batch, n_items): BlockScorer(module, inputs=…)."
 
 
 def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
-    """One score for each pair, as a vector without gradients."""
+    """Return one score for each pair, as a vector without gradients."""
     for name, tensor in _tensors(torch, output):
         if tensor.numel() == n_pairs and (tensor.ndim > 0 or not isinstance(name, int)):
             return tensor.detach().reshape(-1)
     raise InputError(
-        f"`module` must return one score for each pair; for {n_pairs} pairs it gave "
+        f"`module` must return one score for each pair; for {n_pairs} pairs it returned "
         f"{_said(torch, output)}. {PAIRS_OR_BLOCK}"
     )
 
@@ -28,10 +28,10 @@ def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
 def block_scores(
     torch: Any, output: Any, *, n_users: int, width: int | None, position: Any, said: str, hint: str
 ) -> Any:
-    """A row of scores for each user, (n_users, width), without gradients.
+    """Return a row of scores for each user, (n_users, width), without gradients.
 
-    Of (n_users, length, width), the scores of sequence models, those at `position`: a number, or
-    one for each user.
+    From (n_users, length, width) scores of sequence models, those at `position` are taken: a
+    number, or one for each user.
     """
     tensors = list(_tensors(torch, output))
     fitting = [(name, _fitted(one, n_users, width)) for name, one in tensors]
@@ -41,14 +41,15 @@ def block_scores(
     chosen = named[:1] or (flat if len(flat) == 1 else [one for _, one in fitting])
     if len(chosen) > 1:
         raise InputError(
-            f"`module` must return one tensor of scores; {said} gave {_said(torch, output)}, which "
-            "could all be meant. Give `n_items`, or BlockScorer(lambda users: module(users)[0], …)."
+            f"`module` must return one tensor of scores; {said} returned {_said(torch, output)}, "
+            "which is ambiguous. Give `n_items`, or BlockScorer(lambda users: module(users)[0], "
+            "…)."
         )
     if not chosen:
         wanted = "n_items" if width is None else f"{width:,}"
         raise InputError(
             f"`module` must return a row of scores for each user, ({n_users}, {wanted}); {said} "
-            f"gave {_said(torch, output)}. {hint}"
+            f"returned {_said(torch, output)}. {hint}"
         )
     scores = chosen[0].detach()
     return scores if scores.ndim == 2 else _at(torch, scores, position)
@@ -61,7 +62,7 @@ def _at(torch: Any, scores: Any, position: Any) -> Any:
     bad = (places < -length) | (places >= length)
     if bad.any():
         raise InputError(
-            f"`position` must lie in {-length}..{length - 1}, for `module` returns scores of "
+            f"`position` must lie in {-length}..{length - 1}, because `module` returns scores of "
             f"{length} positions; it is {int(places[bad][0])}."
         )
     if (places == places[0]).all():

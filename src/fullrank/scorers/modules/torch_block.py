@@ -22,39 +22,39 @@ _CELLS = 1 << 26  # numbers that a module may return at once: 256 MB as float32
 
 
 class BlockScorer(CarriesIds):
-    """A PyTorch module, or a function, that returns scores of all items for a batch of users.
+    """Score with a PyTorch module or function that scores all items for a batch of users.
 
     Parameters
     ----------
     module : torch.nn.Module, also compiled, scripted or within DataParallel; or a function
-        ``module(users)`` gets a tensor of user rows, or what `inputs` has for them, and returns
-        (batch, n_items) scores of any float type. It may return them in a tuple, a mapping or an
-        object: what is named ``logits`` or ``scores``, else the only tensor of that shape. Of
-        (batch, length, n_items), as sequence models return, the scores at `position` are taken.
-        It is used in evaluation mode, without gradients, on the device of its parameters, and left
-        in the mode it was in; so are modules that a function is bound to or refers to.
+        ``module(users)`` receives a tensor of user rows, or their `inputs`, and returns (batch,
+        n_items) scores of any float type. It may return them in a tuple, a mapping or an object:
+        the member named ``logits`` or ``scores``, or the only tensor of that shape. If it returns
+        (batch, length, n_items), as sequence models do, the scores at `position` are used. It is
+        called in evaluation mode, without gradients, on the device of its parameters, and its mode
+        is restored afterwards; the same holds for modules that a function is bound to or refers to.
     n_items : int, optional
-        The number of items. The width of the first block says it otherwise.
+        The number of items. Default: the width of the first block.
     n_users : int, optional
-        That of `inputs`, or of an attribute of the module, where it is not given.
+        Default: the number of rows of `inputs`, or an attribute of the module.
     inputs : array, tensor, sparse matrix, tuple or mapping of these, or function, optional
-        What the module is given instead of rows: an array with a row for each user, such as padded
-        histories, or a function of an array of user rows. A tuple is given as positional
-        arguments, a mapping by name. Arrays are moved to the device.
+        What the module receives instead of rows: an array with a row for each user, such as padded
+        histories, or a function of an array of user rows. A tuple is passed as positional
+        arguments, a mapping as keyword arguments. Arrays are moved to the device.
     padding_item : int or list of int, optional
-        Columns that are not items, such as 0 where the module counts items from 1. Item rows are
-        those of the other columns, in their order, as in the data; -1 is the last column.
+        Columns that are not items, such as 0 if the module numbers items from 1. Item rows are the
+        other columns, in their order, as in the data; -1 is the last column.
     position : int or array (n_users,), default -1
-        The position whose scores are taken of (batch, length, n_items); -1 is the last.
+        The position whose scores are used from (batch, length, n_items); -1 is the last.
     batch_size : int, default 256
-        Users that the module is given at once; fewer where their scores would take 256 MB.
+        Users per call of the module; fewer if their scores would take more than 256 MB.
     user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`. The module is given rows all the same.
+        The id of each row, as in `FactorScorer`. The module still receives rows.
 
     Notes
     -----
-    Scores are float32, or float64 where the module gives these; float16 and bfloat16 are widened.
-    On a GPU they are counted there, and no block is copied to the host.
+    Scores are float32, or float64 if the module returns float64; float16 and bfloat16 are converted
+    to float32. Scores on a GPU are counted there, and blocks are not copied to the host.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class BlockScorer(CarriesIds):
 
     @property
     def module(self) -> Any:
-        """What is called."""
+        """The module or function."""
         return self._network.module
 
     @property
@@ -129,7 +129,7 @@ class BlockScorer(CarriesIds):
 
     @property
     def device(self) -> Any:
-        """Where the scores come out: the device of the parameters, or of what is returned."""
+        """The device of the scores: that of the parameters, or of the module's output."""
         return self.device_for(np.zeros(1, np.int64))
 
     def device_for(self, users: Ints) -> Any:
@@ -139,11 +139,11 @@ class BlockScorer(CarriesIds):
 
     @property
     def users_at_once(self) -> int:
-        """Users that the module is given at once."""
+        """The number of users per call of the module."""
         return self._network.users_at_once
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         users = user_argument(user_rows, self.n_users)
         items = None if item_rows is None else item_argument(item_rows, self.n_items, users.size)
         found: NDArray[Any] = self.tensor_scores(users, items).cpu().numpy()
@@ -152,7 +152,7 @@ class BlockScorer(CarriesIds):
     def tensor_scores(
         self, users: Ints, items: NDArray[Any] | None = None, *, fresh: bool = False
     ) -> Any:
-        """The `scores` as a tensor on the device; with `fresh` it may be written over."""
+        """Return the `scores` as a tensor on the device; with `fresh`, it may be overwritten."""
         torch = calls.load_torch()
         rows = users if self._user_rows is None else self._user_rows[users]
         if rows.size == 0:
@@ -190,11 +190,11 @@ class BlockScorer(CarriesIds):
         return block[:, index] if index.ndim == 1 else block.gather(1, index)
 
     def torch_blocks(self) -> BlockScorer:
-        """What ranking on a GPU needs: this very scorer."""
+        """Return what ranking on a GPU needs: the scorer itself."""
         return self
 
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> Self:
-        """The scorer with these rows in this order; None where they stay as they are."""
+        """Return the scorer with these rows in this order; None leaves a side unchanged."""
         other = copy.copy(self.with_ids(None, None))
         if user_rows is not None:
             own = self._user_rows
@@ -286,9 +286,9 @@ class _Network:
         name = calls.name_of(self.module)
         said = f"{name}(users)" if self.inputs is None else f"{name} of its `inputs`"
         hint = (
-            "BlockScorer(module, inputs=…) gives it histories, or whatever else it takes."
+            "Use BlockScorer(module, inputs=…) to pass histories or other inputs to the module."
             if self.inputs is None
-            else f"`inputs` must be what {name} takes for some users."
+            else f"`inputs` must hold the arguments of {name}, with a row for each user."
         )
 
         def ask() -> Any:
@@ -310,8 +310,8 @@ class _Network:
         if self._n_items is None and self._seen.width is None:
             return hint
         return (
-            "Columns that are not items are named by `padding_item`, such as 0 where items count "
-            "from 1."
+            "Name columns that are not items in `padding_item`, such as 0 if item numbers start "
+            "at 1."
         )
 
 

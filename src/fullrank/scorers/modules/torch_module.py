@@ -25,12 +25,12 @@ _PAIRS = 1 << 18  # pairs given to a module at once
 def torch_scorer(
     module: Any, *, n_items: int | None = None, n_users: int | None = None
 ) -> FactorScorer | BlockScorer | TorchScorer:
-    """The scorer of a module: by its factors if it offers them, else by what `forward` takes.
+    """Return the scorer of a module: by its factors, or by the arguments of `forward`.
 
-    A module offers factors by a method `factors()` that returns (user_factors, item_factors), or
-    by attributes `user_factors` and `item_factors`; tensors, parameters and embeddings will do.
-    Attributes `item_bias` and `user_bias` are used with them. `forward(users)` returns a block of
-    scores with all items, and `forward(users, items)` a score for each pair.
+    A module offers factors with a method `factors()` that returns (user_factors, item_factors), or
+    with attributes `user_factors` and `item_factors`, which may be tensors, parameters or
+    embeddings. Attributes `item_bias` and `user_bias` are used with them. `forward(users)` returns
+    a block of scores of all items, and `forward(users, items)` a score for each pair.
     """
     module = calls.unwrapped(module)
     offered = _factors(module)
@@ -47,20 +47,21 @@ def torch_scorer(
 
 
 class TorchScorer(CarriesIds):
-    """A PyTorch module called on pairs.
+    """Score with a PyTorch module that is called on pairs.
 
-    `module(users, items)` gets two equally long tensors of row numbers and returns one score for
-    each pair: a tensor of as many numbers, of any type and shape, alone or in a tuple or mapping.
+    `module(users, items)` receives two tensors of row numbers of equal length and returns one score
+    for each pair: a tensor with one number per pair, of any type and shape, alone or in a tuple or
+    mapping.
 
     Parameters
     ----------
     module : torch.nn.Module, also compiled, scripted, or within DataParallel
-        Used in evaluation mode and without gradients, on the device of its parameters; it is
-        left in the mode it was in.
+        It is called in evaluation mode and without gradients, on the device of its parameters, and
+        its mode is restored afterwards.
     n_items, n_users : int
-        Read from attributes of that name where they are not given; `n_users` may be unknown.
+        Default: the attributes of the same name; `n_users` may be unknown.
     user_ids, item_ids : arrays, optional
-        The id of each row, as in `FactorScorer`. The module is given rows all the same.
+        The id of each row, as in `FactorScorer`. The module still receives rows.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class TorchScorer(CarriesIds):
         self.n_users = None if n_users is None else checks.integer("n_users", n_users, low=1)
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         users = user_argument(user_rows, self.n_users)
         items = item_argument(item_rows, self.n_items, users.size)
         if items is None:
@@ -118,11 +119,11 @@ class TorchScorer(CarriesIds):
             out[pairs] = answer.float().cpu().numpy()
 
     def torch_pairs(self) -> TorchScorer:
-        """What ranking on a GPU needs: this very scorer."""
+        """Return what ranking on a GPU needs: the scorer itself."""
         return self
 
     def reordered(self, user_rows: Ints | None, item_rows: Ints | None) -> TorchScorer:
-        """The scorer with these rows in this order; None where they stay as they are."""
+        """Return the scorer with these rows in this order; None leaves a side unchanged."""
         return ReorderedModule(self, user_rows, item_rows)
 
     def __repr__(self) -> str:
@@ -130,7 +131,7 @@ class TorchScorer(CarriesIds):
 
 
 class ReorderedModule(TorchScorer):
-    """A module whose rows come in another order.
+    """A module whose rows are in another order.
 
     On a GPU its `module` turns rows into those of the module within; `scores` has the module score
     as it would by itself and puts the scores in order.
@@ -145,7 +146,7 @@ class ReorderedModule(TorchScorer):
         )
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         return self._by_rows.scores(user_rows, item_rows)
 
 

@@ -215,7 +215,7 @@ def test_many_netflix_ratings_keep_their_films() -> None:
     np.testing.assert_array_equal(table["rating"], np.repeat(1 + np.arange(1, 61) % 5, counts))
 
 
-PUBLISHED = "must be in the form its publisher gives out; it is not: "
+PUBLISHED = "must be in the format that its publisher distributes; it is not: "
 
 
 FILMS = "combined_data_1.txt"

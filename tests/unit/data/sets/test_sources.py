@@ -105,7 +105,8 @@ def test_the_catalogue(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "msd                 –" in str(every())
     told = details("msd")
     assert told.summary is None
-    assert "It is not here: it cannot be fetched, or put it into" in str(told) or told.dataset.urls
+    hint = "It is not available locally: it cannot be fetched, or put its files into"
+    assert hint in str(told) or told.dataset.urls
     assert details("simulated").to_dict()["summary"]["n_interactions"] == 79490
     with pytest.raises(InputError, match=r"`name`.*'ml-latest-small'.*'x'"):
         details("x")

@@ -62,5 +62,5 @@ def test_bad_settings(name: str, value: object, message: str) -> None:
 
 
 def test_it_must_be_fitted_first() -> None:
-    with pytest.raises(NotFittedError, match=r"DebiasedEASE.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"DebiasedEASE.*not fitted.*`fit"):
         DebiasedEASE().scorer()

@@ -107,5 +107,5 @@ def test_too_little_dropout() -> None:
 
 @pytest.mark.parametrize("kind", [DLAE, EDLAE])
 def test_they_must_be_fitted_first(kind: type[DLAE] | type[EDLAE]) -> None:
-    with pytest.raises(NotFittedError, match=rf"\b{kind.__name__}\b.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=rf"\b{kind.__name__}\b.*not fitted.*`fit"):
         kind().scorer()

@@ -168,7 +168,7 @@ def test_a_matrix_is_not_a_history() -> None:
 
 
 def test_it_must_be_fitted_first() -> None:
-    with pytest.raises(NotFittedError, match=r"\bEASE\b.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"\bEASE\b.*not fitted.*`fit"):
         EASE().scorer()
 
 

@@ -116,5 +116,5 @@ def test_bad_settings(name: str, value: object, message: str) -> None:
 
 def test_it_must_be_fitted_first() -> None:
     for call in (LowRankEDLAE().scorer, LowRankEDLAE().weights):
-        with pytest.raises(NotFittedError, match=r"LowRankEDLAE.*learned nothing.*`fit"):
+        with pytest.raises(NotFittedError, match=r"LowRankEDLAE.*not fitted.*`fit"):
             call()

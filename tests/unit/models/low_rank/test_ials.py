@@ -283,9 +283,9 @@ def test_as_little_regularization_as_is_allowed() -> None:
 
 def test_it_must_be_fitted_first() -> None:
     for call in (IALS().scorer, IALS().objective):
-        with pytest.raises(NotFittedError, match=r"IALS.*learned nothing.*`fit"):
+        with pytest.raises(NotFittedError, match=r"IALS.*not fitted.*`fit"):
             call()
-    with pytest.raises(NotFittedError, match=r"IALS.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"IALS.*not fitted.*`fit"):
         IALS().fold_in(random_data(5, 5, 0.5))
 
 

@@ -209,7 +209,7 @@ def test_a_base_with_a_diagonal(split: Split) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_must_be_fitted_first(kind: type) -> None:
-    with pytest.raises(NotFittedError, match=rf"{kind.__name__}.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=rf"{kind.__name__}.*not fitted.*`fit"):
         kind().scorer()
 
 

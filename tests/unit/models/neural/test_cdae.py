@@ -131,5 +131,5 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted() -> None:
-    with pytest.raises(NotFittedError, match=r"CDAE.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"CDAE.*not fitted.*`fit"):
         CDAE().scorer()

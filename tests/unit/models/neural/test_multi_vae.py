@@ -201,7 +201,7 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted_and_over_the_same_items(data: Interactions) -> None:
-    with pytest.raises(NotFittedError, match=r"MultiVAE.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"MultiVAE.*not fitted.*`fit"):
         MultiVAE().scorer()
     model = MultiDAE(**SMALL | {"epochs": 1}).fit(data)
     with pytest.raises(InputError, match=r"`history`.*\b60\b.*\b1\b"):

@@ -243,7 +243,7 @@ def test_settings_are_checked(settings: dict[str, object], message: str) -> None
 
 
 def test_it_must_be_fitted() -> None:
-    with pytest.raises(NotFittedError, match=r"NeuMF.*learned nothing.*`fit"):
+    with pytest.raises(NotFittedError, match=r"NeuMF.*not fitted.*`fit"):
         NeuMF().scorer()
 
 

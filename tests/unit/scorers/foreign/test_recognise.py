@@ -126,5 +126,7 @@ def test_models_without_factors_get_a_sentence() -> None:
 def test_a_model_of_recbole_is_ranked_by_its_integration() -> None:
     base = of("recbole.model.abstract_recommender", "AbstractRecommender")
     kind = of("recbole.model.general_recommender.neumf", "NeuMF", (base,))
-    with pytest.raises(InputError, match=r"NeuMF has: fullrank\.integrations\.recbole\.rank\("):
+    with pytest.raises(
+        InputError, match=r"NeuMF uses: call fullrank\.integrations\.recbole\.rank\("
+    ):
         fr.as_scorer(kind())

@@ -353,7 +353,7 @@ def test_several_inputs(torch):
         BlockScorer(score, inputs=(HISTORIES, HISTORIES[1:]))
     with pytest.raises(InputError, match=r"`inputs`.*each user, 20, not 23"):
         BlockScorer(score, inputs=HISTORIES, n_users=20)
-    with pytest.raises(InputError, match=r"`inputs`.*one length"):
+    with pytest.raises(InputError, match=r"`inputs`.*same length"):
         BlockScorer(score, inputs=[[1], [1, 2]])
 
 
@@ -408,11 +408,11 @@ def test_what_fails_is_told_in_a_sentence(torch, table):
     with pytest.raises(InputError, match=r"Table\(users\).*IndexError.*BlockScorer") as caught:
         BlockScorer(table).scores([N_USERS])
     assert isinstance(caught.value.__cause__, IndexError)
-    with pytest.raises(InputError, match=r"of its `inputs`.*KeyError.*`inputs` must be what Table"):
+    with pytest.raises(InputError, match=r"of its `inputs`.*KeyError.*`inputs` must hold .*Table"):
         BlockScorer(table, inputs=lambda users: {}[int(users[0])]).scores([1])
     with pytest.raises(InputError, match=r"\(1, 40\).*\(1, 7\).*`padding_item`"):
         BlockScorer(lambda users: torch.zeros(1, 7), N_ITEMS).scores([1])
-    with pytest.raises(InputError, match=r"\(1, n_items\).*gave None"):
+    with pytest.raises(InputError, match=r"\(1, n_items\).*returned None"):
         BlockScorer(lambda users: None).scores([1])
     with pytest.raises(InputError, match=r"shapes 0: \(2, 9\); 1: \(2, 4\).*`n_items`"):
         BlockScorer(lambda users: (torch.zeros(len(users), 9), torch.zeros(len(users), 4))).scores(

@@ -1,4 +1,4 @@
-"""What the neural models train: tensors, layers, and their kernels (extra `torch`).
+"""The parameters and losses of the neural models, and their kernels (extra `torch`).
 
 Part of `models`: imports what models may import.
 """

@@ -1,4 +1,4 @@
-"""What the autoencoders of histories share: a first layer, corrupted inputs, first weights."""
+"""Shared parts of the autoencoders: the first layer, corrupted inputs, initial weights."""
 
 from __future__ import annotations
 

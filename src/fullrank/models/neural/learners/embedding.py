@@ -1,4 +1,4 @@
-"""What EmbeddingMF trains: two tables of vectors, and a loss of their products."""
+"""The learner of EmbeddingMF: two tables of vectors, and a loss of their products."""
 
 from __future__ import annotations
 

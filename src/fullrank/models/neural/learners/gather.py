@@ -1,7 +1,7 @@
 """Rows of tables by their numbers, and their products, with gradients (extra `torch`).
 
-With hundreds of negatives for each pair, the gathered rows are what takes memory and time: plain
-operations store them three times over, here they are read and used at once.
+With hundreds of negatives per pair, the gathered rows dominate memory and time: plain operations
+store them three times, whereas here they are read and used at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What LightGCN trains: vectors of the nodes of a graph, and their averages over neighbours."""
+"""The learner of LightGCN: vectors of the nodes of a graph, averaged over neighbours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Scores of pairs by a small network: items side by side in vectors, no pair's layers kept.
 
-Every score is the same float32 operations in the same order whatever is scored beside it, so that
-blocks and threads change no bit and items with equal vectors tie.
+Every score is the same sequence of float32 operations in any block, so results do not depend on
+blocks and threads, and items with equal vectors tie.
 """
 
 from __future__ import annotations

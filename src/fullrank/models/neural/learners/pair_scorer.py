@@ -17,10 +17,9 @@ Floats = NDArray[np.float32]
 class PairScorer(CarriesIds):
     """Scores u·q + tower(relu(a + c)), with u and a of the user, q and c of the item.
 
-    The first layer of a network on user and item is a part of the user's and one of the item's,
-    each made once; what is left for every pair is their sum and the narrow layers above. A score
-    does not depend on what is scored beside it, and takes no memory but its own 4 bytes and some
-    KB for each thread.
+    The first layer of the network is a sum of a user part and an item part, each computed once;
+    every pair then needs only their sum and the narrow layers above. A score does not depend on the
+    rest of the block, and takes 4 bytes plus some KB per thread.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ class PairScorer(CarriesIds):
         return int(self._items[0].shape[1])
 
     def scores(self, user_rows: ArrayLike, item_rows: ArrayLike | None = None) -> NDArray[Any]:
-        """Scores of users against all items, the same items (1-D) or their own items (2-D)."""
+        """Return scores of users for all items, the same items (1-D) or their own items (2-D)."""
         from fullrank.models.neural.learners.neumf_kernels import score_pairs
 
         users = user_argument(user_rows, self.n_users)
