@@ -7,7 +7,6 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from html import escape
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 
 from fullrank._lib import checks
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.results import markup
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, deepest, parse_all
@@ -172,29 +172,15 @@ class GridSearch:
 
     def to_markdown(self) -> str:
         """A Markdown table, the best combination in bold."""
-        head, *rows = self._cells()
-        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-        for at, row in enumerate(rows):
-            cells = [f"**{cell}**" if at == self.best else cell for cell in row]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join(lines)
+        return markup.markdown(*self._bold())
 
     def to_latex(self) -> str:
-        """A LaTeX tabular."""
-        head, *rows = [" & ".join(row).replace("_", r"\_") + r" \\" for row in self._cells()]
-        columns = "r" * (len(self.names) + len(self.metrics) + 1)
-        top = [rf"\begin{{tabular}}{{{columns}}}", head, r"\hline"]
-        return "\n".join([*top, *rows, r"\end{tabular}"])
+        """A LaTeX tabular, the best combination in bold; it needs the package booktabs."""
+        return markup.latex(*self._bold())
 
     def _repr_html_(self) -> str:
         """A table for notebooks, every text in it escaped."""
-        head, *rows = self._cells()
-        lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-        for at, row in enumerate(rows):
-            cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
-            style = ' style="font-weight:bold"' if at == self.best else ""
-            lines.append(f"<tr{style}>{cells}</tr>")
-        return f"<table><caption>{escape(_name(self.model))}</caption>{''.join(lines)}</table>"
+        return markup.html(_name(self.model), *self._bold())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the first metric against the last setting, a line for each of the others' values."""
@@ -236,6 +222,12 @@ class GridSearch:
                 self.combinations, self.values, self.seconds, strict=True
             )
         ]
+
+    def _bold(self) -> tuple[list[str], list[list[str]]]:
+        """The cells, those of the best combination as the best."""
+        head, *rows = self._cells()
+        rows[self.best] = [markup.Best(cell) for cell in rows[self.best]]
+        return head, rows
 
     def _cells(self) -> list[list[str]]:
         head = [*self.names, *self.metrics, "seconds"]

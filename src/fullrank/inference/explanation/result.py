@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import tabular
+from fullrank._lib.results import markup
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.metrics import ByMetric, parse
@@ -103,7 +104,7 @@ class Explanation(tabular.Tabular):
             ]
             lines.append("")
         lines.append("What a target scores by its rank in the catalogue, there and on average here")
-        lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
+        lines += [*markup.text(*self._table(), left=()), "", *self._advice()]
         lines += self.notes
         return "\n".join(lines)
 

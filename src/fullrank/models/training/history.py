@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from fullrank._lib import checks
+from fullrank._lib.results import markup
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 
@@ -111,11 +112,10 @@ class History:
 
     def to_markdown(self) -> str:
         """A Markdown table, the epoch that was kept in bold."""
-        lines = [f"| epoch | loss | {self._name} | rate | seconds |", f"|{'---|' * 5}"]
-        for epoch, row in enumerate(self._cells(), 1):
-            cells = [f"**{cell}**" if cell and epoch == self.best_epoch else cell for cell in row]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join(lines)
+        rows = self._cells()
+        if self.n_epochs:
+            rows[self.best_epoch - 1] = [markup.Best(cell) for cell in rows[self.best_epoch - 1]]
+        return markup.markdown(["epoch", "loss", self._name, "rate", "seconds"], rows)
 
     def __str__(self) -> str:
         rows = [["epoch", "loss", self._name, "rate", "seconds"], *self._cells()]
