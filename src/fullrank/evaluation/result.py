@@ -231,7 +231,7 @@ class Evaluation(tabular.Tabular):
             best, better = best_by_metric(compared), better_by_metric(compared)
             told += ["The best model, by value and by P(best), is in bold."] if best else []
             told += [significance(compared)] if better else []
-        table = sheet(self.estimates.models, best=best, better=better)
+        table = sheet(self.estimates, by_model=True, best=best, better=better)
         data = f"Data: {self.about['name']}." if self.about.get("name") else None
         split = None if self.split is None else f"Split: {self.split}."
         lines = [table.caption, *told, data, split, self.scored, self.borrowed]

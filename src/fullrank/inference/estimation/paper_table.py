@@ -22,17 +22,20 @@ _DOUBTED = "▲ marks estimates that depend on more than the sample shows."
 def sheet(
     models: Mapping[str, Estimate],
     *,
+    by_model: bool = False,
     best: Mapping[str, str] | None = None,
     better: Mapping[str, Collection[str]] | None = None,
 ) -> Sheet:
     """Models by rows; for each metric the value, its interval and, where there are any, bounds.
+
+    One model has a row for each metric, unless it is to be a row by itself (`by_model`).
 
     `best` names the model to print in bold for each metric, if any; without it that is the highest.
     `better` names the models to mark as significantly better.
     """
     ones = list(models.values())
     first = ones[0]
-    wide = len(ones) > 1
+    wide = by_model or len(ones) > 1
     columns = [_column(models, metric, best, better or {}) for metric in first.values]
     cells = [[cell for column in columns for cell in column[row]] for row in range(len(ones))]
     if wide:
@@ -45,7 +48,7 @@ def sheet(
             for metric, column in zip(first.values, columns, strict=True)
         ]
     doubted = any(one.marked(metric) for one in ones for metric in one.values)
-    bold = HIGHEST if wide and best is None else ""
+    bold = HIGHEST if len(ones) > 1 and best is None else ""
     lines = [*_measured(models), bold, _DOUBTED if doubted else ""]
     return Sheet(" ".join(line for line in lines if line), head, rows)
 
