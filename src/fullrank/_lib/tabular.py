@@ -60,7 +60,7 @@ class Tabular:
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text, with a format version; None for what is not known."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks
+from fullrank._lib import checks, extras
 from fullrank._lib.progress import Progress, reporter
 from fullrank._lib.results import markup
 from fullrank.data.interactions import Interactions
@@ -168,7 +168,7 @@ class GridSearch:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, one row for each combination."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_markdown(self) -> str:
         """A Markdown table, the best combination in bold."""
@@ -185,8 +185,6 @@ class GridSearch:
     def plot(self, ax: Any = None) -> Any:
         """Draw the first metric against the last setting, a line for each of the others' values."""
         if ax is None:
-            from fullrank._lib import extras
-
             ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         lines: dict[str, list[int]] = {}  # by what the values look like: a list has no hash
         for at, row in enumerate(self.combinations):

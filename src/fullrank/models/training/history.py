@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from fullrank._lib import checks
+from fullrank._lib import checks, extras
 from fullrank._lib.results import markup
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
@@ -108,7 +108,7 @@ class History:
 
     def to_frame(self) -> Any:
         """A pandas DataFrame, one row for each epoch."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_markdown(self) -> str:
         """A Markdown table, the epoch that was kept in bold."""
@@ -154,8 +154,6 @@ class History:
     def plot(self, ax: Any = None) -> Any:
         """Draw the loss, and the metric on an axis of its own; returns the axes of the loss."""
         if ax is None:
-            from fullrank._lib import extras
-
             ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         epochs = np.arange(1, self.n_epochs + 1)
         ax.plot(epochs, self.loss, color="tab:gray", label="loss")
