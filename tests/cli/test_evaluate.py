@@ -39,7 +39,7 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
     head = json.loads((out / "run.json").read_text("utf-8"))
     assert head["models"][1]["settings"] == {"regularization": 5.0}
     page = Evaluation.read(out).to_markdown()
-    assert page.endswith(f"\n\n{lines[1]}")
+    assert page.endswith(f" {lines[1]}.")
     results = json.loads((out / "results.json").read_text("utf-8"))
     again = fullrank(*command, "--json")
     assert json.loads(again.out) == results

@@ -18,3 +18,16 @@ def load(module: str, *, extra: str, purpose: str) -> Any:
         raise MissingExtraError(
             f'{purpose} needs {module.split(".")[0]}: pip install "fullrank[{extra}]"'
         ) from error
+
+
+def frame(table: Any) -> Any:
+    """A pyarrow Table as a pandas DataFrame; pandas is no dependency, nor an extra of its own."""
+    try:
+        importlib.import_module("pandas")
+    except ModuleNotFoundError as error:
+        if error.name != "pandas":
+            raise
+        raise MissingExtraError(
+            "`to_frame` needs pandas: pip install pandas, or use `to_arrow`"
+        ) from error
+    return table.to_pandas()

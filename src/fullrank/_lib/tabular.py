@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, Protocol, Self, TypeVar, overload
 
-from fullrank._lib import checks, extras, records
+from fullrank._lib import checks, extras
 from fullrank._lib.files import PathLike, existing, replacing
+from fullrank._lib.results import markup, records
+from fullrank._lib.results.markup import Sheet
 from fullrank.errors import InputError
 
-Rows = Iterable[Sequence[str]]
 Result = TypeVar("Result", bound="Tabular")
 One = TypeVar("One", covariant=True)
 Many = TypeVar("Many", covariant=True)
@@ -37,15 +37,20 @@ class Tabular:
     def _title(self) -> str:
         raise NotImplementedError
 
+    def _sheets(self) -> Sequence[Sheet]:
+        """The tables of a paper: that of the screen, where it needs no other form."""
+        title = self._title()
+        return [Sheet(f"{title[:1].upper()}{title[1:]}.", *self._table())]
+
     def __str__(self) -> str:
-        return "\n".join([self._title(), "", *text(*self._table())])
+        return "\n".join([self._title(), "", *markup.text(*self._table())])
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         """A table for notebooks; every text in it is escaped."""
-        return html(self._title(), *self._table())
+        return markup.html(self._title(), *self._table())
 
     def to_arrow(self) -> Any:
         """Return a pyarrow Table with one row per entry."""
@@ -55,7 +60,7 @@ class Tabular:
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and text, with a format version; None for unknown values."""
@@ -66,13 +71,32 @@ class Tabular:
         """Return `to_dict` as the text of a JSON object."""
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table."""
-        return markdown(*self._table())
+    def to_markdown(self, *, caption: str | None = None) -> str:
+        """Return a Markdown table, followed by its caption.
 
-    def to_latex(self) -> str:
-        """Return a LaTeX tabular."""
-        return latex(*self._table())
+        Parameters
+        ----------
+        caption : replaces the caption that states what was measured; "" for no caption
+        """
+        return "\n\n".join(
+            markup.markdown(one.head, one.rows, one.caption if caption is None else caption)
+            for one in self._sheets()
+        )
+
+    def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
+        r"""Return a LaTeX table for a paper that loads the package booktabs.
+
+        Parameters
+        ----------
+        caption : replaces the caption that states what was measured; "" for the bare tabular
+        label : a label to refer to, such as "tab:models"
+        """
+        sheets = self._sheets()
+        labels = [label, *(label and f"{label}-{place}" for place in range(2, len(sheets) + 1))]
+        return "\n\n".join(
+            markup.latex(one.head, one.rows, one.caption if caption is None else caption, known)
+            for one, known in zip(sheets, labels, strict=True)
+        )
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the result with matplotlib, and return the axes."""
@@ -266,53 +290,3 @@ def _json_of(source: Path) -> bytes:
     except pa.ArrowException as error:
         raise ValueError(checks.because(error)) from error
     return bytes(metadata.get(_KEY, b"null"))
-
-
-def text(head: Sequence[str], rows: Rows, left: Sequence[int] = (0,)) -> list[str]:
-    """Return lines of columns, aligned to the right except for those in `left`."""
-    cells = [head, *rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place in left else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in cells
-    ]
-
-
-def markdown(head: Sequence[str], rows: Rows) -> str:
-    """Return a Markdown table."""
-    lines = [
-        head,
-        ["---"] * len(head),
-        *([cell.replace("|", r"\|") for cell in row] for row in rows),
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def latex(head: Sequence[str], rows: Rows) -> str:
-    """Return a LaTeX tabular: the first column is aligned to the left, others to the right."""
-    lines = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
-    begin = rf"\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}"
-    return "\n".join([begin, lines[0], r"\hline", *lines[1:], r"\end{tabular}"])
-
-
-def html(caption: str, head: Sequence[str], rows: Rows) -> str:
-    """Return an HTML table with all text escaped."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
-    )
-    return f"<table><caption>{escape(caption)}</caption><tr>{top}</tr>{body}</table>"
-
-
-_TEX = str.maketrans(
-    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
-     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-     "±": r"$\pm$", "…": r"\ldots{}", "▲": r"$\triangle$", "◀": "", "−": "--", "–": "--"}
-)  # fmt: skip
-
-
-def _tex(text: str) -> str:
-    return text.translate(_TEX)

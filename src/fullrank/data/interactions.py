@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from fullrank._lib import checks, files
+from fullrank._lib import checks, extras, files
 from fullrank.data.rows import REPEATS, Table, clean, pack
 from fullrank.errors import InputError
 from fullrank.tables import columns as _columns
@@ -311,8 +311,8 @@ class Interactions:
         return int(self.indices.size)
 
     def __repr__(self) -> str:
-        extras = [name for name in ("values", "timestamps") if getattr(self, name) is not None]
-        tail = f", with {' and '.join(extras)}" if extras else ""
+        columns = [name for name in ("values", "timestamps") if getattr(self, name) is not None]
+        tail = f", with {' and '.join(columns)}" if columns else ""
         return (
             f"Interactions({self.n_users:,} users × {self.n_items:,} items, "
             f"{self.n_interactions:,} interactions{tail})"
@@ -421,7 +421,7 @@ class Interactions:
 
     def to_frame(self) -> Any:
         """Return the interactions as a pandas DataFrame, one row each."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def select(self, keep: NDArray[np.bool_]) -> Self:
         """Return the interactions where `keep` is true, with the same users and items.

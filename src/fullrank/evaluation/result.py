@@ -13,6 +13,8 @@ from typing import Any
 from fullrank._lib import extras, tabular
 from fullrank._lib import files as _files
 from fullrank._lib.fingerprints import file_fingerprint
+from fullrank._lib.results import markup
+from fullrank._lib.results.markup import Sheet
 from fullrank._lib.text import decimals
 from fullrank.data.split import describe_split
 from fullrank.errors import InputError
@@ -24,6 +26,12 @@ from fullrank.evaluation.manifest import (
     shown,
 )
 from fullrank.inference import Comparison, Estimate, compare, estimate
+from fullrank.inference.comparison.paper_tables import (
+    best_by_metric,
+    better_by_metric,
+    significance,
+)
+from fullrank.inference.estimation.paper_table import sheet
 from fullrank.inference.estimation.remarks import described
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.read_ranks import read_own
@@ -113,12 +121,6 @@ class Evaluation(tabular.Tabular):
         ]
         return f"Scored {', '.join(each)} of the pairs of a user and a candidate."
 
-    def to_markdown(self) -> str:
-        """Return a Markdown table, followed by the split, the share scored and the anchors."""
-        split = None if self.split is None else f"Split: {self.split}"
-        lines = [super().to_markdown(), split, self.scored, self.borrowed]
-        return "\n\n".join(line for line in lines if line is not None)
-
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.
 
@@ -198,7 +200,7 @@ class Evaluation(tabular.Tabular):
 
     def __str__(self) -> str:
         split = [] if self.split is None else [f"Split: {self.split}"]
-        lines = [self._title(), *split, "", *tabular.text(*self._table())]
+        lines = [self._title(), *split, "", *markup.text(*self._table())]
         if self.comparison is not None:
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]
@@ -221,6 +223,19 @@ class Evaluation(tabular.Tabular):
         name = self.about.get("name") or "ranks"
         lines = described(self.samples)
         return f"{name} · {lines[0]}" if len(lines) == 1 else "\n".join([f"{name}:", *lines])
+
+    def _sheets(self) -> list[Sheet]:
+        """The estimates; with marks of the comparison, where there is one."""
+        compared, told, best, better = self.comparison, [], None, None
+        if compared is not None:
+            best, better = best_by_metric(compared), better_by_metric(compared)
+            told += ["The best model, by value and by P(best), is in bold."] if best else []
+            told += [significance(compared)] if better else []
+        table = sheet(self.estimates, by_model=True, best=best, better=better)
+        data = f"Data: {self.about['name']}." if self.about.get("name") else None
+        split = None if self.split is None else f"Split: {self.split}."
+        lines = [table.caption, *told, data, split, self.scored, self.borrowed]
+        return [table._replace(caption=" ".join(line for line in lines if line is not None))]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         compared = self.comparison

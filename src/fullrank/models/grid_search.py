@@ -7,15 +7,15 @@ import itertools
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
-from html import escape
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from fullrank._lib import checks
+from fullrank._lib import checks, extras
 from fullrank._lib.progress import Progress, reporter
+from fullrank._lib.results import markup
 from fullrank.data.interactions import Interactions
 from fullrank.errors import InputError
 from fullrank.metrics import Metric, deepest, parse_all
@@ -167,39 +167,23 @@ class GridSearch:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per combination."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the best combination in bold."""
-        head, *rows = self._cells()
-        lines = [f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
-        for at, row in enumerate(rows):
-            cells = [f"**{cell}**" if at == self.best else cell for cell in row]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join(lines)
+        return markup.markdown(*self._bold())
 
     def to_latex(self) -> str:
-        """Return a LaTeX tabular."""
-        head, *rows = [" & ".join(row).replace("_", r"\_") + r" \\" for row in self._cells()]
-        columns = "r" * (len(self.names) + len(self.metrics) + 1)
-        top = [rf"\begin{{tabular}}{{{columns}}}", head, r"\hline"]
-        return "\n".join([*top, *rows, r"\end{tabular}"])
+        """Return a LaTeX tabular for booktabs with the best combination in bold."""
+        return markup.latex(*self._bold())
 
     def _repr_html_(self) -> str:
         """A table for notebooks, every text in it escaped."""
-        head, *rows = self._cells()
-        lines = [f"<tr>{''.join(f'<th>{escape(cell)}</th>' for cell in head)}</tr>"]
-        for at, row in enumerate(rows):
-            cells = "".join(f"<td>{escape(cell)}</td>" for cell in row)
-            style = ' style="font-weight:bold"' if at == self.best else ""
-            lines.append(f"<tr{style}>{cells}</tr>")
-        return f"<table><caption>{escape(_name(self.model))}</caption>{''.join(lines)}</table>"
+        return markup.html(_name(self.model), *self._bold())
 
     def plot(self, ax: Any = None) -> Any:
         """Plot the first metric against the last setting, with a line for each other value."""
         if ax is None:
-            from fullrank._lib import extras
-
             ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         lines: dict[str, list[int]] = {}  # by what the values look like: a list has no hash
         for at, row in enumerate(self.combinations):
@@ -237,6 +221,12 @@ class GridSearch:
                 self.combinations, self.values, self.seconds, strict=True
             )
         ]
+
+    def _bold(self) -> tuple[list[str], list[list[str]]]:
+        """The cells, those of the best combination as the best."""
+        head, *rows = self._cells()
+        rows[self.best] = [markup.Best(cell) for cell in rows[self.best]]
+        return head, rows
 
     def _cells(self) -> list[list[str]]:
         head = [*self.names, *self.metrics, "seconds"]

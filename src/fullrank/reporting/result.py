@@ -9,6 +9,7 @@ from typing import Any
 
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.files import PathLike, replacing
+from fullrank._lib.results import markup
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
@@ -118,7 +119,7 @@ class Report(tabular.Tabular):
         return f"{found.method}: {found.reason}.", *found.diagnosis.notes, *model.notes
 
     def __str__(self) -> str:
-        lines = [self.title, "", *self.summary, "", *tabular.text(*self._table(), left=(0, 1))]
+        lines = [self.title, "", *self.summary, "", *markup.text(*self._table(), left=(0, 1))]
         reasons = {why: None for model in self.models for one in model.values.values()
                    for why in one.warnings}  # fmt: skip
         return "\n".join([*lines, *(f"▲ {why}" for why in reasons), *self.notes])

@@ -263,9 +263,9 @@ def test_tables_for_papers_and_notebooks() -> None:
     pytest.importorskip("pandas")
     result = estimate(SAMPLE, metrics="hit_rate@5, recall@10")
     assert result.to_frame()["metric"].tolist() == ["hit_rate@5", "recall@10"]
-    latex = result.to_latex().splitlines()
+    latex = result.to_latex(caption="").splitlines()
     assert latex[0] == r"\begin{tabular}{lrrr}"
-    assert latex[3].startswith(r"hit\_rate@5 & ")
+    assert latex[4].startswith(r"hit\_rate@5 & ")
     assert latex[-1] == r"\end{tabular}"
     assert "<td>hit_rate@5</td>" in result._repr_html_()
     assert result.to_dict()["reason"] == result.reason

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from fullrank._lib import checks, tabular
+from fullrank._lib import checks
 from fullrank._lib.progress import Progress
+from fullrank._lib.results import markup
 from fullrank.data import DATASETS, Dataset, Summary
 from fullrank.data.sets import cache as cache
 from fullrank.data.sets import datasets
@@ -37,7 +38,7 @@ class Listing:
             [name, "local" if here else "–", DATASETS[name].about]
             for name, here in self.here.items()
         ]
-        lines = tabular.text(["data set", "", "contents"], rows, left=(0, 1, 2))
+        lines = markup.text(["data set", "", "contents"], rows, left=(0, 1, 2))
         note = (
             "`fullrank datasets NAME` shows the licence, what to cite, and how to get a data set "
             "that is not available locally."

@@ -139,6 +139,10 @@ class Bounds(tabular.Tabular):
         """Both ends of a metric as text."""
         return "–" if self.contradicted is not None else " … ".join(self._rounded(metric))
 
+    def between(self, metric: str) -> str:
+        """Both ends of a metric as an interval."""
+        return "–" if self.contradicted is not None else f"[{', '.join(self._rounded(metric))}]"
+
     def _rounded(self, metric: str) -> tuple[str, str]:
         """Ends rounded outwards, so that what is printed are bounds too."""
         if self.contradicted is not None:

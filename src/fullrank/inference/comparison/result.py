@@ -7,7 +7,6 @@ because the data do not show which one is the best.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,10 +14,14 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import tabular
+from fullrank._lib.results import markup
+from fullrank._lib.results.markup import Sheet
 from fullrank._lib.text import decimals
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
+from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
+from fullrank.inference.comparison.paper_tables import sheets
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, Metric, named
 
@@ -87,7 +90,6 @@ def leader(metric: str, models: Sequence[str], values: Floats, chances: Floats) 
 
 
 _SHOWN = 12  # differences that `str` shows
-_LABELS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "BH"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -270,18 +272,12 @@ class Comparison(tabular.Tabular):
     def _table(self) -> tuple[list[str], list[list[str]]]:
         return self._differences()
 
-    def to_markdown(self) -> str:
-        """A Markdown table of the models and one of the differences."""
-        models, differences = self._models(), self._differences()
-        return f"{tabular.markdown(*models)}\n\n{tabular.markdown(*differences)}"
-
-    def to_latex(self) -> str:
-        """Two LaTeX tabulars, of the models and of the differences."""
-        return f"{tabular.latex(*self._models())}\n\n{tabular.latex(*self._differences())}"
+    def _sheets(self) -> list[Sheet]:
+        return sheets(self)
 
     def _repr_html_(self) -> str:
-        models = tabular.html(self._title(), *self._models())
-        return models + tabular.html("differences", *self._differences())
+        models = markup.html(self._title(), *self._models())
+        return models + markup.html("differences", *self._differences())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the differences with their intervals. Returns the axes."""
@@ -312,16 +308,17 @@ class Comparison(tabular.Tabular):
         sizes = ", ".join(f"{n:,}" for n in self.n_users)
         return f"{sizes} users, unpaired two-sample {self.test} test"
 
-    def _order(self) -> list[int]:
+    def order(self) -> list[int]:
+        """The places of the models, the best by the first metric first."""
         return [int(i) for i in np.argsort(-self.estimate[:, 0], kind="stable")]
 
     def _block(self) -> list[str]:
         """Models by rows, best first; for each metric estimate, standard error and P(best)."""
         width = max(map(len, self.models))
-        lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self._order()]
+        lines = [" " * width] + [f"{self.models[i]:<{width}}" for i in self.order()]
         for j, metric in enumerate(self.metrics):
             cells = []
-            for place, i in enumerate(self._order()):
+            for place, i in enumerate(self.order()):
                 d = decimals(self.estimate[i, j])
                 label = "P(best)" if place == 0 else " " * 7
                 cells.append(
@@ -357,13 +354,13 @@ class Comparison(tabular.Tabular):
     def _tail(self, one: Difference) -> str:
         if self.correction is None or len(self.differences) == 1:
             return one.tail
-        label = _LABELS[self.correction]
+        label = CORRECTIONS[self.correction]
         return f"{one.tail} ({label} {shown_p(one.corrected_p, bare=True)})"
 
     def _models(self) -> tuple[list[str], list[list[str]]]:
         head = ["model", *(cell for m in self.metrics for cell in (m, "P(best)"))]
         rows = []
-        for i in self._order():
+        for i in self.order():
             row = [self.models[i]]
             for j in range(len(self.metrics)):
                 d = decimals(self.estimate[i, j])
@@ -375,7 +372,7 @@ class Comparison(tabular.Tabular):
         return head, rows
 
     def _differences(self) -> tuple[list[str], list[list[str]]]:
-        label = "corrected p" if self.correction is None else f"p, {_LABELS[self.correction]}"
+        label = "corrected p" if self.correction is None else f"p, {CORRECTIONS[self.correction]}"
         head = ["difference", "metric", "estimate", "low", "high", "p", label, "effect size"]
         rows = []
         for one in self.differences:
@@ -384,17 +381,3 @@ class Comparison(tabular.Tabular):
             ps = (shown_p(p, bare=True) for p in (one.p_value, one.corrected_p))
             rows.append([one.pair, one.metric, *ends, *ps, f"{one.effect_size:+.3f}"])
         return head, rows
-
-
-def decimals_of(standard_error: float) -> int:
-    """Digits of a difference: they show two of its standard error's, four at least."""
-    if not standard_error > 0.0:
-        return 4
-    return min(8, max(4, 1 - math.floor(math.log10(standard_error))))
-
-
-def shown_p(p: float, *, bare: bool = False) -> str:
-    """A p value as text: "p = 0.021", or "p < 0.001"."""
-    if p < 0.001:
-        return "< 0.001" if bare else "p < 0.001"
-    return f"{p:.3f}" if bare else f"p = {p:.3f}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fullrank._lib import tabular
+from fullrank._lib.results import markup
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.metrics import parse
 from fullrank.samples import ExactRanks, RankSample
@@ -21,7 +21,7 @@ _APPROXIMATE = "This estimator stays biased even when every item is sampled."
 def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:
     """What was ranked, the table, and the remarks, each once if it holds for all models."""
     head, rows = table(models, aligned=True)
-    body = tabular.text(head, rows, left=(0, 1) if len(models) > 1 else (0,))
+    body = markup.text(head, rows, left=(0, 1) if len(models) > 1 else (0,))
     samples = {name: one.sample for name, one in models.items()}
     return "\n".join([*described(samples), *assumed, "", *body, "", *_remarks(models)])
 

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import tabular
+from fullrank._lib.results.markup import Sheet
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference.bounding.bounds import bounds
 from fullrank.inference.bounding.result import Bounds
 from fullrank.inference.estimation.diagnosis import Diagnosis
+from fullrank.inference.estimation.paper_table import sheet
 from fullrank.inference.estimation.remarks import is_told, page, remarks, stands_for, table
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, named
@@ -145,7 +147,7 @@ class Estimate(tabular.Tabular):
     def _entry(self, name: str) -> dict[str, Any]:
         ends = self.confidence_interval[name]
         numbers = {
-            "naive": self._naive(name),
+            "naive": self.naive_of(name),
             "estimate": self.values[name],
             "low": ends.low,
             "high": ends.high,
@@ -158,7 +160,7 @@ class Estimate(tabular.Tabular):
             numbers |= {"bound_low": low, "bound_high": high}
         return {"metric": name} | {key: _known(value) for key, value in numbers.items()}
 
-    def _naive(self, name: str) -> float | None:
+    def naive_of(self, name: str) -> float | None:
         """The sampled metric, if there is an informative one."""
         found = (self.naive or {}).get(name)
         return found if is_told(self.sample, name) else None
@@ -185,6 +187,9 @@ class Estimate(tabular.Tabular):
     def _table(self) -> tuple[list[str], list[list[str]]]:
         return table({"": self})
 
+    def _sheets(self) -> list[Sheet]:
+        return [sheet({"": self})]
+
     def head(self) -> list[str]:
         """The names of the table's columns."""
         head = ["metric", "naive", "full catalogue"]
@@ -195,7 +200,7 @@ class Estimate(tabular.Tabular):
 
     def cells(self, name: str) -> list[str]:
         """The row of a metric, without its mark."""
-        digits, naive = decimals(self.values[name]), self._naive(name)
+        digits, naive = decimals(self.values[name]), self.naive_of(name)
         row = [name, "–" if naive is None else f"{naive:.4f}", f"{self.values[name]:.{digits}f}"]
         if self.confidence_level is not None:
             low, high = self.confidence_interval[name]

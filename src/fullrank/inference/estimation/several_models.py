@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fullrank._lib import checks, tabular
+from fullrank._lib.results.markup import Sheet
 from fullrank.errors import InputError
+from fullrank.inference.estimation.paper_table import sheet
 from fullrank.inference.estimation.remarks import page, table
 from fullrank.inference.estimation.result import Estimate
 
@@ -85,6 +87,9 @@ class Estimates(tabular.ByModel[Estimate]):
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
         return table(self.models)
+
+    def _sheets(self) -> list[Sheet]:
+        return [sheet(self.models)]
 
     def _title(self) -> str:
         return "estimates"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fullrank._lib import tabular
+from fullrank._lib.results import markup
 from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.metrics import ByMetric, parse
@@ -107,7 +108,7 @@ class Explanation(tabular.Tabular):
             "Metrics of a target by its rank in the catalogue: exact, and on average among "
             f"{self.sample_size:,} candidates"
         )
-        lines += [*tabular.text(*self._table(), left=()), "", *self._advice()]
+        lines += [*markup.text(*self._table(), left=()), "", *self._advice()]
         lines += self.notes
         return "\n".join(lines)
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import extras, tabular
+from fullrank._lib.results import markup
 from fullrank.designs import Design
 
 
@@ -109,7 +110,7 @@ class Plan(tabular.Tabular):
 
     def __str__(self) -> str:
         head = f"{self.metric} is about {self.value:.3g}; {self.goal}"
-        body = tabular.text(*self._table(), left=(0, len(_HEAD) - 1))
+        body = markup.text(*self._table(), left=(0, len(_HEAD) - 1))
         return "\n".join([head, "", *body, *self.notes])
 
     def _title(self) -> str:

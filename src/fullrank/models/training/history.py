@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fullrank._lib import checks
+from fullrank._lib import checks, extras
+from fullrank._lib.results import markup
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 
@@ -108,15 +109,16 @@ class History:
 
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with one row per epoch."""
-        return self.to_arrow().to_pandas()
+        return extras.frame(self.to_arrow())
 
     def to_markdown(self) -> str:
         """Return a Markdown table with the kept epoch in bold."""
-        lines = [f"| epoch | loss | {self._name} | rate | seconds |", f"|{'---|' * 5}"]
-        for epoch, row in enumerate(self._cells(), 1):
-            cells = [f"**{cell}**" if cell and epoch == self.best_epoch else cell for cell in row]
-            lines.append(f"| {' | '.join(cells)} |")
-        return "\n".join(lines)
+        rows = self._cells()
+        if self.n_epochs:
+            rows[self.best_epoch - 1] = [
+                markup.Best(one) if one else "" for one in rows[self.best_epoch - 1]
+            ]
+        return markup.markdown(["epoch", "loss", self._name, "rate", "seconds"], rows)
 
     def __str__(self) -> str:
         rows = [["epoch", "loss", self._name, "rate", "seconds"], *self._cells()]
@@ -155,8 +157,6 @@ class History:
     def plot(self, ax: Any = None) -> Any:
         """Plot the loss, and the metric on a second axis; return the axes of the loss."""
         if ax is None:
-            from fullrank._lib import extras
-
             ax = extras.load("matplotlib.pyplot", extra="plot", purpose="plot").subplots()[1]
         epochs = np.arange(1, self.n_epochs + 1)
         ax.plot(epochs, self.loss, color="tab:gray", label="loss")

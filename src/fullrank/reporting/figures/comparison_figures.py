@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
-from fullrank.inference.comparison.result import decimals_of, shown_p
+from fullrank.inference.comparison.numbers import decimals_of, shown_p
 from fullrank.reporting.escaping import among, percent, short
 from fullrank.reporting.figures.figure import Axis, Figure, Series, numbers
 

@@ -592,8 +592,8 @@ def test_what_a_result_shows() -> None:
     )
     assert lines[7].startswith(f"a<b − b_2  recall@20  {r.estimate:+.4f} [")
     assert "(Holm " in lines[7]
-    assert "| a<b − b_2 | ndcg@10 |" in SHOWN.to_markdown()
-    assert r"a<b -- b\_2 & ndcg@10" in SHOWN.to_latex()
+    assert r"| a\<b − b_2 | ndcg@10 |" in SHOWN.to_markdown()
+    assert r"a$<$b $-$ b\_2 & ndcg@10" in SHOWN.to_latex()
     assert "<td>a&lt;b − b_2</td>" in SHOWN._repr_html_()
     content = json.loads(json.dumps(SHOWN.to_dict()))
     assert (content["format"], content["kind"]) == (1, "Comparison")

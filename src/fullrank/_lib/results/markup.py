@@ -1,0 +1,128 @@
+r"""The same small table as text, Markdown, LaTeX and HTML.
+
+A cell is text. A `Best` cell is bold wherever there is bold type. The marks † and ▲ after a number
+take no room in LaTeX. Columns of numbers are aligned to the right, so numbers with as many decimals
+as each other are aligned at the point. All text is escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import NamedTuple
+
+Rows = Iterable[Sequence[str]]
+MARK = "†"
+
+
+class Best(str):
+    """The best value of a column, or of several that share the first place."""
+
+    __slots__ = ()
+
+
+class Sheet(NamedTuple):
+    """A table fit for print: what it shows in a sentence or two, the heads of columns, the rows."""
+
+    caption: str
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def text(head: Sequence[str], rows: Rows, left: Sequence[int] = (0,)) -> list[str]:
+    """Lines of aligned columns, to the right but for those named."""
+    cells = [head, *rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+
+
+def markdown(head: Sequence[str], rows: Rows, caption: str = "") -> str:
+    """A Markdown table, the columns of numbers to the right, and its caption below it."""
+    rows = list(rows)
+    rule = ["---" if side == "l" else "---:" for side in _sides(rows)]
+    lines = [map(_markdown, head), rule, *(map(_markdown, row) for row in rows)]
+    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return f"{table}\n\nTable: {_markdown(caption)}" if caption else table
+
+
+def latex(head: Sequence[str], rows: Rows, caption: str = "", label: str | None = None) -> str:
+    """A LaTeX tabular for the package booktabs; with a caption, in an environment `table`."""
+    rows = list(rows)
+    first, *others = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
+    # "\\" would take a bracket or a star after it for its own
+    body = [first, r"\midrule", *(f"{{}}{row}" if row[0] in "[*" else row for row in others)]
+    begin = rf"\begin{{tabular}}{{{_sides(rows)}}}"
+    tabular = [begin, r"\toprule", *body, r"\bottomrule", r"\end{tabular}"]
+    if not caption:
+        return "\n".join(tabular)
+    named = [] if label is None else [rf"\label{{{label}}}"]
+    about = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}", *named]
+    return "\n".join([*about, *tabular, r"\end{table}"])
+
+
+def _sides(rows: Sequence[Sequence[str]]) -> str:
+    """For each column "l", or "r" where it holds numbers."""
+    columns = list(zip(*rows, strict=True))[1:]
+    return "l" + "".join("r" if any(map(_NUMBER.match, one)) else "l" for one in columns)
+
+
+def html(caption: str, head: Sequence[str], rows: Rows) -> str:
+    """An HTML table."""
+    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    body = "".join(f"<tr>{''.join(map(_html, row))}</tr>" for row in rows)
+    return f"<table><caption>{escape(caption)}</caption><tr>{top}</tr>{body}</table>"
+
+
+def _html(cell: str) -> str:
+    shown = escape(cell)
+    return f"<td><b>{shown}</b></td>" if isinstance(cell, Best) else f"<td>{shown}</td>"
+
+
+_SIGNED = r"(?<![\w.)\]])[-−+]\d(?:[\d.,]*\d)?"  # a number with a sign; "a-1" has a hyphen
+_NUMBER = re.compile(r"[\[<]? ?[-−+]?\d")
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=\d)")
+_NOT_MARKDOWN = re.compile(r"[\\`*<|]|\b_|_\b")
+
+
+def _markdown(cell: str) -> str:
+    shown = _MINUS.sub("−", _NOT_MARKDOWN.sub(r"\\\g<0>", cell))
+    return f"**{shown}**" if isinstance(cell, Best) else shown
+
+
+_TEX = str.maketrans(
+    {"&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "$": r"\$", "{": r"\{", "}": r"\}",
+     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+     # OT1, the encoding of fonts where none is chosen, has other signs in these places
+     "<": "$<$", ">": "$>$", "|": "$|$", '"': "''",
+     "±": r"$\pm$", "…": r"\ldots{}", "▲": r"$\triangle$", "◀": "", "−": "$-$", "–": "--",
+     "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "λ": r"$\lambda$", "\xa0": "~",
+     MARK: r"$^{\dagger}$"}
+)  # fmt: skip
+_MARKED = re.compile(rf"(?<=\d)({MARK}?)( ▲)?$")
+_FORMULA = re.compile(rf"(?P<formula>{_SIGNED}|[<>] ?\d[\d.]*)|(?P<percent>(?<=\d) %)")
+
+
+def _tex(cell: str) -> str:
+    """A cell as LaTeX; what is a formula, such as "< 0.001" or "−0.2", as one."""
+    parts, done = [], 0
+    for found in _FORMULA.finditer(cell):
+        formula = found.group().replace("−", "-").replace(" ", "").replace(",", "{,}")
+        parts.append(cell[done : found.start()].translate(_TEX))
+        parts.append(r"\,\%" if found["percent"] else f"${formula}$")
+        done = found.end()
+    marks = _MARKED.search(cell)
+    end = len(cell) if marks is None else marks.start()
+    shown = "".join([*parts, cell[done:end].translate(_TEX)])
+    if isinstance(cell, Best):
+        shown = rf"\textbf{{{shown}}}"
+    if marks is None or not marks.group():
+        return shown
+    signs = (r"\dagger" if marks[1] else "") + (r"\triangle" if marks[2] else "")
+    return rf"{shown}\rlap{{$^{{{signs}}}$}}"  # takes no room, and decimals stay aligned
