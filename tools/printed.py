@@ -5,8 +5,8 @@
     python tools/printed.py --tables   write the tables of docs/demo.md, which takes minutes
 
 A ```console block holds `$ fullrank …` commands, each followed by what it prints. A ```python block
-is followed by a ```text block if it prints anything; all of them share their names. What stands for
-the reader's own model and loader comes from tests/docs/loop_contexts/plain-torch.py. Numbers may
+is followed by a ```text block if it prints anything; all of them share their names. The reader's
+own model and loader are those of tests/docs/loop_contexts/plain-torch.py. Numbers may
 differ in their last digits from one version of a library to the next, and spaces may differ.
 """
 

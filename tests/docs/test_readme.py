@@ -60,7 +60,7 @@ def test_speeds_are_those_of_the_benchmark() -> None:
         if "times as fast" in row
     }
     text = " ".join(README.split())
-    assert f"On {len(times)} models trained by" in text
+    assert f"on {len(times)} models trained by" in text
     assert all(library in text for library, _ in times)
     assert f"**{statistics.median(times.values()):.1f} times as fast** (median)" in text
     assert f"(from {min(times.values()):.1f} to {max(times.values()):.1f} times" in text
@@ -74,6 +74,25 @@ def test_errors_are_those_of_the_study() -> None:
     assert f"off by {excluded:.0f} % where training items are excluded" in text
     assert f"by {kept:.0f} % where they are kept" in text
     assert f"in {coverage:.0%} of the draws".replace("%", " %") in text
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_caption_is_that_of_the_table(page: str) -> None:
+    (table,) = (block.output for block in printed.blocks(README) if block.code == "fullrank demo")
+    rows = re.findall(r"^ \S+ +\*?(0\.\d+) +\*?(0\.\d+) +\*?0\.\d+ \.", table, re.MULTILINE)
+    assert len(rows) == 5
+    exact, among = ([float(value) for value in column] for column in zip(*rows, strict=True))
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert f"{min(among):.2f} to {max(among):.2f} among 100 candidates" in text
+    assert f"{min(exact):.2f} to {max(exact):.2f} exact" in text
+
+
+def test_numbers_about_the_demonstration_are_in_its_tables() -> None:
+    before, tables, after = (ROOT / "docs" / "demo.md").read_text("utf-8").split("<!-- demo -->")
+    named = re.findall(r"\b0\.\d{3}\b|\b\d+ %", before + after)
+    assert {"0.824", "0.212", "0.223", "14 %", "513 %"} <= set(named)
+    for one in named:
+        assert one.replace(" %", "%") in tables, one
 
 
 def test_the_exact_value_beside_the_estimate_is_the_one_below() -> None:

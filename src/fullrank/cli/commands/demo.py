@@ -37,7 +37,7 @@ def demo(
 ) -> None:
     """Train five models, and show how far sampled metrics are from exact ones.
 
-    Example: fullrank demo --report out/report.html
+    Example: fullrank demo --figure demo.png
     """
     from fullrank.cli.demonstration import run
     from fullrank.engines import Processes
