@@ -1,25 +1,112 @@
-"""The README's example runs as it stands."""
+"""The README: its code runs and prints what is shown, its numbers are stored ones."""
 
+from __future__ import annotations
+
+import json
 import re
+import statistics
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
-README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+import fullrank as fr
+from reproduction.tables import stored
+from tools import printed
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = [block for block in printed.blocks(README) if block.code != "fullrank demo"]
 
 
 @pytest.mark.slow
-def test_python_runs_and_prints(capsys: pytest.CaptureFixture[str]) -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
-    exec(compile(code, "README.md", "exec"), {})
-    out = capsys.readouterr().out
-    assert "'recall@10'" in out  # the exact metrics
-    assert out.count("full catalogue") == 2  # the two estimates
+def test_what_is_shown_is_what_is_printed(need: Callable[[str], ModuleType]) -> None:
+    """The demonstration has its own test, in tests/cli/test_demo.py."""
+    need("typer")
+    need("torch")
+    assert [block.kind for block in BLOCKS] == ["console", "python", "python", "python"]
+    names: dict[str, Any] = {}
+    for block in BLOCKS:
+        now = printed.printed(block, names, ROOT)
+        assert printed.same(block.output, now), (
+            f"README.md shows\n{block.output}\nand `{block.code}` prints\n{now}\n"
+            "python tools/printed.py --update writes it there."
+        )
+
+
+def test_outputs_are_compared_by_words_and_numbers() -> None:
+    assert printed.same("ease  0.1312 (SE 0.0173)\n", "ease 0.1313  (SE 0.0173)")
+    assert not printed.same("ease 0.1312", "ease 0.1412")
+    assert not printed.same("ease 0.1312", "ials 0.1312")
+    assert not printed.same("ease 0.1312", "ease 0.1312 0.1")
+
+
+@pytest.mark.slow
+def test_the_file_of_ranks_is_that_of_the_model_below_it() -> None:
+    split = fr.datasets.load("simulated").split("leave-one-out", rng=0)
+    scorer = fr.models.EASE(regularization=200).fit(split.train).scorer()
+    drawn = fr.sample_ranks(scorer, split.test, exclude=split.train, design="sampled:100", rng=0)
+    lines = [f"{u},{r}" for u, r in zip(drawn.rows.user, drawn.rows.rank, strict=True)]
+    assert (ROOT / "examples" / "ranks.csv").read_text().splitlines() == ["user,rank", *lines]
+
+
+def test_speeds_are_those_of_the_benchmark() -> None:
+    content = json.loads((ROOT / "benchmarks" / "results" / "frameworks.json").read_text("utf-8"))
+    times = {
+        (row["library"].split()[0], row["model"]): row["times as fast"]
+        for row in content["models"]
+        if "times as fast" in row
+    }
+    text = " ".join(README.split())
+    assert f"on {len(times)} models trained by" in text
+    assert all(library in text for library, _ in times)
+    assert f"**{statistics.median(times.values()):.1f} times as fast** (median)" in text
+    assert f"(from {min(times.values()):.1f} to {max(times.values()):.1f} times" in text
+
+
+def test_errors_are_those_of_the_study() -> None:
+    study = stored("hundred_sealed")
+    kept, excluded = (one["mean"]["auto"][0] for one in study["errors"])
+    coverage = study["intervals"]["mean"]["all"]["coverage"]
+    text = " ".join(README.split())
+    assert f"off by {excluded:.0f} % where training items are excluded" in text
+    assert f"by {kept:.0f} % where they are kept" in text
+    assert f"in {coverage:.0%} of the draws".replace("%", " %") in text
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md"])
+def test_the_caption_is_that_of_the_table(page: str) -> None:
+    (table,) = (block.output for block in printed.blocks(README) if block.code == "fullrank demo")
+    rows = re.findall(r"^ \S+ +\*?(0\.\d+) +\*?(0\.\d+) +\*?0\.\d+ \.", table, re.MULTILINE)
+    assert len(rows) == 5
+    exact, among = ([float(value) for value in column] for column in zip(*rows, strict=True))
+    text = " ".join((ROOT / page).read_text(encoding="utf-8").split())
+    assert f"{min(among):.2f} to {max(among):.2f} among 100 candidates" in text
+    assert f"{min(exact):.2f} to {max(exact):.2f} exact" in text
+
+
+def test_numbers_about_the_demonstration_are_in_its_tables() -> None:
+    before, tables, after = (ROOT / "docs" / "demo.md").read_text("utf-8").split("<!-- demo -->")
+    named = re.findall(r"\b0\.\d{3}\b|\b\d+ %", before + after)
+    assert {"0.824", "0.212", "0.223", "14 %", "513 %"} <= set(named)
+    for one in named:
+        assert one.replace(" %", "%") in tables, one
+
+
+def test_the_exact_value_beside_the_estimate_is_the_one_below() -> None:
+    (named,) = re.findall(r"The exact value, ([\d.]+),", README)
+    assert re.search(rf"^recall@10 +{named}$", BLOCKS[1].output, flags=re.MULTILINE)
+
+
+def test_it_stays_short() -> None:
+    assert len(README.splitlines()) <= 165
 
 
 def test_links_lead_somewhere() -> None:
-    links = re.findall(r"\]\(([^)#]+)\)", README)
+    links = re.findall(r"\]\(([^)#]+)[^)]*\)", README)
     local = [link for link in links if "://" not in link]
     assert local
     for link in local:
-        assert (Path(__file__).parents[2] / link).exists(), link
+        assert (ROOT / link).exists(), link

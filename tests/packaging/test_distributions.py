@@ -180,4 +180,4 @@ def test_the_demo_from_a_wheel_simulates_and_says_so(environment: Environment) -
     done = environment.run(environment.script("fullrank"), "demo")
     assert (done.returncode, done.stderr) == (0, "")
     assert "simulated" in done.stdout
-    assert done.stdout.endswith('Writing a report needs jinja2: pip install "fullrank[report]"\n')
+    assert 'Writing a report needs jinja2: pip install "fullrank[report]"\n' in done.stdout

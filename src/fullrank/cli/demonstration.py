@@ -145,6 +145,7 @@ def run(
     *,
     seed: int = 0,
     n_draws: int = N_DRAWS,
+    brief: bool = False,
     engine: Engine | None = None,
     progress: Progress | None = None,
 ) -> Demo:
@@ -154,6 +155,7 @@ def run(
     ----------
     seed : of the split and of the draws
     n_draws : how often the samples are drawn
+    brief : leave out the bounds and the repeated draws, which take most of the time
     engine : who draws; default: this process
     progress : a function of (done, total)
 
@@ -162,10 +164,14 @@ def run(
     >>> demo = run()  # doctest: +SKIP
     """
     seed = checks.integer("seed", seed, low=0)
-    n_draws = checks.integer("n_draws", n_draws, low=1)
+    n_draws = 0 if brief else checks.integer("n_draws", n_draws, low=1)
+    steps = Steps(len(SETTINGS) + n_draws, progress)
     name, interactions = load_interactions()
     split = interactions.split("leave-one-out", by="random", rng=seed)
-    bench = {model: Bench(model, split) for model in SETTINGS}
+    bench = {}
+    for model in SETTINGS:
+        bench[model] = Bench(model, split)
+        steps.next()
     fixed = {model: one.fixed(seed) for model, one in bench.items()}
     deeper = {model: one.adaptive(seed) for model, one in bench.items()}
     exact = {model: one.exact for model, one in bench.items()}
@@ -187,8 +193,12 @@ def run(
         n_items=interactions.n_items,
         sample_size=SAMPLE_SIZE,
         adaptive_size=sum(sizes) / len(sizes),
-        models=tuple(_rows(exact, corrected, deeper)),
-        draws=_over_draws(bench, range(seed, seed + n_draws), engine or Serial(), progress),
+        models=tuple(_rows(exact, corrected, deeper, bounded=not brief)),
+        draws=(
+            ()
+            if brief
+            else _over_draws(bench, range(seed, seed + n_draws), engine or Serial(), steps)
+        ),
         seed=seed,
         estimates=MappingProxyType(corrected),
         exact=MappingProxyType(exact),
@@ -218,6 +228,19 @@ def example() -> list[Row]:
             for name, value in exact.items()
         ]
     return rows
+
+
+class Steps:
+    """The steps of a run, counted for a progress bar."""
+
+    def __init__(self, total: int, progress: Progress | None) -> None:
+        self.done, self.total, self.progress = 0, total, progress
+
+    def next(self) -> None:
+        """Count one step more."""
+        self.done += 1
+        if self.progress is not None:
+            self.progress(self.done, self.total)
 
 
 class Bench:
@@ -265,13 +288,17 @@ def _rows(
     exact: Mapping[str, ExactRanks],
     corrected: Mapping[str, Estimate],
     deeper: Mapping[str, RankSample],
+    *,
+    bounded: bool,
 ) -> Iterator[Row]:
-    found: dict[str, tuple[Values, Estimate, Estimate, Any]] = {
+    found: dict[str, tuple[Values, Estimate, Estimate, Mapping[str, Interval]]] = {
         model: (
             exact[model].metrics(METRICS),
             corrected[model],
             estimate(deeper[model], METRICS, interval_for="users"),
-            bounds(_sample_of(corrected[model]), METRICS, interval_for="users"),
+            bounds(_sample_of(corrected[model]), METRICS, interval_for="users").intervals
+            if bounded
+            else {},
         )
         for model in exact
     }
@@ -286,22 +313,19 @@ def _rows(
                 corrected_interval=fixed.confidence_interval[metric],
                 adaptive=adaptive[metric],
                 adaptive_interval=adaptive.confidence_interval[metric],
-                allowed=allowed[metric],
+                allowed=allowed.get(metric),
             )
 
 
 def _over_draws(
-    bench: Mapping[str, Bench], seeds: range, engine: Engine, progress: Progress | None
+    bench: Mapping[str, Bench], seeds: range, engine: Engine, steps: Steps
 ) -> tuple[Draws, ...]:
     """Every approach's value of every model, draw by draw, the same candidates for all models."""
     found = np.empty((len(seeds), len(APPROACHES), len(bench), len(METRICS)))
     one_thread = engine.threads == 1
-    for done, (place, values) in enumerate(
-        engine.map(_drawn, (list(bench.values()), one_thread), seeds), start=1
-    ):
+    for place, values in engine.map(_drawn, (list(bench.values()), one_thread), seeds):
         found[place] = values
-        if progress is not None:
-            progress(done, len(seeds))
+        steps.next()
     exact = np.array([list(one.exact.metrics(METRICS).values()) for one in bench.values()])
     return tuple(
         _judged(
