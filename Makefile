@@ -4,6 +4,7 @@
 # make verify the tests that are slow by nature; FULL=1 adds the long checks, for hours
 # make lint   ruff and mypy alone        make format  let ruff rewrite the files
 # make docs   the pages, into out/site   make bench   the benchmarks; QUICK=1 a short form
+# make release  what a release needs, built and checked; nothing is uploaded
 # make clean  remove .venv and everything generated
 #
 # PYTHON=python3.12 picks the interpreter, PYTEST_ARGS="-n 2 tests/unit" what pytest gets.
@@ -17,7 +18,7 @@ RUN := $(VENV)/bin/python
 PIP_INSTALL := PIP_CONSTRAINT=constraints.txt PIP_BUILD_CONSTRAINT=constraints.txt \
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(RUN) -m pip install -qq
 
-.PHONY: demo test quick verify lint format docs bench clean
+.PHONY: release demo test quick verify lint format docs bench clean
 
 demo: $(VENV)/.installed-demo
 	@$(RUN) -m fullrank demo
@@ -47,6 +48,12 @@ docs: $(VENV)/.installed-test
 
 bench: $(VENV)/.installed-bench
 	@$(RUN) benchmarks $(if $(QUICK),--quick)
+
+# Nothing else needs twine, so it has an environment of its own.
+release: $(VENV)/.installed-test
+	$(PYTHON) -m venv $(VENV)-release
+	$(VENV)-release/bin/python -m pip install -qq build==1.6.1 cffconvert==2.0.0 trove-classifiers twine==7.0.0
+	$(VENV)-release/bin/python tools/release.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-* build dist out .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache

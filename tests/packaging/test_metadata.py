@@ -94,7 +94,7 @@ def test_all_takes_every_extra_that_users_need(project: dict[str, Any]) -> None:
 
 
 def test_installed_version_is_the_source_version() -> None:
-    assert metadata.version("fullrank") == fullrank.__version__ == "0.1.0"
+    assert metadata.version("fullrank") == fullrank.__version__ == "0.2.0"
 
 
 def test_changelog_and_citation_name_the_version(root: Path) -> None:

@@ -1,0 +1,246 @@
+"""Check what a release needs, build it, and say what is left to do.
+
+    make release                        # in an environment of its own, with twine and cffconvert
+    python tools/release.py --recipe    # write tools/conda/meta.yaml from pyproject.toml
+
+Each line of the list is "ok", "to do" (a decision or a step of a person) or "failed". The exit code is
+0 when nothing failed and nothing is left to do. Nothing is uploaded: the last line is the command.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+DIST = ROOT / "dist"
+RECIPE = ROOT / "tools" / "conda" / "meta.yaml"
+
+
+class Finding(NamedTuple):
+    """One line of the list."""
+
+    state: str
+    what: str
+
+
+def project() -> dict[str, Any]:
+    """The table `project` of pyproject.toml."""
+    content: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    return content["project"]
+
+
+def version() -> str:
+    """The version in the sources."""
+    source = (ROOT / "src" / "fullrank" / "__init__.py").read_text("utf-8")
+    found = re.search(r'^__version__ = "(.+)"$', source, flags=re.MULTILINE)
+    assert found is not None
+    return found[1]
+
+
+# -- The checks
+
+
+def versions() -> Iterator[Finding]:
+    """One version everywhere, and a changelog that dates it."""
+    now = version()
+    citation = (ROOT / "CITATION.cff").read_text("utf-8")
+    yield _one(f"version: {now}\n" in citation, f"CITATION.cff has version {now}")
+    heading = re.search(
+        rf"^## \[{re.escape(now)}\] - (.+)$",
+        (ROOT / "CHANGELOG.md").read_text("utf-8"),
+        flags=re.MULTILINE,
+    )
+    if heading is None:
+        yield Finding("failed", f"CHANGELOG.md has no heading for {now}")
+    else:
+        dated = re.fullmatch(r"\d{4}-\d\d-\d\d", heading[1]) is not None
+        yield Finding("ok" if dated else "to do", f"CHANGELOG.md: {now} - {heading[1]}")
+    tags = _run("git", "tag", "--points-at", "HEAD").split()
+    yield Finding("ok" if f"v{now}" in tags else "to do", f"the commit has the tag v{now}")
+    clean = not _run("git", "status", "--porcelain").strip()
+    yield Finding("ok" if clean else "to do", "everything is committed")
+
+
+def metadata() -> Iterator[Finding]:
+    """Classifiers that exist and are true, and links."""
+    from trove_classifiers import classifiers
+
+    table = project()
+    unknown = sorted(set(table["classifiers"]) - set(classifiers))
+    yield _one(not unknown, f"classifiers are in the trove{_of(unknown)}")
+    claimed = re.findall(r"Python :: (3\.\d+)", "\n".join(table["classifiers"]))
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    untried = [one for one in claimed if one not in script]
+    yield _one(not untried, f"CI runs Python {', '.join(claimed)}{_of(untried)}")
+    links = table.get("urls", {})
+    missing = {"Homepage", "Documentation", "Source", "Issues", "Changelog"} - set(links)
+    yield Finding("to do" if missing else "ok", f"project.urls{_of(sorted(missing), 'lacks')}")
+    relative = re.findall(r"\]\((?!https?://|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
+    yield Finding(
+        "to do" if relative and not links else "ok",
+        f"README.md has {len(relative)} links into the repository, dead on PyPI without its address",
+    )
+
+
+def citation() -> Iterator[Finding]:
+    """CITATION.cff is valid, and every work in it can be found."""
+    done = _tried(
+        sys.executable, "-m", "cffconvert", "--validate", "-i", str(ROOT / "CITATION.cff")
+    )
+    yield _one(done.returncode == 0, "CITATION.cff is valid (cffconvert)")
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
+    works = text.count("\n  - type: ") - text.count("      - type: ")
+    found = text.count("doi:") + text.count("type: doi") + text.count("arXiv:")
+    yield Finding("ok" if found >= works > 0 else "to do", f"{found} of {works} works have an id")
+
+
+def files() -> Iterator[Finding]:
+    """The wheel and the source archive, as twine sees them, and what is in them."""
+    for old in DIST.glob("fullrank-*"):
+        old.unlink()
+    done = _tried(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT))
+    yield _one(done.returncode == 0, "wheel and source archive are built")
+    if done.returncode:
+        return
+    built = sorted(DIST.glob(f"fullrank-{version()}*"))
+    checked = _tried(sys.executable, "-m", "twine", "check", "--strict", *map(str, built))
+    yield _one(checked.returncode == 0, f"twine check --strict {' '.join(p.name for p in built)}")
+    (wheel,) = (one for one in built if one.suffix == ".whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    strange = [one for one in names if not one.startswith(("fullrank/", "fullrank-"))]
+    yield _one(not strange, f"the wheel holds fullrank alone{_of(strange)}")
+    (sdist,) = (one for one in built if one.name.endswith(".tar.gz"))
+    with tarfile.open(sdist) as archive:
+        inside = {one.partition("/")[2] for one in archive.getnames()}
+    absent = {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "tests/conftest.py"} - inside
+    yield _one(not absent, f"the source archive can be tested{_of(sorted(absent), 'lacks')}")
+
+
+def conda() -> Iterator[Finding]:
+    """The recipe is the one of pyproject.toml, and is complete."""
+    kept = RECIPE.read_text("utf-8") if RECIPE.exists() else ""
+    yield _one(kept == recipe(), "the conda recipe follows pyproject.toml (--recipe writes it)")
+    yield Finding("to do", "the recipe needs maintainers, and conda-smithy's linter run on it")
+    archive = DIST / f"fullrank-{version()}.tar.gz"
+    if archive.exists():
+        digest = hashlib.sha256(archive.read_bytes()).hexdigest()
+        yield Finding("to do", f"its sha256, of the file that PyPI serves; here {digest[:16]}…")
+
+
+CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citation, files, conda)
+
+
+# -- The recipe
+
+
+def recipe() -> str:
+    """A recipe for conda-forge, in the order of sections that its linter asks for."""
+    table = project()
+    names = [*table["dependencies"], *table["optional-dependencies"]["cli"]]
+    runs = "\n".join(f"    - {_conda(one)}" for one in names)
+    content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    (builds,) = map(_conda, content["build-system"]["requires"])
+    return f"""{{% set name = "fullrank" %}}
+{{% set version = "{version()}" %}}
+{{% set python_min = "{table["requires-python"].removeprefix(">=")}" %}}
+
+package:
+  name: {{{{ name|lower }}}}
+  version: {{{{ version }}}}
+
+source:
+  url: https://pypi.org/packages/source/{{{{ name[0] }}}}/{{{{ name }}}}/fullrank-{{{{ version }}}}.tar.gz
+  sha256: {{{{ environ.get("FULLRANK_SHA256", "to be filled in at the release") }}}}
+
+build:
+  number: 0
+  noarch: python
+  script: {{{{ PYTHON }}}} -m pip install . -vv --no-deps --no-build-isolation
+  entry_points:
+    - fullrank = {table["scripts"]["fullrank"]}
+
+requirements:
+  host:
+    - python {{{{ python_min }}}}
+    - {builds}
+    - pip
+  run:
+    - python >={{{{ python_min }}}}
+{runs}
+
+test:
+  imports:
+    - fullrank
+  commands:
+    - pip check
+    - fullrank --help
+  requires:
+    - python {{{{ python_min }}}}
+    - pip
+
+about:
+  summary: {table["description"]}
+  license: {table["license"].partition(" AND ")[0]}
+  license_file: LICENSE
+
+extra:
+  recipe-maintainers: []
+"""
+
+
+def _conda(requirement: str) -> str:
+    name, _, floor = requirement.partition(">=")
+    return f"{name} >={floor}"
+
+
+# -- Help
+
+
+def _one(good: bool, what: str) -> Finding:
+    return Finding("ok" if good else "failed", what)
+
+
+def _of(names: list[str], word: str = "but for") -> str:
+    return f", {word} {', '.join(names)}" if names else ""
+
+
+def _tried(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=dict(os.environ))
+
+
+def _run(*command: str) -> str:
+    return _tried(*command).stdout
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the list."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # type: ignore[union-attr]
+    parser.add_argument("--recipe", action="store_true", help="write the conda recipe and stop")
+    if parser.parse_args(arguments).recipe:
+        RECIPE.parent.mkdir(parents=True, exist_ok=True)
+        RECIPE.write_text(recipe(), encoding="utf-8")
+        return 0
+    found = [one for check in CHECKS for one in check()]
+    for state, what in found:
+        print(f"{state:<6}  {what}")
+    left = sum(state != "ok" for state, _ in found)
+    if left:
+        print(f"\n{left} of {len(found)} lines keep fullrank {version()} from being published.")
+        return 1
+    print(f"\nReady: python -m twine upload dist/fullrank-{version()}*")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
