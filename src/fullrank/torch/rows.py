@@ -31,6 +31,10 @@ _ROUNDING = 2.0**-6  # of scores of one user and item, computed in batches of ot
 _SHARE = 64  # or by how many of so many candidates their ranks may differ
 
 
+class NoTargetsError(InputError):
+    """There is nothing to make a result of."""
+
+
 def make_rows(
     scores: Any, target: Any, user: Any, exclude: Any, item: Any, *, numbered_from: int
 ) -> Any:
@@ -88,7 +92,7 @@ def ordered(rows: Ints, *, sampled: bool) -> Ints:
     check_counted(rows)
     rows = rows[rows[:, CANDIDATES] > 0]
     if not rows.size:
-        raise InputError("`update` must be given at least one target before a result is read.")
+        raise NoTargetsError("`update` must be given at least one target before a result is read.")
     numbered = rows[:, FLAGS] & NUMBERED
     if (numbered != numbered[0]).any():
         raise InputError("`user` must be given in every update or in none.")
