@@ -71,6 +71,15 @@ def test_the_index_links_every_page() -> None:
     assert linked == set(PAGES)
 
 
+def test_collecting_the_tests_runs_no_context(tmp_path: Path) -> None:
+    """They train models, write files where they are run and need packages that may be missing."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--collect-only"]
+    command += [str(CONTEXTS)]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    assert run.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, run.stdout
+    assert not [path for path in tmp_path.iterdir() if not path.name.startswith(".")]
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_one_block_of_few_lines(page: str) -> None:
     (code,) = blocks(page, "python")

@@ -206,6 +206,14 @@ def test_every_data_loader_has_its_own_metrics(case: Any, callback: Any) -> None
         one.exact(2)
 
 
+def test_a_data_loader_without_targets_is_named(case: Any, callback: Any) -> None:
+    def padding(batch: Any, scores: Any) -> Any:
+        return {"scores": scores, "target": batch["target"] * 0 - 100}
+
+    with pytest.raises(InputError, match=r"`target` .* data loader 0 had none"):
+        validated(case, callback("rr"), padding)
+
+
 def test_mixed_precision_and_gradients(case: Any, callback: Any) -> None:
     logged = validated(case, callback("rr", exclude="seen"), precision="bf16-mixed")
     kept = validated(case, callback("rr", exclude="seen"), inference_mode=False)

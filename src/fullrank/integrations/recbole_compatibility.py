@@ -21,6 +21,7 @@ import numpy as np
 
 _PACKAGE = "recbole"
 _ABSENT = object()
+_ORIGINALS: dict[int, ModuleType] = {}  # by the id of a copy, of which each is made once and kept
 # what RecBole calls them, and what numpy 1 made of it
 _NUMPY = {
     "float_": np.float64,
@@ -107,6 +108,12 @@ class Compatibility:
         self.undo()
 
 
+def _loaded() -> list[ModuleType]:
+    """RecBole's modules that are loaded."""
+    found = [*sys.modules.items()]
+    return [one for name, one in found if name.startswith(f"{_PACKAGE}.") and one is not None]
+
+
 class _Changes:
     """What was changed, so that it can be put back; calls may be nested."""
 
@@ -119,9 +126,8 @@ class _Changes:
         cls.calls += 1
         if cls.calls > 1:
             return
-        for name, module in [*sys.modules.items()]:
-            if name.startswith(f"{_PACKAGE}.") and module is not None:
-                change(module)
+        for module in _loaded():
+            change(module)
         cls.finder = _Finder()
         sys.meta_path.insert(0, cls.finder)
 
@@ -138,6 +144,10 @@ class _Changes:
                 delattr(owner, name)
             else:
                 setattr(owner, name, value)
+        for module in _loaded():  # what one took from another by `import *` while that was changed
+            for name, value in [*vars(module).items()]:
+                if id(value) in _ORIGINALS:
+                    setattr(module, name, _ORIGINALS[id(value)])
 
     @classmethod
     def set(cls, owner: Any, name: str, value: Any) -> None:
@@ -221,6 +231,7 @@ def _copy(module: ModuleType, **names: Any) -> ModuleType:
     other = ModuleType(module.__name__, module.__doc__)
     vars(other).update(vars(module))
     vars(other).update(names)
+    _ORIGINALS[id(other)] = module
     return other
 
 

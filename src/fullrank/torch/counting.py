@@ -50,9 +50,10 @@ def counts(scores: Any, target: Any, *, exclude: Any = None) -> Any:
         The column of each target. Negative numbers are padding.
     exclude : optional
         Items that are not candidates, such as those of training: a mask of the scores' shape (True
-        excludes); columns, in a tensor (B, any) padded by negative numbers; a pair (rows, columns)
-        of vectors; or a list of B sequences of columns. Repeats are harmless. A target that is
-        excluded remains a candidate for itself.
+        excludes); a sparse matrix (B, N), of scipy or torch, whose entries exclude; columns, in a
+        tensor (B, any) padded by negative numbers; a pair (rows, columns) of vectors; or a list of
+        B sequences of columns. Repeats are harmless. A target that is excluded remains a candidate
+        for itself.
 
     Returns
     -------
@@ -128,6 +129,8 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
             "`scores` must be a dense tensor (rows, items) or (rows, positions, items) with at "
             f"least one item, not {tuple(scores.shape)}."
         )
+    if exclusions.is_sparse(target):
+        raise InputError("`target` must be a dense tensor of columns of `scores`, not sparse.")
     columns = exclusions.as_tensor("target", target, scores.device)
     if columns.is_floating_point() or columns.is_complex() or columns.dtype == torch.bool:
         raise InputError(

@@ -15,8 +15,8 @@ from fullrank.torch.library import torch
 CELLS = 1 << 18  # excluded columns that are looked at together, unless the block is very large
 _SHARE = 1 << 13  # or one of so many scores of the block
 _FORMS = (
-    "a mask of the scores' shape, a tensor of columns with one row for each row of scores, a pair "
-    "(rows, columns) or a list of one sequence for each row"
+    "a mask of the scores' shape, a sparse matrix of it, a tensor of columns with one row for each "
+    "row of scores, a pair (rows, columns) or a list of one sequence for each row"
 )
 
 
@@ -41,6 +41,8 @@ def parse(exclude: Any, scores: Any) -> Exclusion:
         return Exclusion(pairs=_pairs(exclude, scores))
     if isinstance(exclude, list):
         return Exclusion(pairs=_listed(exclude, scores))
+    if is_sparse(exclude):
+        return Exclusion(pairs=_stored(exclude, scores))
     given = as_tensor("exclude", exclude, scores.device)
     if given.dtype == torch.bool:
         if given.shape != scores.shape:
@@ -50,12 +52,23 @@ def parse(exclude: Any, scores: Any) -> Exclusion:
             )
         return Exclusion(mask=given)
     _check_whole(given)
+    if given.dtype == torch.uint8 and given.shape == scores.shape:
+        raise InputError(
+            "`exclude` must be a mask of type bool, not uint8, whose numbers would be columns."
+        )
     if given.ndim != scores.ndim or tuple(given.shape[:-1]) != leading:
         shape = ", ".join(map(str, (*leading, "any")))
         raise InputError(
             f"`exclude` must hold columns in shape ({shape}), not {tuple(given.shape)}."
         )
     return Exclusion(columns=given.flatten(0, -2))
+
+
+def is_sparse(value: Any) -> bool:
+    """Whether a value is a sparse tensor, or a sparse matrix or array of scipy."""
+    if isinstance(value, torch.Tensor):
+        return value.layout is not torch.strided
+    return callable(getattr(value, "tocoo", None))
 
 
 def as_tensor(name: str, value: Any, device: Any) -> Any:
@@ -97,6 +110,26 @@ def _pairs(exclude: Any, scores: Any) -> tuple[Any, Any]:
             f"{tuple(rows.shape)} and {tuple(columns.shape)}."
         )
     return rows.long(), columns.long()
+
+
+def _stored(exclude: Any, scores: Any) -> tuple[Any, Any]:
+    """Rows and columns of what a sparse matrix holds, but for zeros."""
+    if scores.ndim != 2 or tuple(exclude.shape) != tuple(scores.shape):
+        raise InputError(
+            f"`exclude` must be a sparse matrix of the scores' shape {tuple(scores.shape)}, not "
+            f"{tuple(exclude.shape)}."
+            + (" For scores of 3 dimensions give a mask." if scores.ndim == 3 else "")
+        )
+    if isinstance(exclude, torch.Tensor):
+        matrix = exclude.detach().to(scores.device)
+        matrix = matrix if matrix.layout is torch.sparse_coo else matrix.to_sparse()
+        matrix = matrix.coalesce()
+        rows, columns = matrix.indices()[:, matrix.values() != 0]
+        return rows, columns
+    rows, columns = exclude.nonzero()
+    return tuple(
+        torch.from_numpy(one.astype(np.int64)).to(scores.device) for one in (rows, columns)
+    )
 
 
 def _listed(exclude: list[Any], scores: Any) -> tuple[Any, Any]:

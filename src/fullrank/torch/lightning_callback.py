@@ -15,6 +15,7 @@ from fullrank.errors import InputError, MissingExtraError, NotFittedError
 from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.torch.rank_metric import RankMetric
+from fullrank.torch.rows import NoTargetsError
 
 Key = str | int | Callable[[Any, Any], Any]
 
@@ -216,7 +217,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         dtype = torch.float32 if pl_module.device.type == "mps" else torch.float64
         for number, metric in enumerate(self.metrics):
             suffix = f"/dataloader_idx_{number}" if len(self.metrics) > 1 else ""
-            for name, value in self._result(metric).items():
+            for name, value in self._result(number, metric).items():
                 pl_module.log(
                     f"{self._prefix[stage]}{name}{suffix}",
                     torch.tensor(value, dtype=dtype, device=pl_module.device),
@@ -227,13 +228,17 @@ class RankCallback(_callback()):  # type: ignore[misc]
                     add_dataloader_idx=False,
                 )
 
-    def _result(self, metric: Any) -> dict[str, float]:
-        if metric.design is None:
-            ranks = metric.exact(**self._ids)
-            self._results.append(ranks)
-            return dict(ranks.metrics(metric.metrics))
-        self._results.append(metric.sample(**self._ids))
-        return dict(metric.compute())
+    def _result(self, number: int, metric: Any) -> dict[str, float]:
+        exact = metric.design is None
+        try:
+            ranks = (metric.exact if exact else metric.sample)(**self._ids)
+        except NoTargetsError:
+            raise InputError(
+                "`target` must lead to a target that is not padding in some batch; data loader "
+                f"{number} had none."
+            ) from None
+        self._results.append(ranks)
+        return dict(ranks.metrics(metric.metrics) if exact else metric.compute())
 
 
 def _found(name: str, key: Key, outputs: Any, batch: Any, step: str) -> Any:

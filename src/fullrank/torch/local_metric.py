@@ -46,19 +46,6 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
         for name in self._states:
             setattr(self, name, [])
 
-    def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """Update, and return the value of this batch only, on this process."""
-        before = {name: getattr(self, name) for name in self._states}
-        wanted, self.sync_on_compute = self.sync_on_compute, False
-        self.reset()
-        try:
-            self.update(*args, **kwargs)
-            return self.compute()
-        finally:
-            self.sync_on_compute = wanted
-            for name, value in before.items():
-                setattr(self, name, [*value, *getattr(self, name)])
-
     @contextmanager
     def sync_context(self, *, should_sync: bool = True) -> Iterator[None]:
         """The states of all processes, one after the other, while the context lasts."""

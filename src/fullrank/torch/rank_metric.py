@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
@@ -14,7 +15,7 @@ from fullrank.metrics import DEFAULT, Metric, parse_all
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.torch import rows
 from fullrank.torch.library import torch
-from fullrank.torch.local_metric import LocalMetric, processes
+from fullrank.torch.local_metric import LocalMetric, gather, processes
 
 POLICIES = ("mean", "best", "worst")
 
@@ -137,6 +138,27 @@ class RankMetric(_base()):  # type: ignore[misc]
                 "targets of a user as rows of their own."
             )
 
+    def forward(
+        self, scores: Any, target: Any, user: Any = None, *, exclude: Any = None, item: Any = None
+    ) -> dict[str, float]:
+        """Update, and return the metrics of this batch alone; NaN where it has no target.
+
+        Metrics of torchmetrics forget all batches for a while to do so, and would lose them if this
+        one raised.
+        """
+        if getattr(self, "_is_synced", False):
+            raise InputError("`unsync` must be called before a synced metric is updated.")
+        self.rows = list(self.rows)  # which the metrics of a collection share
+        before = len(self.rows)
+        self.update(scores, target, user, exclude=exclude, item=item)
+        here = torch.cat(self.rows[before:])
+        if getattr(self, "dist_sync_on_step", False) and processes(self.process_group):
+            here = torch.cat(gather(here, self.process_group))
+        table = here.cpu().numpy()
+        if not (table[:, rows.CANDIDATES] != 0).any():
+            return dict.fromkeys((metric.name for metric in self.metrics), math.nan)
+        return self._values(table)
+
     def compute(self) -> dict[str, float]:
         """Return the metrics by name, over all updates and processes since the last reset.
 
@@ -145,6 +167,9 @@ class RankMetric(_base()):  # type: ignore[misc]
         """
         with getattr(self, "computing", nullcontext)():
             table = self._table()
+        return self._values(table)
+
+    def _values(self, table: Any) -> dict[str, float]:
         if self.design is None:
             return rows.exact_ranks(table, self.ties).metrics(self.metrics)
         from fullrank.inference import estimate
@@ -211,6 +236,29 @@ class RankMetric(_base()):  # type: ignore[misc]
             place = torch.device("cuda", torch.cuda.current_device())
         empty = torch.empty((0, rows.WIDTH), dtype=torch.int64, device=place)
         return torch.cat([empty, *(part.to(place) for part in parts)])
+
+    def reset(self) -> None:
+        """Forget all updates."""
+        super().reset()
+        self._n_lists = 0
+
+    def merge_state(self, incoming_state: Any) -> None:
+        """Add the targets of another metric, or of its states by name."""
+        if isinstance(incoming_state, type(self)):
+            incoming_state = {"rows": incoming_state.rows}
+        if not isinstance(incoming_state, Mapping) or "rows" not in incoming_state:
+            raise InputError(
+                "`incoming_state` must be another RankMetric or a mapping with its `rows`, not "
+                f"{checks.shown(incoming_state)}."
+            )
+        parts = [*incoming_state["rows"], *self.rows]
+        if any((part[..., rows.FLAGS] & rows.NUMBERED).any() for part in parts):
+            raise InputError(
+                "`user` must be given in the updates of metrics that are merged, for rows without "
+                "one have the same numbers in both."
+            )
+        self.rows = [part.reshape(-1, rows.WIDTH) for part in parts]
+        self._computed = None  # what torchmetrics keeps of the last result
 
     def set_dtype(self, dst_type: Any) -> RankMetric:
         """Return the metric as it is: its state is whole numbers."""

@@ -31,6 +31,10 @@ _ROUNDING = 2.0**-6  # of scores of one user and item, computed in batches of ot
 _SHARE = 64  # or by how many of so many candidates their ranks may differ
 
 
+class NoTargetsError(InputError):
+    """There is nothing to make a result of."""
+
+
 def make_rows(
     scores: Any, target: Any, user: Any, exclude: Any, item: Any, *, numbered_from: int
 ) -> Any:
@@ -88,7 +92,7 @@ def ordered(rows: Ints, *, sampled: bool) -> Ints:
     check_counted(rows)
     rows = rows[rows[:, CANDIDATES] > 0]
     if not rows.size:
-        raise InputError("`update` must be given at least one target before a result is read.")
+        raise NoTargetsError("`update` must be given at least one target before a result is read.")
     numbered = rows[:, FLAGS] & NUMBERED
     if (numbered != numbered[0]).any():
         raise InputError("`user` must be given in every update or in none.")
@@ -144,15 +148,12 @@ def exact_ranks(rows: Ints, ties: str, *, user_ids: Any = None, item_ids: Any = 
     others, offset = between_rows(users, starts, item, mark, ties, 0)
     taken_above, taken_equal, missing = others.greater, others.equal, np.zeros_like(offset)
     absent = ((rows[:, FLAGS] & HIDDEN) > 0) | (mark == -np.inf)
-    several = np.repeat(np.add.reduceat(absent, starts[:-1]) > 0, np.diff(starts)) & (n_targets > 1)
     group = np.repeat(np.arange(users.size), np.diff(starts))
-    for g in np.unique(group[several]):  # users some of whose targets were not counted for others
-        here = np.arange(starts[g], starts[g + 1])
-        for t in here:
-            there = here[(here != t) & ~absent[here]]
-            taken_above[t] = (mark[there] > mark[t]).sum()
-            taken_equal[t] = 0 if mark[t] == -np.inf else (mark[there] == mark[t]).sum()
-            missing[t] = here.size - 1 - there.size
+    several = np.repeat(np.logical_or.reduceat(absent, starts[:-1]), np.diff(starts))
+    if several.any():  # users some of whose targets were not counted for the others
+        taken_above[several], taken_equal[several], missing[several] = _among_present(
+            group[several], mark[several], absent[several]
+        )
     above, equal = rows[:, ABOVE] - taken_above, rows[:, EQUAL] - taken_equal
     candidates = rows[:, CANDIDATES] + missing
     _check_lists(rows, candidates, starts, group)
@@ -166,6 +167,24 @@ def exact_ranks(rows: Ints, ties: str, *, user_ids: Any = None, item_ids: Any = 
         user=checks.frozen(_named("user_ids", rows[:, USER], user_ids)),
         item=checks.frozen(_named("item_ids", item, item_ids)),
     )  # fmt: skip
+
+
+def _among_present(group: Ints, mark: Floats, absent: Array) -> tuple[Ints, Ints, Ints]:
+    """How many other targets of the same user that are present score higher, or the same.
+
+    And how many others are absent. The rows of a user are next to each other.
+    """
+    values, place = np.unique(mark, return_inverse=True)
+    key = group * values.size + place
+    present = np.sort(key[~absent])
+    up_to = np.searchsorted(present, key, side="right")
+    below = np.searchsorted(present, key)
+    first, last = (
+        np.searchsorted(present, (group + after) * values.size) for after in (0, 1)
+    )  # of the user's
+    _, index, size = np.unique(group, return_inverse=True, return_counts=True)
+    here = (~absent).astype(np.int64)
+    return last - up_to, up_to - below - here, size[index] - 1 - (last - first - here)
 
 
 def rank_sample(

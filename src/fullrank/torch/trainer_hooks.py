@@ -32,6 +32,7 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
     Parameters
     ----------
     logits : tensor (B, N) or (B, L, N), or a tuple that holds one, as the Trainer passes them
+        Of several in a tuple the first are the logits; one that is wider is refused.
     labels : tensor (B,) or (B, L)
         Columns of the logits; -100 or another negative number is padding. With several
         `label_names` they are a tuple, whose first element has the labels.
@@ -54,7 +55,7 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
             "`labels` must be a tensor; it is None. Name the labels of the data set in "
             "TrainingArguments(label_names=[…])."
         )
-    scores = _scores(logits, target.ndim + 1)
+    scores = _scores(logits, target)
     if not shift:
         return counts(scores, target)
     if target.ndim != 2:
@@ -126,16 +127,28 @@ class TrainerMetrics:
         return f"compute_metrics({', '.join(metric.name for metric in self.metrics)!r})"
 
 
-def _scores(logits: Any, n_axes: int) -> Any:
-    """The logits among the model's outputs: the first with an axis more than the labels."""
+def _scores(logits: Any, target: Any) -> Any:
+    """The logits among the model's outputs: the first with an axis more than the labels.
+
+    None may be wider: hidden states are narrower than logits of all items, and the Trainer does not
+    pass the names that would tell them apart.
+    """
     given = logits if isinstance(logits, list | tuple) else (logits,)
-    for one in given:
-        if getattr(one, "ndim", None) == n_axes:
-            return one
-    raise InputError(
-        f"`logits` must hold a tensor of {n_axes} axes, one more than `labels`; found "
-        f"{', '.join(_shape(one) for one in given) or 'none'}."
-    )
+    fitting = [one for one in given if getattr(one, "ndim", None) == target.ndim + 1]
+    if not fitting:
+        raise InputError(
+            f"`logits` must hold a tensor of {target.ndim + 1} axes, one more than `labels`; found "
+            f"{', '.join(_shape(one) for one in given) or 'none'}."
+        )
+    alike = [one for one in fitting if one.shape[:-1] == target.shape] or fitting
+    if any(one.shape[-1] > alike[0].shape[-1] for one in alike):
+        raise InputError(
+            f"`logits` must begin with those of all items where there are several tensors; found "
+            f"{', '.join(_shape(one) for one in alike)}. Give the Trainer "
+            "preprocess_logits_for_metrics=lambda logits, labels: "
+            "fullrank.torch.preprocess_logits(logits[…], labels)."
+        )
+    return alike[0]
 
 
 def _shape(value: Any) -> str:
@@ -174,7 +187,14 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
         )
     here = (item >= 0) & (table[..., 2] != 0)
     if user is not None:
-        user = np.broadcast_to(user.reshape(len(item), *[1] * (item.ndim - 1)), item.shape)[here]
+        if user.shape not in (item.shape[:1], item.shape):
+            raise InputError(
+                "`label_ids` must have a user for each row of labels where users are the second of "
+                f"the Trainer's `label_names`, in shape {item.shape[:1]} or {item.shape}, not "
+                f"{user.shape}."
+            )
+        rows = user.reshape(*user.shape, *[1] * (item.ndim - user.ndim))
+        user = np.broadcast_to(rows, item.shape)[here]
     return table[here].astype(np.int64), item[here].astype(np.int64), user
 
 

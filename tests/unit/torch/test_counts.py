@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 torch = pytest.importorskip("torch")
 
@@ -52,7 +53,18 @@ def forms(lists, n_items):
         "lists": [one.tolist() for one in lists],
         "sets": [set(one.tolist()) for one in lists],
         "tensors": [torch.from_numpy(one) for one in lists],
+        "scipy": sparse.csr_matrix(mask.astype(np.float32)),
+        "stored zeros": stored_zeros(mask),
+        "torch": torch.from_numpy(mask).to_sparse(),
+        "torch, numbers": torch.from_numpy(mask).float().to_sparse(),
     }
+
+
+def stored_zeros(mask):
+    """A sparse array that stores what it does not exclude, too."""
+    found = sparse.csc_array(np.ones(mask.shape))
+    found.data = mask.T.astype(float).ravel()
+    return found
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -223,6 +235,10 @@ BOTH = torch.tensor([0, 0])
         (ONES, "no", None, "`target`"),
         (ONES, BOTH, ONES[:, :2].bool(), r"`exclude`.*\(2, 3\).*\(2, 2\)"),
         (ONES, BOTH, ONES, "`exclude`.*float32"),
+        (ONES, BOTH, ONES.byte(), r"`exclude`.*mask.*bool.*uint8"),
+        (ONES, BOTH, sparse.csr_array(np.ones((3, 2))), r"`exclude`.*\(2, 3\).*\(3, 2\)"),
+        (ONES[:, None], BOTH[:, None], ONES.to_sparse(), "`exclude`.*3 dimensions"),
+        (ONES, BOTH.to_sparse(), None, "`target`.*dense"),
         (ONES, BOTH, BOTH, r"`exclude`.*\(2, any\).*\(2,\)"),
         (ONES, BOTH, BOTH[:1, None], r"`exclude`.*\(2, any\).*\(1, 1\)"),
         (ONES, BOTH, [[1]], "`exclude`.*2 rows, not 1"),

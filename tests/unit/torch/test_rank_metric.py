@@ -295,6 +295,89 @@ def test_forward_returns_the_batch_and_keeps_it(rank_metric):
     assert metric.compute() == by_rank(scores, targets).metrics(METRICS)
 
 
+def test_forward_without_users(rank_metric):
+    scores, targets, _ = made(most=1)
+    block, items, metric = torch.from_numpy(scores), np.concatenate(targets), rank_metric("rr")
+    for part in (slice(0, 5), slice(5, 12)):
+        value = metric(block[part], items[part])
+        assert value == by_rank(scores[part], targets[part]).metrics("rr")
+    assert metric.exact().user.tolist() == list(range(12))
+
+
+def test_forward_of_a_batch_that_has_no_target(rank_metric):
+    """Nothing is lost of what came before; its own metrics are means of nothing."""
+    scores, targets, _ = made()
+    block, metric = torch.from_numpy(scores), rank_metric("rr, auc")
+    metric(block, padded(targets), torch.arange(12))
+    value = metric(block[:2], torch.tensor([-100, -100]), torch.arange(2))
+    assert list(value) == ["rr", "auc"]
+    assert np.isnan(list(value.values())).all()
+    assert metric.compute() == by_rank(scores, targets).metrics("rr, auc")
+
+
+def test_forward_that_fails_loses_nothing(rank_metric):
+    scores, targets, _ = made()
+    block, metric = torch.from_numpy(scores), rank_metric("rr")
+    metric(block, padded(targets), torch.arange(12))
+    with pytest.raises(InputError, match="NaN"):
+        metric(block * float("nan"), padded(targets), torch.arange(12, 24))
+    assert metric.compute() == by_rank(scores, targets).metrics("rr")
+
+
+def test_rows_are_numbered_from_0_after_a_reset(rank_metric):
+    """So that a row has the same number in every epoch, and epochs can be compared."""
+    metric, block = rank_metric("rr"), torch.rand(4, 9)
+    for _ in range(2):
+        metric.update(block[:3], [0, 1, 2])
+        metric.update(block[3:], [3])
+        assert metric.exact().user.tolist() == [0, 1, 2, 3]
+        metric.reset()
+
+
+def test_metrics_that_are_merged(metric_on_torchmetrics):
+    scores, targets, _ = made()
+    block, parts = torch.from_numpy(scores), [metric_on_torchmetrics("rr") for _ in range(4)]
+    parts[0].update(block[:5], padded(targets[:5]), torch.arange(5))
+    parts[1].update(block[5:], padded(targets[5:]), torch.arange(5, 12))
+    parts[0].merge_state(parts[1])
+    same(parts[0].exact(), by_rank(scores, targets))
+    for part in parts[2:]:  # rows of both have the numbers 0, 1, 2
+        part.update(block[:3], padded(targets[:3]))
+    with pytest.raises(InputError, match="`user` must be given"):
+        parts[2].merge_state(parts[3])
+    with pytest.raises(InputError, match="`user` must be given"):
+        parts[1].merge_state(parts[3].metric_state)
+
+
+def test_what_can_be_merged(rank_metric):
+    metric = rank_metric("rr")
+    with pytest.raises(InputError, match=r"`incoming_state`.*RankMetric.*not 7"):
+        metric.merge_state(7)
+    metric.update(torch.ones(1, 3), [0], [5])
+    other = rank_metric("rr")
+    other.merge_state({"rows": metric.rows})
+    assert other.exact().user.tolist() == [5]
+
+
+def test_a_collection_that_is_updated_and_called(metric_on_torchmetrics):
+    """Metrics of a collection share their rows."""
+    from torchmetrics import MetricCollection
+
+    scores, targets, _ = made()
+    for calls in ("ufu", "fuf", "uff"):
+        names = ("rr", "auc", "ndcg@10")
+        collection = MetricCollection({name: metric_on_torchmetrics(name) for name in names})
+        for how, part in zip(calls, (slice(0, 4), slice(4, 7), slice(7, 12)), strict=True):
+            given = torch.from_numpy(scores[part]), padded(targets[part]), torch.arange(12)[part]
+            if how == "u":
+                collection.update(*given)
+            else:
+                assert collection(*given) == by_rank(scores[part], targets[part]).metrics(names)
+        assert collection.compute() == by_rank(scores, targets).metrics(names)
+        for metric in collection.values():
+            assert sum(map(len, metric.rows)) == sum(map(len, targets))
+
+
 def test_nothing_is_kept_of_the_block(rank_metric):
     metric = rank_metric()
     metric.update(torch.rand(64, 5_000), torch.arange(64), torch.arange(64))

@@ -72,6 +72,20 @@ def test_several_targets_of_one_row_of_logits_are_refused(torch: Any, hooks: Any
         hooks.preprocess_logits(torch.zeros(2, 5), torch.zeros(2, 3, dtype=torch.int64))
 
 
+def test_hidden_states_are_not_taken_for_logits(torch: Any, hooks: Any) -> None:
+    """The Trainer passes outputs without their names; those of Hugging Face begin with logits."""
+    hidden, logits = torch.rand(2, 4), torch.tensor([[0.1, 0.9, 0.5, 0.0, 0.0], [0.2] * 5])
+    labels = torch.tensor([2, 0])
+    assert hooks.preprocess_logits((logits, hidden), labels).tolist() == [[1, 0, 5], [0, 4, 5]]
+    with pytest.raises(InputError, match=r"`logits`.*\(2, 4\).*\(2, 5\).*lambda"):
+        hooks.preprocess_logits((hidden, logits), labels)
+    pooled = torch.rand(2, 1, 5)  # with other positions than the labels
+    found = hooks.preprocess_logits(
+        (pooled, logits[:, None].expand(2, 3, 5)), labels[:, None].repeat(1, 3)
+    )
+    assert found.shape == (2, 3, 3)
+
+
 def test_shift_needs_sequences(torch: Any, hooks: Any) -> None:
     with pytest.raises(InputError, match=r"`labels`.*`shift`"):
         hooks.preprocess_logits(torch.zeros(2, 5), torch.zeros(2, dtype=torch.int64), shift=True)
@@ -102,6 +116,16 @@ def test_padding_is_left_out(hooks: Any) -> None:
 def test_what_cannot_be_counted(hooks: Any, counted: Any, labels: Any, says: str) -> None:
     with pytest.raises(InputError, match=says):
         hooks.compute_metrics()(evaluated(np.array(counted), np.array(labels)))
+
+
+def test_users_of_rows_or_of_labels(hooks: Any) -> None:
+    metrics = hooks.compute_metrics("rr")
+    counted, labels = np.array([[[0, 0, 9], [1, 0, 9]]]), np.array([[4, 5]])
+    metrics(evaluated(counted, (labels, np.array([[7, 8]]))))
+    assert metrics.exact().user.tolist() == [7, 8]
+    for users in ([7, 8], [[7, 8, 9]]):
+        with pytest.raises(InputError, match=r"`label_ids`.*label_names.*\(1,\) or \(1, 2\)"):
+            metrics(evaluated(counted, (labels, np.array(users))))
 
 
 def test_outputs_that_were_not_counted(hooks: Any) -> None:
