@@ -3,8 +3,8 @@
     make release                        # in an environment of its own, with twine and cffconvert
     python tools/release.py --recipe    # write tools/conda/meta.yaml from pyproject.toml
 
-Each line of the list is "ok", "to do" (a decision or a step of a person) or "failed". The exit code is
-0 when nothing failed and nothing is left to do. Nothing is uploaded: the last line is the command.
+Each line of the list is "ok", "to do" (a decision or a step of a person) or "failed". The exit code
+is 0 when every line is ok. Nothing is uploaded; the last line is the command that does.
 """
 
 from __future__ import annotations
@@ -89,20 +89,20 @@ def metadata() -> Iterator[Finding]:
     relative = re.findall(r"\]\((?!https?://|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     yield Finding(
         "to do" if relative and not links else "ok",
-        f"README.md has {len(relative)} links into the repository, dead on PyPI without its address",
+        f"README.md has {len(relative)} links into the repository, which are dead on PyPI",
     )
 
 
 def citation() -> Iterator[Finding]:
     """CITATION.cff is valid, and every work in it can be found."""
-    done = _tried(
-        sys.executable, "-m", "cffconvert", "--validate", "-i", str(ROOT / "CITATION.cff")
-    )
+    command = "from cffconvert.cli.cli import cli; cli()"
+    path = str(ROOT / "CITATION.cff")
+    done = _tried(sys.executable, "-c", command, "--validate", "-i", path)
     yield _one(done.returncode == 0, "CITATION.cff is valid (cffconvert)")
     text = (ROOT / "CITATION.cff").read_text("utf-8")
-    works = text.count("\n  - type: ") - text.count("      - type: ")
-    found = text.count("doi:") + text.count("type: doi") + text.count("arXiv:")
-    yield Finding("ok" if found >= works > 0 else "to do", f"{found} of {works} works have an id")
+    works = re.split(r"^  - type: ", text, flags=re.MULTILINE)[1:]
+    known = [one for one in works if re.search(r"^ +(doi:|value: \"arXiv:)", one, re.MULTILINE)]
+    yield _one(works == known, f"{len(known)} of {len(works)} cited works have a DOI or arXiv id")
 
 
 def files() -> Iterator[Finding]:
@@ -146,6 +146,7 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citat
 
 def recipe() -> str:
     """A recipe for conda-forge, in the order of sections that its linter asks for."""
+    files = "https://pypi.org/packages/source/{{ name[0] }}/{{ name }}"
     table = project()
     names = [*table["dependencies"], *table["optional-dependencies"]["cli"]]
     runs = "\n".join(f"    - {_conda(one)}" for one in names)
@@ -160,7 +161,7 @@ package:
   version: {{{{ version }}}}
 
 source:
-  url: https://pypi.org/packages/source/{{{{ name[0] }}}}/{{{{ name }}}}/fullrank-{{{{ version }}}}.tar.gz
+  url: {files}/fullrank-{{{{ version }}}}.tar.gz
   sha256: {{{{ environ.get("FULLRANK_SHA256", "to be filled in at the release") }}}}
 
 build:
