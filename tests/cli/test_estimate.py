@@ -234,8 +234,7 @@ def test_trec_run(fullrank: Any, tmp_path: Path) -> None:
 
 
 def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) -> None:
-    for module in ("plotly", "jinja2"):
-        need(module)
+    need("jinja2")
     path, page = two_models(tmp_path / "two.parquet", sample), tmp_path / "page.html"
     done = fullrank("estimate", path, "-m", "recall@10", "--report", page)
     assert done.code == 0, done.err
