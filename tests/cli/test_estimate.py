@@ -241,7 +241,7 @@ def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) ->
     assert done.out.endswith(f"Report: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
-    assert "for all users like these" in text
+    assert "the confidence interval for the population of users" in text
     words = ("--interval-for", "users", "--uncertainty", "bootstrap", "--resamples", 20)
     done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err
