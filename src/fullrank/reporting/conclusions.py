@@ -181,8 +181,8 @@ def _unseen(
     allowed = ""
     if value.least is not None and value.most is not None:
         allowed = (
-            f" Without any assumption about the ranks, it could be anywhere from {value.least:.3f} "
-            f"to {value.most:.3f}."
+            " Without any assumption about the ranks, the value could be anywhere from "
+            f"{value.least:.3f} to {value.most:.3f}."
         )
     if spelled(metric, model.estimate.diagnosis.blind) is None:
         found.append(f"{_seen(model.resolution, parse(metric))}{allowed}")
