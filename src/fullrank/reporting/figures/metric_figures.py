@@ -37,11 +37,12 @@ def _figure(
     values = [model.values[metric] for model in models]
     order = sorted(range(len(models)), key=lambda i: values[i].estimate)  # drawn from below
     chances = _chances(comparison, metric)
-    digits = max(decimals(one.estimate) for one in values)
+    digits = [decimals(one.estimate) for one in values]  # as in every table
     series, known = [], []
     for at, i in enumerate(order):
         one = values[i]
-        told = (number(one.estimate, digits), f"({interval(one.low, one.high, digits)})")
+        ends = interval(one.low, one.high, digits[i])
+        told = number(one.estimate, digits[i]) + ("" if ends == "–" else f" ({ends})")
         series.append(
             Series(
                 name=models[i].name,
@@ -52,22 +53,21 @@ def _figure(
                 high=numbers([one.high]),
                 colour=i,
                 legend=models[i].name,
-                beside=(" ".join(told), *([percent(chances[i])] if chances else [])),
+                beside=(told, *([percent(chances[i])] if chances else [])),
                 strong=i == best,
             )
         )
         if models[i].sampled and one.exact is not None:
             known.append((at, one.exact))
     ci = f"{100 * level:g} % CI"
-    exact = " Black strokes: exact values, which are known here." if known else ""
-    chance = " P(best) is the probability that the model has the highest value." if chances else ""
+    exact = " Vertical strokes: exact values, which are known here." if known else ""
     told_in_words = [f"{models[i].name} {series[at].beside[0]}" for at, i in enumerate(order)]
     whole = all(not model.sampled for model in models)
     return Figure(
         name="metrics" if place == 0 else f"metrics-{place + 1}",
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
-        reading=f"Points: {'exact values' if whole else 'estimates'}. Lines: {ci}s.{chance}{exact}",
+        reading=f"Points: {'exact values' if whole else 'estimates'}. Lines: {ci}s.{exact}",
         alternative=f"Points with {ci}s of {metric}: {among(told_in_words[::-1])}.",
         x=Axis(title=metric),
         y=Axis(title="", labels=tuple(models[i].name for i in order)),
@@ -93,9 +93,12 @@ def _figure(
         rows=tuple(
             (
                 models[i].name,
-                *(number(v, digits) for v in (values[i].estimate, values[i].low, values[i].high)),
+                *(
+                    number(v, digits[i])
+                    for v in (values[i].estimate, values[i].low, values[i].high)
+                ),
                 *([percent(chances[i])] if chances else []),
-                number(values[i].exact, digits),
+                number(values[i].exact, digits[i]),
             )
             for i in reversed(order)
         ),

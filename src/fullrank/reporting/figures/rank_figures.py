@@ -111,7 +111,7 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
     blind = max(reach)
     ranks = _span_of(reach)
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
-    exact = " Black strokes: exact values." if black else ""
+    exact = " Short horizontal strokes: exact values." if black else ""
     seen = (
         f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
         if blind > 1.5
