@@ -169,7 +169,7 @@ def test_a_plan_and_a_report_take_names(
     named = fullrank("plan", "--pilot", f"mine={path}", *how)
     assert named.code == 0, named.err
     assert named.out == fullrank("plan", "--pilot", path, *how).out
-    need("plotly")
+    need("jinja2")
     last, now = runs(tmp_path, run, "60", "61")
     page = tmp_path / "page.html"
     done = fullrank("report", f"last={last}", f"now={now}", "--out", page, "--json")

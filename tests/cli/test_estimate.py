@@ -234,15 +234,14 @@ def test_trec_run(fullrank: Any, tmp_path: Path) -> None:
 
 
 def test_report(fullrank: Any, tmp_path: Path, sample: RankSample, need: Any) -> None:
-    for module in ("plotly", "jinja2"):
-        need(module)
+    need("jinja2")
     path, page = two_models(tmp_path / "two.parquet", sample), tmp_path / "page.html"
     done = fullrank("estimate", path, "-m", "recall@10", "--report", page)
     assert done.code == 0, done.err
     assert done.out.endswith(f"Report: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert "<html" in text[:2000]
-    assert "for the population of users" in text
+    assert "the confidence interval for the population of users" in text
     words = ("--interval-for", "users", "--uncertainty", "bootstrap", "--resamples", 20)
     done = fullrank("estimate", path, "-m", "recall@500", "--report", page, *words)
     assert done.code == 0, done.err

@@ -190,7 +190,7 @@ def test_every_output_has_the_same_value(
     kind: str, tmp_path: Path, fullrank: Callable[..., Any], need: Any
 ) -> None:
     need("pandas")
-    need("plotly")
+    need("jinja2")
     table = outputs(kind, tmp_path, fullrank)
     first = table["estimate"]
     assert set(first) == {"a", "b"}

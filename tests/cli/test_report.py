@@ -30,7 +30,6 @@ def run(tmp_path: Path) -> Path:
 def test_a_report_of_a_run(
     fullrank: Run, run: Path, tmp_path: Path, need: Callable[[str], ModuleType]
 ) -> None:
-    need("plotly")
     need("jinja2")
     out = tmp_path / "report.html"
     done = fullrank("report", run, "--out", out)

@@ -77,7 +77,7 @@ COMMANDS = ("estimate", "compare", "report")
 def test_what_is_said_is_what_python_is_told(
     fullrank: Any, ranks: Path, command: str, said: str, tmp_path: Path, need: Any
 ) -> None:
-    need("plotly")
+    need("jinja2")
     found = printed(fullrank, command, ranks, "--training-items", said, folder=tmp_path)
     assert found == values(samples_of(ranks, SAID[said]))
     assert found != values(samples_of(ranks, None))
@@ -87,7 +87,7 @@ def test_what_is_said_is_what_python_is_told(
 def test_the_shapes_are_those_of_python(
     fullrank: Any, ranks: Path, exact: Path, command: str, tmp_path: Path, need: Any
 ) -> None:
-    need("plotly")
+    need("jinja2")
     samples = samples_of(ranks, True)
     cheap = ExactRanks.read(exact)
     said = (ranks, "--training-items", "excluded")
@@ -173,7 +173,7 @@ def test_other_refusals(fullrank: Any, ranks: Path, exact: Path, tmp_path: Path)
 def test_the_note_is_there_once_where_it_matters(
     fullrank: Any, ranks: Path, tmp_path: Path, need: Any
 ) -> None:
-    need("plotly")
+    need("jinja2")
     page = tmp_path / "page.html"
     pilot = tmp_path / "pilot.csv"
     pilot.write_text("rank\n" + "1\n5\n30\n99\n" * 50)

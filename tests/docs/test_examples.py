@@ -55,7 +55,7 @@ def test_my_model() -> None:
 
 @pytest.mark.slow
 def test_evaluate_and_report(tmp_path: Path, need: Callable[[str], ModuleType]) -> None:
-    need("plotly")
+    need("jinja2")
     out = _run("05_evaluate_and_report.py", tmp_path / "run")
     assert "ease:regularization=200" in out
     assert (

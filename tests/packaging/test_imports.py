@@ -15,10 +15,10 @@ import fullrank
 
 # Slow to import, optional, or both: each comes in when a function first needs it.
 HEAVY = (
+    "jinja2",
     "matplotlib",
     "numba",
     "pandas",
-    "plotly",
     "pyarrow",
     "pyspark",
     "ray",

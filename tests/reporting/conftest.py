@@ -17,6 +17,7 @@ from fullrank.samples import ExactRanks, RankSample, simulate
 
 N_ITEMS = 2000
 PATIENCE = 600_000  # milliseconds for a browser on a busy machine
+DATED = {"date": "2024-02-29"}
 HOSTILE = {
     "script": "<script>alert(1)</script>",
     "image": "</script><img src=x onerror=alert(1)>",
@@ -89,7 +90,15 @@ def fixed() -> Report:
         for name, ranks in truth.items()
     }
     exact = {name: exact_ranks(ranks) for name, ranks in truth.items()}
-    return fr.report(samples, exact=exact, title="Old & new", measured={"seed": 1}, rng=0)
+    told = {"seed": 1, "date": "2024-02-29", "data": "simulated, 100 of 2,000"}
+    return fr.report(samples, exact=exact, title="Old & new", measured=told, rng=0)
+
+
+@pytest.fixture(scope="session")
+def many() -> Report:
+    """Twelve models with exact ranks: more than there are colours."""
+    ranks = {f"model-{i}": exact_ranks(ranks_of(2.0 + 0.2 * (i % 7), seed=i)) for i in range(12)}
+    return fr.report(ranks, metrics=["ndcg@10", "recall@10"], measured=DATED, rng=0)
 
 
 @pytest.fixture(scope="session")
@@ -108,7 +117,7 @@ def hostile() -> Report:
         samples,
         metrics="recall@10",
         title=HOSTILE["image"],
-        measured={HOSTILE["script"]: HOSTILE["image"]},
+        measured=DATED | {HOSTILE["script"]: HOSTILE["image"]},
         rng=0,
     )
 
@@ -172,11 +181,15 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
 
 @pytest.fixture(scope="session")
 def pages(
-    tmp_path_factory: pytest.TempPathFactory, fixed: Report, hostile: Report
+    tmp_path_factory: pytest.TempPathFactory, fixed: Report, hostile: Report, many: Report
 ) -> dict[str, Path]:
     """The reports as files."""
     folder = tmp_path_factory.mktemp("reports")
-    paths = {"fixed": folder / "fixed.html", "hostile": folder / "hostile <b>&.html"}
-    fixed.write(paths["fixed"])
-    hostile.write(paths["hostile"])
+    paths = {
+        "fixed": folder / "fixed.html",
+        "hostile": folder / "hostile <b>&.html",
+        "many": folder / "many.html",
+    }
+    for name, report in (("fixed", fixed), ("hostile", hostile), ("many", many)):
+        report.write(paths[name])
     return paths

@@ -1,17 +1,25 @@
-"""The figures: the same numbers drawn by plotly and by matplotlib."""
+"""The figures: the same numbers drawn as SVG and by matplotlib."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from fullrank.errors import InputError
 from fullrank.reporting import Report
-from fullrank.reporting.figures.draw_plotly import spec
-from fullrank.reporting.figures.figure import Axis, Figure, Series
+from fullrank.reporting.figures.canvas import NARROW, SMALL, WIDE, Scale, apart
+from fullrank.reporting.figures.draw_svg import draw
+from fullrank.reporting.figures.figure import Axis, Figure, Series, dash_of, mark_of
+from fullrank.reporting.figures.legend import entries
+from fullrank.reporting.figures.tips import tips
+
+LAYOUTS = (WIDE, NARROW, SMALL)
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(autouse=True)
@@ -41,14 +49,107 @@ def test_given_axes_are_drawn_on(fixed: Report) -> None:
     np.testing.assert_allclose(line.get_ydata(), [one.estimate for _, one in model.curve])
 
 
+def _read(figure: Figure, layout: Any = WIDE) -> ElementTree.Element:
+    return ElementTree.fromstring(draw(figure, layout))
+
+
+def _scales(svg: ElementTree.Element) -> list[Scale]:
+    found = []
+    for side in ("data-x", "data-y"):
+        *ends, kind = svg.attrib[side].split()
+        low, high, first, last = map(float, ends)
+        found.append(Scale(low=low, high=high, first=first, last=last, log=kind == "log"))
+    return found
+
+
+def _series(svg: ElementTree.Element) -> list[ElementTree.Element]:
+    return [one for one in svg.iter(f"{SVG}g") if "clip-path" in one.attrib]
+
+
+def _points(one: ElementTree.Element) -> np.ndarray:
+    """The ends of the strokes of a line."""
+    steps = next(path.attrib["d"] for path in one.iter(f"{SVG}path") if "stroke" in path.attrib)
+    return np.array(re.findall(r"[ML](-?[\d.]+) (-?[\d.]+)", steps), float)
+
+
 def test_both_draw_the_same_numbers(fixed: Report) -> None:
     figure = fixed.figures["recall"]
-    traces = [one for one in spec(figure)["data"] if one["name"]]
-    axes = fixed.plot(figure="recall")
-    assert len(traces) == len(axes.lines) == len(figure.series)
-    for trace, line in zip(traces, axes.lines, strict=True):
-        np.testing.assert_allclose(trace["x"], line.get_xdata())
-        np.testing.assert_allclose(trace["y"], line.get_ydata())
+    svg, axes = _read(figure), fixed.plot(figure="recall")
+    x, y = _scales(svg)
+    assert len(_series(svg)) == len(axes.lines) == len(figure.series)
+    for one, line in zip(_series(svg), axes.lines, strict=True):
+        drawn = _points(one)
+        numbers = [[x(a), y(b)] for a, b in zip(line.get_xdata(), line.get_ydata(), strict=True)]
+        np.testing.assert_allclose(drawn, numbers[: len(drawn)], atol=0.06)
+        assert len(drawn) >= np.sum(np.array(line.get_xdata()) <= x.high)
+
+
+def test_a_metric_has_a_row_for_each_model_the_best_on_top(fixed: Report) -> None:
+    figure = fixed.figures["metrics"]
+    assert figure.y.labels == ("old", "new")  # drawn from below
+    new = figure.series[1]
+    value = fixed.models[1].values["recall@10"]
+    assert (new.x, new.low, new.high) == ((value.estimate,), (value.low,), (value.high,))
+    assert new.strong
+    assert not figure.series[0].strong
+    assert figure.series[-1].kind == "stroke"
+    assert figure.series[-1].x == tuple(
+        fixed.models[place].values["recall@10"].exact for place in (0, 1)
+    )
+    texts = [one for one in _read(figure).iter(f"{SVG}text") if "font-size" not in one.attrib]
+    bold = [one.text for one in texts if one.attrib.get("font-weight") == "650"]
+    assert bold[0] == "new"
+    assert bold[1].startswith(f"{value.estimate:.4f} (")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=[one.name for one in LAYOUTS])
+def test_drawings_are_well_formed_and_stay_inside(
+    fixed: Report, hostile: Report, many: Report, layout: Any
+) -> None:
+    for report in (fixed, hostile, many):
+        for figure in report.figures.values():
+            svg = _read(figure, layout)
+            assert svg.attrib["aria-label"] == figure.alternative
+            width, height = map(float, svg.attrib["viewBox"].split()[2:])
+            for one in svg.iter(f"{SVG}text"):
+                assert 0 <= float(one.attrib["x"]) <= width, one.text
+            assert {one.attrib.get("display") for one in _series(svg)} <= {None, "none"}
+            assert height >= 80
+            assert "nan" not in draw(figure, layout)
+
+
+def test_many_models_can_be_told_apart(many: Report) -> None:
+    looks = {(i % 8, mark_of(i), dash_of(i)) for i in range(64)}
+    assert len({look[:2] for look in looks}) == 64
+    recall = many.figures["recall"]
+    assert sum(bool(one.low) and one.band for one in recall.series) == 1
+    shown = [one.legend for one in many.figures["ranks"].series if not one.hidden]
+    best = many.figures["metrics"].y.labels[::-1][:4]
+    assert sorted(shown) == sorted(best)
+    chances = many.figures["winner"]
+    assert len(chances.y.labels) == len(many.models)
+    assert sum(sum(one.x) for one in chances.series) == pytest.approx(1.0)
+    assert entries(chances) == []  # the rows have the names
+
+
+def test_names_at_ends_of_lines_do_not_overlap() -> None:
+    places = apart([5.0, 5.0, 50.0, 5.5, 99.0], 10.0, 0.0, 100.0)
+    assert np.diff(sorted(places)).min() >= 10.0 - 1e-9
+    assert places[2] == 50.0
+    assert min(places) >= 0.0
+    assert max(apart([98.0, 99.0], 10.0, 0.0, 100.0)) == 100.0
+    assert apart([], 10.0, 0.0, 100.0) == []
+
+
+def test_every_point_has_a_label(fixed: Report) -> None:
+    for figure in fixed.figures.values():
+        found = tips(figure)
+        assert len(found) == len(figure.series)
+        assert all(text for points in found for *_, text in points)
+    x, _, text = tips(fixed.figures["recall"])[1][0]
+    one = fixed.models[1].curve[0][1]
+    assert x == 1
+    assert text == f"K = 1: {one.estimate:.4f}\ninterval {one.low:.4f} to {one.high:.4f}"
 
 
 def test_a_model_has_one_colour_everywhere(fixed: Report) -> None:
@@ -59,14 +160,13 @@ def test_a_model_has_one_colour_everywhere(fixed: Report) -> None:
         assert colours == {"old": 0, "new": 1}, name
 
 
-def test_names_reach_plotly_without_markup(hostile: Report) -> None:
-    for figure in hostile.figures.values():
-        for trace in spec(figure)["data"]:
-            assert "<" not in trace["name"]
-            assert not set("<>") & set("".join(trace.get("ticktext", ())))
-    ticks = spec(hostile.figures["differences"])["layout"]["yaxis"]["ticktext"]
-    assert not any("<" in tick for tick in ticks)
-    assert any("&lt;script&gt;" in tick for tick in ticks)
+def test_names_are_text_in_drawings(hostile: Report) -> None:
+    figure = hostile.figures["metrics"]
+    told = [one.text for one in _read(figure).iter(f"{SVG}text")]
+    assert "<script>alert(1)</script>" in told
+    for one in hostile.figures.values():
+        tags = {node.tag.removeprefix(SVG) for node in _read(one).iter()}
+        assert tags <= {"svg", "g", "defs", "clipPath", "rect", "path", "text"}
 
 
 @pytest.mark.slow
@@ -92,7 +192,7 @@ def test_what_is_not_there_is_named(fixed: Report, tmp_path: Path) -> None:
 
 
 def test_a_figure_without_any_number_can_be_drawn() -> None:
-    from fullrank.reporting.figures.draw_matplotlib import draw
+    from fullrank.reporting.figures import draw_matplotlib
 
     series = Series(name="a", kind="line", x=(1.0, 2.0), y=(None, None), legend="a")
     axis = Axis(title="")
@@ -100,5 +200,5 @@ def test_a_figure_without_any_number_can_be_drawn() -> None:
         name="none", section="recall", title="", reading="", alternative="", x=axis, y=axis,
         series=(series,),
     )  # fmt: skip
-    draw(figure).figure.canvas.draw()
-    assert spec(figure)["layout"]["yaxis"]["range"][1] > 0
+    draw_matplotlib.draw(figure).figure.canvas.draw()
+    assert _scales(_read(figure))[1].high > 0

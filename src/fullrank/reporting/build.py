@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-import time
+import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -19,9 +19,10 @@ from fullrank.inference import Bounds, Comparison, Estimate, Estimates, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
 from fullrank.metrics import DEFAULT, Metric, parse_all, spelled
-from fullrank.reporting.conclusions import summary
+from fullrank.reporting.conclusions import foremost, leading, summary
 from fullrank.reporting.escaping import clean, short
 from fullrank.reporting.figures.comparison_figures import comparison_figures
+from fullrank.reporting.figures.metric_figures import metric_figures
 from fullrank.reporting.figures.rank_figures import blind_figure, efficiency_figure, rank_figure
 from fullrank.reporting.figures.recall_figures import recall_figures
 from fullrank.reporting.measurement import (
@@ -57,9 +58,11 @@ def report(
     confidence_level: float | None = None,
     rng: RandomState = None,
 ) -> Report:
-    """Everything that results say about one model or several, as a page if there is a path.
+    """Put everything that results say about one model or several into a report.
 
-    What is given is shown as it is; what is missing is computed, each sample estimated once.
+    The page answers first: which model is best, how sure that is, by how much, and what the sample
+    could not show. Results are shown as they are given; what is missing is computed, each sample
+    estimated once.
 
     Parameters
     ----------
@@ -73,7 +76,8 @@ def report(
         Default: those of the estimates or the comparison, else recall@10 and ndcg@10
     comparison : of the same models at the same metrics; made from the samples if it is left out
     bounds : name to Bounds; or whether to compute them, which takes no assumption
-    measured : label to text, shown under "How it was measured": the data, the seed, the time
+    measured : label to text, shown under "How it was measured": the data, the seed, the time.
+        "data" and "date" are shown below the title, too; the default date is today
     method : the estimator for samples, as in `fullrank.estimate`
     confidence_level : of the intervals and bounds; default: that of the results, else 0.95
     rng : None, int, SeedSequence or Generator, for the probabilities of being the best
@@ -100,11 +104,10 @@ def report(
     ... }
     >>> page = report(samples, metrics="recall@100", rng=0)
     >>> list(page.figures)
-    ['recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
-    >>> page.summary[0]
-    'Two models were measured on 800 users: each held-out item was ranked among 100 of 2,000 items, drawn at random.'
-    """  # noqa: E501 (the last line of the example is one sentence)
-    started = time.perf_counter()
+    ['metrics', 'recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
+    >>> page.summary[-1]
+    'Two models were evaluated on 800 users. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
+    """  # noqa: E501 (the last line of the example is two sentences)
     if hasattr(results, "for_report"):
         told_by = results.for_report()
         results, metrics = told_by["results"], told_by["metrics"] if metrics is None else metrics
@@ -143,11 +146,20 @@ def report(
         else (comparison, comparison.notes)
     )
     names = [model.name for model in models]
+    first = wanted[0].name
+    named = {
+        metric.name: row
+        for metric in wanted
+        if (row := leading(models, comparison, metric.name)) is not None
+    }
+    order = sorted(range(len(models)), key=lambda i: -models[i].values[first].estimate)
+    best = foremost(models, comparison, first)
     largest = max((metric.k for metric in wanted if metric.k is not None), default=10)
     figures = [
-        *recall_figures(models, largest),
-        rank_figure(models),
-        blind_figure(models),
+        *metric_figures(models, [metric.name for metric in wanted], named, comparison, level),
+        *recall_figures(models, largest, best),
+        rank_figure(models, order),
+        blind_figure(models, order),
         *(comparison_figures(comparison, names) if comparison is not None else ()),
         efficiency_figure(models),
     ]
@@ -159,12 +171,11 @@ def report(
         "fullrank": __version__,
         "Python": platform.python_version(),
         "numpy": np.__version__,
-        "report made on": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "time to make it": f"{time.perf_counter() - started:.1f} s",
     }
     found = Report(
-        title=clean(_default_title(models) if title is None else str(title)),
-        summary=summary(models, comparison, wanted[0].name, level),
+        title=clean(_default_title(models, told) if title is None else str(title)),
+        date=told.get("date") or datetime.now(UTC).date().isoformat(),
+        summary=summary(models, comparison, first, level),
         models=models,
         metrics=tuple(metric.name for metric in wanted),
         confidence_level=level,
@@ -345,7 +356,8 @@ def _compared(
     return found, found.notes
 
 
-def _default_title(models: tuple[Measurement, ...]) -> str:
-    if len(models) == 1:
-        return f"{models[0].name} on the full catalogue"
-    return f"{len(models)} models on the full catalogue"
+def _default_title(models: tuple[Measurement, ...], told: Mapping[str, str]) -> str:
+    """The models, and the data set where its name is known: what comes before a colon or comma."""
+    what = models[0].name if len(models) == 1 else f"{len(models)} models"
+    data = re.split(r"[:;,]", (told.get("data") or told.get("Data", "")))[0].strip()
+    return f"{what} on {data if data and data != 'as given' else 'the full catalogue'}"

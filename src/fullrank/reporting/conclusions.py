@@ -1,4 +1,4 @@
-"""The summary: what was measured, who wins, how sure that is, what the sample cannot show."""
+"""The summary: which model is best, how sure that is, by how much, what the sample cannot show."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
+from fullrank.inference.comparison.numbers import decimals_of
 from fullrank.metrics import Metric, parse, spelled
 from fullrank.metrics import named as named_in
-from fullrank.reporting.escaping import among, number, percent
+from fullrank.reporting.escaping import among, interval, number, percent
 from fullrank.reporting.figures.comparison_figures import first_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
@@ -22,18 +23,19 @@ _COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight",
 def summary(
     models: Sequence[Measurement], comparison: Comparison | None, metric: str, level: float
 ) -> tuple[str, ...]:
-    """Two sentences or a few more, for a reader who reads nothing else."""
+    """The answer in two sentences, what limits it in a few, and last what was measured."""
     named = leading(models, comparison, metric)
-    best = _first(models, comparison, metric) if named is None else named
-    sentences = [_measured(models), _winner(models, comparison, metric, level, best, named)]
+    best = foremost(models, comparison, metric) if named is None else named
+    sentences = [_winner(models, comparison, metric, level, best, named)]
+    sentences += _lead(models, comparison, metric, level, best)
     whose = "its" if len(models) == 1 or best == named else f"{models[best].name}'s"
     sentences += _unseen(models, models[best], metric, whose)
     if comparison is not None and metric in comparison.naive_best:
         naive = comparison.models.index(comparison.naive_best[metric])
         if naive != named:
             sentences.append(f"The naive sampled {metric} would have picked {models[naive].name}.")
-    sentences += _checked(models, metric, best, whose)
-    return tuple(sentences)
+    sentences += _checked(models, metric, best)
+    return (*sentences, _measured(models))
 
 
 def leading(
@@ -48,7 +50,8 @@ def leading(
     return named if named == highest else None
 
 
-def _first(models: Sequence[Measurement], comparison: Comparison | None, metric: str) -> int:
+def foremost(models: Sequence[Measurement], comparison: Comparison | None, metric: str) -> int:
+    """The row of the model with the highest value, whether or not it may be named the best."""
     if comparison is not None:
         return first_of(comparison, metric)
     return int(np.argmax([model.values[metric].estimate for model in models]))
@@ -57,7 +60,7 @@ def _first(models: Sequence[Measurement], comparison: Comparison | None, metric:
 def _measured(models: Sequence[Measurement]) -> str:
     count = _COUNTS[len(models)] if len(models) < len(_COUNTS) else f"{len(models):,}"
     what = f"{count} models were" if len(models) > 1 else f"{models[0].name} was"
-    ways = {_among(model.given): None for model in models}
+    ways = {ranked_among(model.given): None for model in models}
     sizes = {_users(model.given): None for model in models}
     users = among(list(sizes)) if len(sizes) < 3 else "different numbers of users"
     how = next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes)"
@@ -67,7 +70,7 @@ def _measured(models: Sequence[Measurement]) -> str:
     if costs and len(ways) == 1:
         low, high = f"{min(costs):,.0f}", f"{max(costs):,.0f}"
         cost = f" ({low} on average)" if low == high else f" ({low} to {high} on average)"
-    return f"{what} measured on {users}: each held-out item was ranked {how}{cost}."
+    return f"{what} evaluated on {users}. Each held-out item was ranked {how}{cost}."
 
 
 def _users(given: RankSample | ExactRanks) -> str:
@@ -77,7 +80,8 @@ def _users(given: RankSample | ExactRanks) -> str:
     return who if targets == users else f"{who} with {targets:,} held-out items"
 
 
-def _among(given: RankSample | ExactRanks) -> str:
+def ranked_among(given: RankSample | ExactRanks) -> str:
+    """Which candidates each held-out item was ranked among, in words."""
     if isinstance(given, ExactRanks):
         low, high = int(given.candidates.min()), int(given.candidates.max())
         unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
@@ -92,7 +96,10 @@ def _among(given: RankSample | ExactRanks) -> str:
         return f"among all of {items}" if given.n_items is None else f"among all {items}"
     sizes = np.unique(given.sample_size)
     if given.design.adaptive:
-        return f"among {sizes[0]:,} to {sizes[-1]:,} of {items}, more of them the better it stood"
+        return (
+            f"among {sizes[0]:,} to {sizes[-1]:,} of {items}, with more candidates for items near "
+            "the top"
+        )
     drawn = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
     return f"among {drawn} of {items}, drawn at random"
 
@@ -109,17 +116,15 @@ def _winner(
     digits = decimals(value.estimate)
     shown = number(value.estimate, digits)
     if np.isfinite(value.low):
-        ends = f"{number(value.low, digits)} to {number(value.high, digits)}"
-        shown += f" ({100 * level:g} % interval {ends})"
+        shown += f" ({100 * level:g} % CI {interval(value.low, value.high, digits)})"
     if len(models) == 1:
-        return f"Over the full catalogue, its {metric} is {shown}."
+        return f"On the full catalogue, the {metric} of {models[0].name} is {shown}."
     name = models[best].name
     if comparison is None:
         return (
-            f"Over the full catalogue, {name} has the highest {metric}, {shown}; its lead "
-            "cannot be tested."
+            f"{name} has the highest {metric} on the full catalogue, {shown}, but the models could "
+            "not be compared, so its lead cannot be tested."
         )
-    column = comparison.metrics.index(named_in(metric, comparison.metrics))
     if named is None:
         # the names as they are printed here
         label = dict(zip(comparison.models, (model.name for model in models), strict=True))
@@ -131,16 +136,35 @@ def _winner(
             f"No model can be named best by {metric}: {told.highest} leads in the comparison but "
             "does not have the highest value."
         )
+    column = comparison.metrics.index(named_in(metric, comparison.metrics))
     chance = percent(float(comparison.p_best[best, column]))
-    first = comparison.models[best]
+    return (
+        f"{name} is most likely the best by {metric} on the full catalogue (probability {chance}), "
+        f"at {shown}."
+    )
+
+
+def _lead(
+    models: Sequence[Measurement],
+    comparison: Comparison | None,
+    metric: str,
+    level: float,
+    best: int,
+) -> list[str]:
+    """By how much the highest model leads the next, and whether that could be chance."""
+    if comparison is None or spelled(metric, comparison.metrics) is None:
+        return []
+    column = comparison.metrics.index(named_in(metric, comparison.metrics))
     order = np.argsort(-comparison.estimate[:, column], kind="stable")
     second = next(int(i) for i in order if i != best)
+    first = comparison.models[best]
     lead = comparison.between(first, comparison.models[second], metric)
-    sure = "is more than chance" if lead.better == first else "could be chance"
-    return (
-        f"Over the full catalogue, {name} is most likely the best by {metric}, at {shown}: the "
-        f"probability is {chance}, and its lead over {models[second].name} {sure}."
-    )
+    digits = decimals_of(lead.standard_error)
+    ends = interval(*lead.confidence_interval, digits)
+    sure = "is more than chance would explain" if lead.better == first else "could be due to chance"
+    shown = f"{lead.estimate:.{digits}f}".replace("-", "−")
+    over = f"The lead of {models[best].name} over {models[second].name}"
+    return [f"{over}, {shown} ({100 * level:g} % CI {ends}), {sure}."]
 
 
 def _unseen(
@@ -151,60 +175,64 @@ def _unseen(
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
         known = model.given.max_rank if isinstance(model.given, ExactRanks) else None
         exact = "Every item was ranked" if known is None else f"Ranks up to {known:,} are exact"
-        nothing = f"{exact}{who}, so nothing had to be estimated"
-        return [f"{nothing}: the interval is for other users like these."]
+        told = "The interval shows how much the value may differ in the population of users."
+        return [f"{exact}{who}, so nothing had to be estimated. {told}"]
     value, found = model.values[metric], []
-    if value.naive is not None:
-        found.append(
-            f"Among the sampled candidates {whose} {metric} reads {number(value.naive, 3)}, which "
-            "is not the value over the catalogue."
-        )
     allowed = ""
     if value.least is not None and value.most is not None:
-        allowed = f"the sample alone allows {value.least:.3f} to {value.most:.3f}."
+        allowed = (
+            " Without any assumption about the ranks, the value could be anywhere from "
+            f"{value.least:.3f} to {value.most:.3f}."
+        )
     if spelled(metric, model.estimate.diagnosis.blind) is None:
-        tail = f" Without any assumption, {allowed}" if allowed else ""
-        return [*found, f"{_seen(model.resolution, parse(metric))}{tail}"]
-    share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
-    tail = f": {allowed}" if allowed else "."
-    found.append(
-        f"Ranks 1 to {model.resolution:,.0f} look alike in a sample of this size ({share} of the "
-        f"items came out first), so this value depends on the smoothness assumption{tail}"
-    )
+        found.append(f"{_seen(model.resolution, parse(metric))}{allowed}")
+    else:
+        share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
+        found.append(
+            f"The sample does not distinguish ranks 1 to {model.resolution:,.0f} ({share} of the "
+            f"held-out items rank first in it), so the value depends on the smoothness assumption."
+            f"{allowed}"
+        )
+    if value.naive is not None:
+        found.append(
+            f"Among the sampled candidates {whose} {metric} is {number(value.naive, 3)}, which is "
+            "not the full-catalogue value."
+        )
     return found
 
 
 def _seen(ranks: float, metric: Metric) -> str:
     if ranks < 1.5:
-        return "At its largest size the sample tells rank 1 from the others."
+        return "At its largest size, the sample distinguishes rank 1 from the others."
     if metric.k is None:
-        return "The first ranks, which look alike in a sample, hardly matter to this metric."
+        return "This metric hardly depends on the first ranks, which a sample cannot distinguish."
     return f"Rank 1 of the sample covers about {ranks:,.0f} ranks, fewer than the cut-off."
 
 
-def _checked(models: Sequence[Measurement], metric: str, best: int, whose: str) -> list[str]:
+def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]:
     """How the estimates did, where exact ranks are known beside them."""
     known = {
         place: model.values[metric]
         for place, model in enumerate(models)
         if model.sampled and model.values[metric].exact is not None
     }
-    if not known:
-        return []
     value = known.get(best)
-    parts = []
-    if value is not None and value.exact is not None:
-        where = "inside" if value.low <= value.exact <= value.high else "outside"
-        digits = decimals(value.estimate)
-        it = "it" if whose == "its" else models[best].name
-        parts.append(f"give {it} {number(value.exact, digits)}, {where} the interval")
+    if value is None or value.exact is None:
+        return []
+    digits = decimals(value.estimate)
+    where = "inside" if value.low <= value.exact <= value.high else "outside"
+    said = f"The exact ranks are known here: the exact value is {number(value.exact, digits)}"
+    if len(models) > 1:
+        said = (
+            f"The exact ranks are known here: {models[best].name} has {number(value.exact, digits)}"
+        )
+    said += f", {where} the interval"
     if len(models) > 1 and len(known) == len(models):
         top = max(known, key=lambda place: known[place].exact or 0.0)
-        parts.append(
-            "name the same model"
-            if top == best and whose == "its"
-            else f"name {models[top].name} as the best"
+        highest = number(known[top].exact, digits)
+        said += (
+            ", and is the best"
+            if top == best
+            else f", but the best is {models[top].name} with {highest}"
         )
-    if not parts:
-        return []
-    return [f"Exact ranks, known here, {', and '.join(parts)}."]
+    return [f"{said}."]

@@ -22,11 +22,6 @@ def short(text: str, size: int = 28) -> str:
     return text if len(text) <= size else f"{text[: size - 1]}…"
 
 
-def figure_text(text: str) -> str:
-    """Text for plotly, which reads a little HTML and decodes entities: it finds none here."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
 def script_json(content: Any) -> str:
     """JSON that can stand in a script element: no character in it can end that element."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -45,6 +40,12 @@ def as_code(text: str, markupsafe: Any) -> Any:
 def number(value: float | None, digits: int = 4) -> str:
     """A number with that many digits after the point; a dash where there is none."""
     return "–" if value is None or not math.isfinite(value) else f"{value:.{digits}f}"
+
+
+def interval(low: float, high: float, digits: int = 4) -> str:
+    """An interval in a sentence; a dash where there is none."""
+    shown = number(low, digits), number(high, digits)
+    return "–" if "–" in shown else f"{shown[0]} to {shown[1]}".replace("-", "−")
 
 
 def percent(share: float) -> str:

@@ -33,6 +33,7 @@ class Report(tabular.Tabular):
     figures : name to Figure; `plot` draws them
     notes : what else should be known
     measured : label to text, how it was measured
+    date : the day of the measurement or, if that is not known, of the report
     """
 
     title: str
@@ -44,9 +45,10 @@ class Report(tabular.Tabular):
     figures: Mapping[str, Figure]
     notes: tuple[str, ...]
     measured: Mapping[str, str]
+    date: str = ""
 
     def to_html(self) -> str:
-        """The page: one file that needs nothing else, scripts included (about 5 MB)."""
+        """Return the page: one file that needs nothing else (about 0.2 MB for four models)."""
         from fullrank.reporting.page import render
 
         return render(self)
@@ -128,6 +130,10 @@ class Report(tabular.Tabular):
         return self.title
 
     def _records(self) -> list[dict[str, Any]]:
+        return self.records()
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the numbers of the table of metrics, a dictionary for each of its rows."""
         return [
             {"model": model.name} | _entry(model.values[metric])
             for metric in self.metrics
@@ -146,7 +152,7 @@ class Report(tabular.Tabular):
     def columns(self) -> list[str]:
         """The columns of the table after the metric: those that some model has a number for."""
         values = [one for model in self.models for one in model.values.values()]
-        head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % interval",
+        head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % CI",
                 "bounds", "exact"]  # fmt: skip
         has = {
             "naive": any(one.naive is not None for one in values),

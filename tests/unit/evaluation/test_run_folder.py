@@ -401,10 +401,10 @@ def test_a_report_without_its_extra(
     split: Split, scorers: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def missing(self: Evaluation, path: Path) -> None:
-        raise MissingExtraError('Reports need plotly: pip install "fullrank[report]"')
+        raise MissingExtraError('Reports need jinja2: pip install "fullrank[report]"')
 
     monkeypatch.setattr(Evaluation, "write_report", missing)
-    with pytest.warns(UserWarning, match=r"need plotly"):
+    with pytest.warns(UserWarning, match=r"need jinja2"):
         evaluate(scorers, split, out=tmp_path / "run", design="exact")
     assert Evaluation.read(tmp_path / "run").about["report"] is None
 

@@ -7,6 +7,7 @@ from importlib import resources
 
 import pytest
 
+from fullrank.reporting.figures.canvas import PAPER
 from fullrank.reporting.figures.draw_matplotlib import COLOURS
 from fullrank.reporting.figures.figure import N_COLOURS
 
@@ -48,6 +49,12 @@ def test_the_page_can_be_read(scheme: str) -> None:
     for name in lines:
         assert contrast(colours[name], colours["--page"]) >= 3.0, name
         assert contrast(colours[name], colours["--shade"]) >= 3.0, name  # whiskers stand on it
+
+
+def test_drawings_have_the_colours_of_the_light_page() -> None:
+    assert {f"--{name}": colour for name, colour in PAPER.items()}.items() <= _schemes()[
+        "light"
+    ].items()
 
 
 def test_matplotlib_has_as_many_colours_that_stand_out_on_white() -> None:

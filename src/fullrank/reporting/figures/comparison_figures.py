@@ -1,14 +1,13 @@
-"""Figures and table of the comparison: who leads, by how much, and how sure that is."""
+"""Figures of the comparison: who leads, by how much, and how sure that is."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
 from fullrank.inference.comparison.numbers import decimals_of, shown_p
-from fullrank.reporting.escaping import among, percent, short
-from fullrank.reporting.figures.figure import Axis, Figure, Series, numbers
+from fullrank.reporting.escaping import among, percent
+from fullrank.reporting.figures.figure import N_COLOURS, Axis, Figure, Series, numbers
 
 
 def first_of(comparison: Comparison, metric: str) -> int:
@@ -18,47 +17,8 @@ def first_of(comparison: Comparison, metric: str) -> int:
 
 def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
     """The leads at the first metric, and the probabilities at all of them."""
-    return [_leads(comparison, names), _chances(comparison, names)]
-
-
-def comparison_table(
-    comparison: Comparison, names: Sequence[str], n_measured: int
-) -> tuple[tuple[str, ...], list[tuple[str, list[tuple[str, ...]]]]]:
-    """For each metric its models, best first: value, P(best), lead of the first and its p value.
-
-    Where fewer users were compared than the `n_measured` of the other tables, the head says so.
-    """
-    level = f"{100 * comparison.confidence_level:g} % interval"
-    p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
-    common = comparison.n_users[0] if comparison.paired else n_measured
-    of = "" if common == n_measured else f" on the {common:,} common users"
-    head = ("model", f"value{of} (SE: standard error)", "P(best)", "behind the first by", level, p)
-    groups = []
-    for column, metric in enumerate(comparison.metrics):
-        first = first_of(comparison, metric)
-        rows = []
-        for i in sorted(
-            range(len(names)),
-            key=lambda i: (i != first, -comparison.estimate[i, column]),
-        ):
-            digits = decimals(comparison.estimate[i, column])
-            value = f"{comparison.estimate[i, column]:.{digits}f}"
-            error = f"{comparison.standard_error[i, column]:.{digits}f}"
-            cells = [
-                names[i],
-                f"{value} (SE {error})",
-                percent(float(comparison.p_best[i, column])),
-            ]
-            if i == first:
-                rows.append((*cells, "–", "–", "–"))
-                continue
-            one = comparison.between(comparison.models[first], comparison.models[i], metric)
-            low, high = one.confidence_interval
-            ends = f"{low:.{digits}f} … {high:.{digits}f}".replace("-", "−")
-            tested = shown_p(one.corrected_p, bare=True)
-            rows.append((*cells, f"{one.estimate:.{digits}f}".replace("-", "−"), ends, tested))
-        groups.append((metric, rows))
-    return head, groups
+    chances = _chances if len(names) <= N_COLOURS else _chances_of_many
+    return [_leads(comparison, names), chances(comparison, names)]
 
 
 def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
@@ -66,9 +26,12 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
     others = sorted((i for i in range(len(names)) if i != first),
                     key=lambda i: comparison.estimate[i, 0])  # fmt: skip
     series, rows = [], []
+    level = f"{100 * comparison.confidence_level:g} %"
     for at, i in enumerate(others):  # drawn from below: the closest rival on top
         one = comparison.between(comparison.models[first], comparison.models[i], metric)
         low, high = one.confidence_interval
+        digits = decimals_of(one.standard_error)
+        ends = [f"{end:+.{digits}f}".replace("-", "−") for end in (one.estimate, low, high)]
         series.append(
             Series(
                 name=f"lead over {names[i]}",
@@ -79,23 +42,22 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
                 high=numbers([high]),
                 colour=i,
                 legend=names[i],
+                beside=(f"{ends[0]} ({ends[1]} to {ends[2]})",),
             )
         )
-        digits = decimals_of(one.standard_error)
-        ends = (f"{end:+.{digits}f}".replace("-", "−") for end in (one.estimate, low, high))
         rows.append((names[i], *ends, shown_p(one.corrected_p, bare=True)))
     told = [f"over {row[0]} {row[1]} ({row[2]} to {row[3]})" for row in reversed(rows)]
-    level = f"{100 * comparison.confidence_level:g} %"
     return Figure(
         name="differences",
         section="comparison",
         title=f"Lead of {names[first]} in {metric}",
-        reading=f"Points: by how much {names[first]} is ahead of each other model, with {level} "
-        "intervals. One that crosses zero could be chance.",
+        reading=f"Points: by how much {names[first]} is ahead of each other model. Lines: {level} "
+        "CIs. A lead whose interval includes zero could be due to chance.",
         alternative=f"Points with intervals: the lead of {names[first]} in {metric} is "
         f"{among(told)}.",
-        x=Axis(title="difference"),
-        y=Axis(title="", labels=tuple(f"over {short(names[i], 16)}" for i in others)),
+        x=Axis(title=f"lead in {metric}", zero=True),
+        y=Axis(title="", labels=tuple(f"over {names[i]}" for i in others)),
+        beside=(f"lead ({level} CI)",),
         series=tuple(series),
         head=("over", "lead", "low", "high", "p, corrected"),
         rows=tuple(reversed(rows)),
@@ -131,5 +93,40 @@ def _chances(comparison: Comparison, names: Sequence[str]) -> Figure:
             for i in order
         ),
         head=("model", *comparison.metrics),
-        rows=tuple((names[i], *(percent(p) for p in comparison.p_best[i].tolist())) for i in order),
+        rows=_shares(comparison, names, order),
     )
+
+
+def _chances_of_many(comparison: Comparison, names: Sequence[str]) -> Figure:
+    """A bar for each model at the first metric: more than there are colours for one bar."""
+    metric, chance = comparison.metrics[0], comparison.p_best[:, 0]
+    order = sorted(range(len(names)), key=lambda i: (chance[i], comparison.estimate[i, 0]))
+    first = order[-1]
+    return Figure(
+        name="winner",
+        section="comparison",
+        title=f"Probability of being the best by {metric}",
+        reading="The bars sum to 100 %. The probabilities are for the population of users.",
+        alternative=f"Bars. Most likely the best: {names[first]} {percent(float(chance[first]))}.",
+        x=Axis(title="probability", low=0.0, high=1.05 * float(chance[first]), percent=True),
+        y=Axis(title="", labels=tuple(names[i] for i in order)),
+        series=tuple(
+            Series(
+                name=names[i],
+                kind="bar",
+                x=tuple(float(chance[i]) if row == place else 0.0 for row in range(len(order))),
+                y=numbers(range(len(order))),
+                colour=i,
+                legend=names[i],
+            )
+            for place, i in enumerate(order)
+        ),
+        head=("model", *comparison.metrics),
+        rows=_shares(comparison, names, order[::-1]),
+    )
+
+
+def _shares(
+    comparison: Comparison, names: Sequence[str], order: Sequence[int]
+) -> tuple[tuple[str, ...], ...]:
+    return tuple((names[i], *map(percent, comparison.p_best[i].tolist())) for i in order)

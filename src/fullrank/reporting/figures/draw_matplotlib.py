@@ -19,13 +19,14 @@ from fullrank.reporting.figures.figure import (
     all_y,
     ends,
     log_ticks,
+    mark_of,
 )
 
 # Okabe and Ito's colours that stand out on white, the palest darkened, and two more
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C0629A", "#A87900", "#5E4FA2", "#7A7A00", "#00788A")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X", "*")
 _OWN = {NAIVE: "#767676", EXACT: "#000000"}
-_DASHES = {"solid": "-", "dash": "--", "dot": ":"}
+_DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
 
 
 def draw(figure: Figure, ax: Any = None) -> Any:
@@ -50,27 +51,31 @@ def draw(figure: Figure, ax: Any = None) -> Any:
             left = left + _floats(one.x)
         else:
             _DRAW[one.kind](ax, one, label)
-    along = [*all_x(figure), (0.0,)] if names else all_x(figure)  # differences start from zero
-    _axis(ax.xaxis, ax.set_xscale, ax.set_xlim, figure.x, ends(figure.x, along))
+    _axis(ax.xaxis, ax.set_xscale, ax.set_xlim, figure.x, ends(figure.x, all_x(figure)))
     _axis(ax.yaxis, ax.set_yscale, ax.set_ylim, figure.y, ends(figure.y, all_y(figure)))
     if names:
         ax.set_ylim(-0.6, names - 0.4)
+    if figure.x.zero:
         ax.axvline(0.0, color="#767676", linewidth=0.8)
     ax.set_title(_plain(figure.title), loc="left")
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    if figure.series[0].kind == "bar":  # there is no room beside bars that fill the axes
+    if figure.series[0].kind == "bar" and figure.series[0].legend in figure.y.labels:
+        pass  # the rows have the names already
+    elif figure.series[0].kind == "bar":  # there is no room beside bars that fill the axes
         ax.legend(frameon=False, fontsize="small", ncols=3, loc="upper left",
                   bbox_to_anchor=(0.0, -0.32))  # fmt: skip
     elif not names:
         ax.legend(frameon=False, fontsize="small")
+    elif figure.series[-1].kind == "stroke":  # the rows have the names of the others
+        ax.legend(handles=[ax.lines[-2]], frameon=False, fontsize="small")
     return ax
 
 
 def _line(ax: Any, one: Series, label: str | None) -> None:
     x = _floats(one.x)
-    if one.low:
+    if one.low and one.band:
         ax.fill_between(x, _floats(one.low), _floats(one.high), color=_colour(one), alpha=0.15,
                         linewidth=0)  # fmt: skip
     ax.plot(x, _floats(one.y), _DASHES[one.dash], color=_colour(one), label=label)
@@ -83,6 +88,11 @@ def _step(ax: Any, one: Series, label: str | None) -> None:
 
 def _points(ax: Any, one: Series, label: str | None) -> None:
     ax.plot(_floats(one.x), _floats(one.y), "_", color=_colour(one), markersize=9,
+            markeredgewidth=2, label=label)  # fmt: skip
+
+
+def _stroke(ax: Any, one: Series, label: str | None) -> None:
+    ax.plot(_floats(one.x), _floats(one.y), "|", color=_colour(one), markersize=12,
             markeredgewidth=2, label=label)  # fmt: skip
 
 
@@ -100,13 +110,13 @@ def _interval(ax: Any, one: Series, label: str | None) -> None:
 
 
 _DRAW = {"line": _line, "step": _step, "points": _points, "whisker": _whisker,
-         "interval": _interval}  # fmt: skip
+         "interval": _interval, "stroke": _stroke}  # fmt: skip
 
 
 def _axis(side: Any, scale: Any, limits: Any, axis: Axis, reach: tuple[float, float]) -> None:
     side.set_label_text(_plain(axis.title))
     if axis.labels:
-        side.set_ticks(range(len(axis.labels)), [_plain(label) for label in axis.labels])
+        side.set_ticks(range(len(axis.labels)), [_plain(short(label)) for label in axis.labels])
         return
     if axis.log:
         scale("log")
@@ -129,7 +139,7 @@ def _colour(one: Series) -> str:
 
 
 def _marker(one: Series) -> str:
-    return MARKERS[one.colour % len(MARKERS)] if isinstance(one.colour, int) else "o"
+    return MARKERS[mark_of(one.colour)]
 
 
 def _floats(values: Numbers) -> Any:

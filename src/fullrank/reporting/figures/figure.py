@@ -1,4 +1,4 @@
-"""What a figure shows in plain numbers, and where its axes end; plotly and matplotlib draw it."""
+"""What a figure shows in plain numbers, and where its axes end; the page and matplotlib draw it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fullrank._lib import checks
 
 Numbers = tuple[float | None, ...]
 
-KINDS = ("line", "step", "points", "whisker", "interval", "bar")
+KINDS = ("line", "step", "points", "whisker", "interval", "stroke", "bar")
 N_COLOURS = 8
 NAIVE, EXACT = "naive", "exact"  # colours that belong to no model
 
@@ -27,12 +27,22 @@ def dash_of(colour: int | str) -> str:
     """Solid for the first models, dashed where their colours come again, dotted for exact ranks."""
     if isinstance(colour, str):
         return "dot"
-    return "solid" if colour < N_COLOURS else "dash"
+    return ("solid", "dash", "dashdot")[colour // N_COLOURS % 3]
+
+
+def mark_of(colour: int | str) -> int:
+    """The number of a model's mark: no two of the first 64 share both colour and mark."""
+    if isinstance(colour, str):
+        return 0
+    return (colour + colour // N_COLOURS) % N_COLOURS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Axis:
-    """An axis: its title, its scale, where it ends, and names for 0, 1, 2 and so on."""
+    """An axis: its title, its scale, where it ends, and names for 0, 1, 2 and so on.
+
+    With `zero`, a line marks zero, which is always in view.
+    """
 
     title: str
     log: bool = False
@@ -40,6 +50,7 @@ class Axis:
     high: float | None = None
     labels: tuple[str, ...] = ()
     percent: bool = False
+    zero: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,13 +61,16 @@ class Series:
     ----------
     name : what it is, in full
     kind : "line" (a band from low to high goes with it), "step" (a histogram's outline), "points",
-        "whisker" (upright, from low to high, a point at y), "interval" (lying, a point at x) or
-        "bar" (lying, stacked in the order given)
+        "whisker" (upright, from low to high, a point at y), "interval" (lying, a point at x),
+        "stroke" (upright, across a row) or "bar" (lying, stacked in the order given)
     x, y, low, high : its numbers
     colour : the number of a model, "naive" or "exact"
     legend : the entry of the legend that shows and hides it
-    dash : "solid", "dash" or "dot"
+    dash : "solid", "dash", "dashdot" or "dot"
     hidden : whether the page shows it only when its entry of the legend is pressed
+    band : whether the band of a line is drawn; the page shows others when their entry is pointed at
+    beside : text beside an interval, a cell for each column of `Figure.beside`
+    strong : whether its row is emphasised
     """
 
     name: str
@@ -69,6 +83,9 @@ class Series:
     legend: str = ""
     dash: str = "solid"
     hidden: bool = False
+    band: bool = True
+    beside: tuple[str, ...] = ()
+    strong: bool = False
 
     def __post_init__(self) -> None:
         checks.choice("kind", self.kind, KINDS)
@@ -86,6 +103,7 @@ class Figure:
     alternative : what it shows, for who cannot see it
     x, y, series : what is drawn
     shade : first and last x of a shaded stretch, and what it is; or None
+    beside : heads of the text beside intervals
     head, rows : its numbers as a table
     """
 
@@ -98,6 +116,7 @@ class Figure:
     y: Axis
     series: tuple[Series, ...]
     shade: tuple[float, float, str] | None = None
+    beside: tuple[str, ...] = ()
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
 
@@ -110,6 +129,8 @@ def ends(axis: Axis, values: Iterable[Numbers]) -> tuple[float, float]:
     """First and last value: as the axis says, or with a little room around the data."""
     seen = [value for series in values for value in series if value is not None]
     low, high = axis.low, axis.high
+    if axis.zero:
+        seen.append(0.0)
     if axis.log:
         seen = [value for value in seen if value > 0.0] or [1.0]
         low = min(seen) / 1.25 if low is None else low
@@ -135,6 +156,18 @@ def log_ticks(low: float, high: float, percent: bool = False) -> tuple[list[floa
     ]
     kept = [tick for tick in ticks if low * 0.999 <= tick <= high * 1.001]
     return kept, [f"{100 * tick:g} %" if percent else tick_text(tick) for tick in kept]
+
+
+def even_ticks(low: float, high: float, percent: bool = False) -> tuple[list[float], list[str]]:
+    """Four to nine round numbers, with the digits that they need."""
+    power = math.floor(math.log10((high - low) / 4))
+    step = max(f * 10.0**power for f in (1, 2, 5) if f * 10.0**power <= (high - low) / 4)
+    ticks = [i * step for i in range(math.ceil(low / step - 1e-9), int(high / step + 1e-9) + 1)]
+    shown = 100 * step if percent else step
+    digits = max(0, -math.floor(math.log10(shown) + 1e-9))
+    texts = [f"{100 * tick if percent else tick:,.{digits}f}" for tick in ticks]
+    clean = [text.lstrip("-") if not text.strip("-0.") else text for text in texts]
+    return ticks, [text.replace("-", "−") + (" %" if percent else "") for text in clean]
 
 
 def tick_text(value: float) -> str:

@@ -13,18 +13,24 @@ from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_
 from fullrank.reporting.measurement import Measurement, distribution_of
 from fullrank.samples import RankDistribution, RankSample, sampling_efficiency
 
+_FEW = 4  # models drawn at first where there are many; the others wait for their button
 _SPREAD = 1.5  # from the first model's whisker to the last one's, as a ratio of K
 
 
-def rank_figure(models: Sequence[Measurement]) -> Figure | None:
-    """The share of targets in ranks 1, 2-3, 4-7, 8-15, …; None where no model has one P(R)."""
+def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure | None:
+    """The share of targets in ranks 1, 2-3, 4-7, 8-15, …; None where no model has one P(R).
+
+    `order` has the rows of the models, the best first.
+    """
     series, black, columns = [], [], {}
+    first = _first(order)
     many = len(models) > 2  # black outlines that nobody can tell apart
     for place, model in enumerate(models):
         found = _distribution(model)
         if found is None:
             continue
-        series.append(_outline(found, model.name, place, model.name))
+        outline = _outline(found, model.name, place, model.name)
+        series.append(replace(outline, hidden=place not in first))
         columns[model.name] = found
         known = distribution_of(model.exact) if model.sampled else None
         if known is not None:
@@ -43,13 +49,13 @@ def rank_figure(models: Sequence[Measurement]) -> Figure | None:
         else " Dotted: exact ranks, which their button shows."
         if many
         else (" Dotted: exact ranks.")
-    )
+    ) + _others(order, first)
     return Figure(
         name="ranks",
         section="ranks",
         title="Distribution of true ranks",
-        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on: every step is "
-        f"one doubling (the last is drawn as if it were one), and further left is better.{exact}",
+        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Every step is "
+        f"one doubling (the last is drawn as if it were one). Further left is better.{exact}",
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
@@ -62,14 +68,17 @@ def rank_figure(models: Sequence[Measurement]) -> Figure | None:
     )
 
 
-def blind_figure(models: Sequence[Measurement]) -> Figure | None:
-    """Bounds on recall at some K, over the stretch of ranks that the sample cannot tell apart."""
+def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure | None:
+    """Bounds on recall at some K, over the ranks that the sample cannot distinguish."""
     bounded = [(place, model) for place, model in enumerate(models) if model.whiskers]
     if not bounded:
         return None
     series, black, rows = [], [], []
-    for turn, (place, model) in enumerate(bounded):
-        aside = _SPREAD ** ((turn + 0.5) / len(bounded) - 0.5)
+    first = _first(order)
+    turns = {place: turn for turn, place in enumerate(p for p, _ in bounded if p in first)}
+    for place, model in bounded:
+        turn = turns.get(place, len(turns) // 2)  # one that is shown later is in the middle
+        aside = _SPREAD ** ((turn + 0.5) / max(len(turns), 1) - 0.5)
         series.append(
             Series(
                 name=model.name,
@@ -80,9 +89,10 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
                 high=numbers(one.most for _, one in model.whiskers),
                 colour=place,
                 legend=model.name,
+                hidden=place not in first,
             )
         )
-        if model.exact:
+        if model.exact and place in first:
             black.append(
                 Series(
                     name=f"{model.name}, exact",
@@ -101,7 +111,7 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
     blind = max(reach)
     ranks = _span_of(reach)
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
-    exact = " Strokes: exact values." if black else ""
+    exact = " Short horizontal strokes: exact values." if black else ""
     seen = (
         f"Rank 1 of the sample covers about {ranks} ranks of the catalogue (shaded)."
         if blind > 1.5
@@ -111,8 +121,9 @@ def blind_figure(models: Sequence[Measurement]) -> Figure | None:
         name="blind-spot",
         section="blind",
         title="Bounds without assumptions",
-        reading=f"Whiskers: every recall@K that fits the sample, all at once at {100 * level:g} %, "
-        f"with no assumption on the ranks. Points: the estimates.{exact} {seen}",
+        reading=f"Whiskers: every recall@K consistent with the sample, jointly at {100 * level:g} "
+        f"%, with no assumption about the ranks. Points: estimates.{exact} {seen}"
+        f"{_others(order, first)}",
         alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
@@ -158,8 +169,8 @@ def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
         name="efficiency",
         section="efficiency",
         title="Items drawn for each target settled",
-        reading="An adaptive sample draws more for the targets still at the top. Where the curve "
-        "rises, one more settled target costs more items than before.",
+        reading="An adaptive sample draws more candidates for targets that are still near the top. "
+        "Where the curve rises, settling one more target costs more items.",
         alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
         x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),
         y=Axis(title="items for each target", log=True),
@@ -167,6 +178,17 @@ def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
         head=("model", "level", "share of items", "reached", "settled", "items for each"),
         rows=tuple(rows),
     )
+
+
+def _first(order: Sequence[int]) -> set[int]:
+    """The rows of the models that are drawn at first."""
+    return set(order if len(order) <= _FEW + 1 else order[:_FEW])
+
+
+def _others(order: Sequence[int], first: set[int]) -> str:
+    if len(first) == len(order):
+        return ""
+    return f" The {len(first)} best models are shown. Press the name of another to show it."
 
 
 def _distribution(model: Measurement) -> RankDistribution | None:

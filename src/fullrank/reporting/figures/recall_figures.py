@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from fullrank.reporting.escaping import among, number
 from fullrank.reporting.figures.figure import (
@@ -18,11 +19,16 @@ from fullrank.reporting.figures.figure import (
 from fullrank.reporting.measurement import Measurement, Value
 
 _K = "cut-off K (log scale)"
+_BANDS = 3  # models whose bands can be told apart; of more, only the best model's is drawn
 _NEAR = 10  # the curves are compared up to this many times the largest K asked for
 
 
-def recall_figures(models: Sequence[Measurement], largest: int) -> list[Figure]:
-    """One figure of all models, then one for each that has more than one curve."""
+def recall_figures(models: Sequence[Measurement], largest: int, best: int) -> list[Figure]:
+    """One figure of all models, then one for each that has more than one curve.
+
+    `best` is the row of the model whose band is drawn where there are many.
+    """
+    leader = models[best]
     models = [model for model in models if model.curve]
     if not models:
         return []
@@ -33,19 +39,28 @@ def recall_figures(models: Sequence[Measurement], largest: int) -> list[Figure]:
         for place, model in enumerate(models)
         if len(_curves(model, place)) > 1
     ]
-    return [_together(models, largest), *detailed]
+    return [_together(models, largest, leader), *detailed]
 
 
-def _together(models: Sequence[Measurement], largest: int) -> Figure:
+def _together(models: Sequence[Measurement], largest: int, leader: Measurement) -> Figure:
     end = min(max(model.reach for model in models), max(100, _NEAR * largest))
-    series = [_estimated(model, place, model.name) for place, model in enumerate(models)]
+    all_bands = len(models) <= _BANDS
+    series = [
+        replace(_estimated(model, place, model.name), band=all_bands or model is leader)
+        for place, model in enumerate(models)
+    ]
     many = len(models) > 2  # black curves that nobody can tell apart
     known = [
         _exact(model, f"{model.name}, exact", hidden=many)
         for model in models
         if model.sampled and model.exact
     ]
-    says = "Estimates with their intervals" if any(m.sampled for m in models) else "Recall"
+    says = "Estimated recall" if any(m.sampled for m in models) else "Recall"
+    band = (
+        " Bands: intervals."
+        if all_bands
+        else f" Band: the interval of {leader.name}. Point at another name to see its interval."
+    )
     black = (
         ""
         if not known
@@ -58,8 +73,8 @@ def _together(models: Sequence[Measurement], largest: int) -> Figure:
     return Figure(
         name="recall",
         section="recall",
-        title="All models",
-        reading=f"{says}, up to K = {end:,}.{black}",
+        title="Recall of all models",
+        reading=f"{says} up to K = {end:,}.{band}{black}",
         alternative=f"Lines of recall against K. At K = {at:,}: {among(shown)}.",
         x=Axis(title=_K, log=True, low=1, high=1.02 * end),
         y=Axis(title="recall@K", low=0.0, high=_top([*series, *known], end)),
@@ -98,12 +113,12 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
 
 def _says(model: Measurement) -> str:
     if not model.sampled:
-        return "Exact recall with its interval for users like these."
+        return "Exact recall, with its interval."
     parts = []
     if any(series.colour == NAIVE for series in _curves(model, 0)):
         parts.append("Grey: recall among the sampled candidates, which is not recall@K.")
     if model.mapped:
-        parts.append("Dashed: the same, each k drawn at the corresponding K.")
+        parts.append("Dashed: the same, with each k drawn at the corresponding K.")
     parts.append("Solid: the estimate with its interval.")
     if model.exact:
         parts.append("Dotted: exact.")
@@ -138,7 +153,7 @@ def _curves(model: Measurement, place: int) -> tuple[Series, ...]:
             )
         )
     name = "estimated" if model.sampled else "exact"
-    found.append(_estimated(model, place, name))
+    found.append(replace(_estimated(model, place, name), dash="solid"))
     if model.sampled and model.exact:
         found.append(_exact(model, "exact"))
     return tuple(found)

@@ -1,0 +1,71 @@
+"""The entries of a figure's legend: which series each shows and hides, and how it is drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from fullrank.reporting.figures.canvas import DASHES, PAPER, colour_of, element, mark, path
+from fullrank.reporting.figures.figure import Figure, Series
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """An entry: its label, a series that looks as it does (None: the shade), whether it is on.
+
+    `marked` says that a line has marks, by which models are told apart.
+    """
+
+    label: str
+    series: Series | None
+    shown: bool
+    marked: bool = False
+
+
+def entries(figure: Figure) -> list[Entry]:
+    """The entries, in the order of the series; none where the rows have the names already."""
+    found: dict[str, Entry] = {}
+    if figure.shade is not None:
+        label = figure.shade[2]
+        found[label] = Entry(label=label, series=None, shown=True)
+    for one in figure.series:
+        entry = Entry(label=one.legend, series=one, shown=not one.hidden, marked=told_apart(figure))
+        found.setdefault(one.legend, entry)
+    return [one for one in found.values() if not _named_by_row(one, figure)]
+
+
+def told_apart(figure: Figure) -> bool:
+    """Whether there are several models, whose lines need marks."""
+    return len({one.colour for one in figure.series if isinstance(one.colour, int)}) > 1
+
+
+def places(figure: Figure) -> dict[str, int]:
+    """Legend to the place of its entry; -1 where it has none."""
+    found = {entry.label: place for place, entry in enumerate(entries(figure))}
+    return {one.legend: -1 for one in figure.series} | found
+
+
+def swatch(entry: Entry) -> str:
+    """The entry's mark, 24 by 12 pixels."""
+    one = entry.series
+    if one is None:
+        return _patch("shade")
+    colour = colour_of(one)
+    if one.kind == "bar":
+        return _patch(colour)
+    if one.kind in ("points", "stroke"):
+        return path("M5 6H19" if one.kind == "points" else "M12 0V12", colour, 2.5)
+    drawn = mark(replace(one, low=()), 12.0, 6.0, 4.5) if isinstance(one.colour, int) else ""
+    if one.kind in ("line", "step"):
+        line = path("M0 6H24", colour, 2.5, stroke_dasharray=DASHES.get(one.dash))
+        return line + (drawn if one.kind == "line" and entry.marked else "")
+    return drawn
+
+
+def _named_by_row(entry: Entry, figure: Figure) -> bool:
+    one = entry.series
+    lies = one is not None and one.kind == "interval"
+    return lies or entry.label in figure.y.labels
+
+
+def _patch(colour: str) -> str:
+    return element("rect", x=2, y=1, width=20, height=10, fill=PAPER[colour], class_=f"f-{colour}")

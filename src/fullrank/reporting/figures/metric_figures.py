@@ -1,0 +1,116 @@
+"""One figure for each metric: the value of every model with its interval, the highest on top."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from fullrank._lib.text import decimals
+from fullrank.inference import Comparison
+from fullrank.metrics import spelled
+from fullrank.reporting.escaping import among, interval, number, percent
+from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, numbers
+from fullrank.reporting.measurement import Measurement
+
+
+def metric_figures(
+    models: Sequence[Measurement],
+    metrics: Sequence[str],
+    named: Mapping[str, int],
+    comparison: Comparison | None,
+    level: float,
+) -> list[Figure]:
+    """A figure for each metric; `named` has the row of the model that may be called the best."""
+    return [
+        _figure(models, metric, place, named.get(metric), comparison, level)
+        for place, metric in enumerate(metrics)
+    ]
+
+
+def _figure(
+    models: Sequence[Measurement],
+    metric: str,
+    place: int,
+    best: int | None,
+    comparison: Comparison | None,
+    level: float,
+) -> Figure:
+    values = [model.values[metric] for model in models]
+    order = sorted(range(len(models)), key=lambda i: values[i].estimate)  # drawn from below
+    chances = _chances(comparison, metric)
+    digits = [decimals(one.estimate) for one in values]  # as in every table
+    series, known = [], []
+    for at, i in enumerate(order):
+        one = values[i]
+        ends = interval(one.low, one.high, digits[i])
+        told = number(one.estimate, digits[i]) + ("" if ends == "–" else f" ({ends})")
+        series.append(
+            Series(
+                name=models[i].name,
+                kind="interval",
+                x=numbers([one.estimate]),
+                y=(float(at),),
+                low=numbers([one.low]),
+                high=numbers([one.high]),
+                colour=i,
+                legend=models[i].name,
+                beside=(told, *([percent(chances[i])] if chances else [])),
+                strong=i == best,
+            )
+        )
+        if models[i].sampled and one.exact is not None:
+            known.append((at, one.exact))
+    ci = f"{100 * level:g} % CI"
+    exact = " Vertical strokes: exact values, which are known here." if known else ""
+    told_in_words = [f"{models[i].name} {series[at].beside[0]}" for at, i in enumerate(order)]
+    whole = all(not model.sampled for model in models)
+    return Figure(
+        name="metrics" if place == 0 else f"metrics-{place + 1}",
+        section="answer" if place == 0 else "metrics",
+        title=f"{metric} on the full catalogue",
+        reading=f"Points: {'exact values' if whole else 'estimates'}. Lines: {ci}s.{exact}",
+        alternative=f"Points with {ci}s of {metric}: {among(told_in_words[::-1])}.",
+        x=Axis(title=metric),
+        y=Axis(title="", labels=tuple(models[i].name for i in order)),
+        series=(
+            *series,
+            *(
+                [
+                    Series(
+                        name="exact",
+                        kind="stroke",
+                        x=numbers(value for _, value in known),
+                        y=numbers(at for at, _ in known),
+                        colour=EXACT,
+                        legend="exact value",
+                    )
+                ]
+                if known
+                else []
+            ),
+        ),
+        beside=(f"{metric} ({ci})", *(["P(best)"] if chances else [])),
+        head=("model", metric, "low", "high", *(["P(best)"] if chances else []), "exact"),
+        rows=tuple(
+            (
+                models[i].name,
+                *(
+                    number(v, digits[i])
+                    for v in (values[i].estimate, values[i].low, values[i].high)
+                ),
+                *([percent(chances[i])] if chances else []),
+                number(values[i].exact, digits[i]),
+            )
+            for i in reversed(order)
+        ),
+    )
+
+
+def _chances(comparison: Comparison | None, metric: str) -> list[float]:
+    """The probability of each model to be the best; none where it was not compared."""
+    if comparison is None:
+        return []
+    name = spelled(metric, comparison.metrics)
+    if name is None:
+        return []
+    column: list[float] = comparison.p_best[:, comparison.metrics.index(name)].tolist()
+    return column

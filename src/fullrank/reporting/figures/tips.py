@@ -1,0 +1,91 @@
+"""What the page says of each point of a figure, when it is pointed at."""
+
+from __future__ import annotations
+
+from fullrank.reporting.escaping import percent
+from fullrank.reporting.figures.figure import Figure, Series
+
+Tip = tuple[float, float, str]
+
+
+def tips(figure: Figure) -> list[list[Tip]]:
+    """For each series its points in the units of the axes, with a text; the first line names it."""
+    starts: dict[float, float] = {}
+    found = []
+    for one in figure.series:
+        y = one.y
+        x = one.x
+        if one.kind == "bar":  # each begins where the one before it ends
+            middles = []
+            for place, share in zip(one.y, one.x, strict=True):
+                start = starts.get(place or 0.0, 0.0)
+                middles.append(start + (share or 0.0) / 2)
+                starts[place or 0.0] = start + (share or 0.0)
+            x = tuple(middles)
+        points = zip(x, y, _told(one, figure), strict=True)
+        found.append(
+            [
+                (_brief(a), _brief(b), text)
+                for a, b, text in points
+                if a is not None and b is not None and text
+            ]
+        )
+    return found
+
+
+def _brief(value: float) -> float:
+    return float(f"{value:.5g}")
+
+
+def _told(one: Series, figure: Figure) -> list[str]:
+    """A text for each point: numbers, and words of this project."""
+    if one.kind == "bar":
+        return [percent(x) if x else "" for x in one.x]
+    if one.kind == "interval":
+        shown = _signed if figure.x.zero else _plain
+        return [
+            f"{shown(x)} ({shown(low)} to {shown(high)})"
+            for x, low, high in zip(one.x, one.low, one.high, strict=True)
+        ]
+    if one.kind == "stroke":
+        return [_plain(x) for x in one.x]
+    if one.kind == "step":
+        return [*_steps(one), ""][: len(one.x)]
+    if figure.name == "efficiency":
+        pairs = zip(one.x, one.y, strict=True)
+        return [
+            f"{100 * (x or 0.0):.1f} % of the items: {y or 0.0:,.0f} for each" for x, y in pairs
+        ]
+    return [
+        f"K = {x or 0.0:,.0f}: {_plain(y)}{tail}"
+        for x, y, tail in zip(one.x, one.y, _tails(one), strict=True)
+    ]
+
+
+def _steps(one: Series) -> list[str]:
+    starts = [1.0 if x is None else x for x in one.x]
+    told = []
+    for place, share in enumerate(one.y[:-1]):
+        low, high = starts[place], starts[place + 1]
+        last = high if place == len(one.y) - 2 else high - 1
+        span = f"ranks {low:,.0f}–{last:,.0f}" if last > low else f"rank {low:,.0f}"
+        told.append(f"{span}: {100 * (share or 0.0):.1f} %")
+    return told
+
+
+def _tails(one: Series) -> list[str]:
+    if not one.low:
+        return [""] * len(one.x)
+    label = "bounds" if one.kind == "whisker" else "interval"
+    return [
+        "" if low is None or high is None else f"\n{label} {low:.4f} to {high:.4f}"
+        for low, high in zip(one.low, one.high, strict=True)
+    ]
+
+
+def _plain(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4f}".replace("-", "−")
