@@ -73,7 +73,7 @@ def _index() -> str:
         value = getattr(fullrank, name)
         if inspect.ismodule(value) or name.startswith("__"):
             continue
-        home = next(package for package in present() if public(package).get(name) is value)
+        home = _home(value, name)
         rows.append(f"| [`fr.{name}`]({home}.md#{_path(value, home, name)}) | {_first(value)} |")
     packages = [f"| [`fr.{name}`]({name}.md) | {PACKAGES[name]} |" for name in present()]
     return "\n".join(
@@ -91,13 +91,20 @@ def _index() -> str:
     )
 
 
+def _home(value: Any, name: str) -> str:
+    """The package on whose page a public name is described: one page, so that links are unique."""
+    return next(package for package in present() if public(package).get(name) is value)
+
+
 def _package(name: str) -> str:
     parts = [f"# fullrank.{name}", "", f"*{PACKAGES[name]}.*", ""]
     data = []
     for one, value in sorted(public(name).items(), key=lambda item: item[0].lower()):
         if inspect.ismodule(value):
             continue
-        if inspect.isclass(value) or inspect.isfunction(value):
+        if (home := _home(value, one)) != name:
+            parts += [f"[`{one}`]({home}.md#{_path(value, home, one)}) is described there.", ""]
+        elif inspect.isclass(value) or inspect.isfunction(value):
             parts += [f"::: {_path(value, name, one)}", *_OPTIONS.get(name, ()), ""]
         else:
             data += [f"## `{one}` {{ #fullrank.{name}.{one} }}", "", _mapping(value), ""]
@@ -136,8 +143,8 @@ def _cell(text: str) -> str:
 
 _EXITS = """\
 The exit code is 0 for success, 2 for an error that you can correct (an option, a file, a missing
-extra), and 1 for a run that failed. An error is one sentence on stderr; `FULLRANK_TRACEBACK=1` in the
-environment adds the traceback."""
+extra), and 1 for a run that failed. An error is one sentence on stderr; `FULLRANK_TRACEBACK=1` in
+the environment adds the traceback."""
 
 
 def commands() -> dict[str, Any]:
