@@ -26,7 +26,8 @@ def render(markdown: str) -> str:
 
 def _set(found: re.Match[str]) -> str:
     if found["inline"]:
-        return convert(found["inline"].strip(), display="inline")
+        # Markdown takes a line that begins with <math> for a block
+        return f"<span>{convert(found['inline'].strip(), display='inline')}</span>"
     if found["block"]:
         formula = convert(found["block"].strip(), display="block")
         # a formula wider than a phone scrolls by itself, by keyboard too

@@ -57,7 +57,7 @@ def present() -> list[str]:
 
 
 def public(name: str) -> dict[str, Any]:
-    """The public names of a package and what they stand for."""
+    """The public names of a package and their values."""
     module = importlib.import_module(f"fullrank.{name}")
     names = getattr(module, "__all__", None)
     if names is None:

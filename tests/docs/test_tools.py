@@ -113,7 +113,9 @@ def test_a_page_is_written_with_its_numbers_and_formulas(
 def test_formulas(tool: Callable[[str], Any]) -> None:
     render = tool("maths").render
     inline = render(r"a \(x < y_1\) b")
-    assert inline.startswith('a <math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">')
+    assert inline.startswith(
+        'a <span><math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">'
+    )
     assert "<mo>&#x0003C;</mo>" in inline
     assert "<msub><mi>y</mi><mn>1</mn></msub>" in inline
     block = render("text\n\n$$\n\\frac{a}{b}\n$$\n")
