@@ -1,6 +1,6 @@
 r"""Formulas as MathML, set before the site is built: browsers draw it without a script.
 
-A formula in the text stands between ``\(`` and ``\)``; one of its own between lines of ``$$``.
+A formula in the text is between ``\(`` and ``\)``, and a displayed one between lines of ``$$``.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ def render(markdown: str) -> str:
 def _set(found: re.Match[str]) -> str:
     if found["inline"]:
         # Markdown takes a line that begins with <math> for a block
-        return f"<span>{convert(found['inline'].strip(), display='inline')}</span>"
+        return f"<span>{_converted(found['inline'], 'inline')}</span>"
     if found["block"]:
-        formula = convert(found["block"].strip(), display="block")
-        # a formula wider than a phone scrolls by itself, by keyboard too
-        return (
-            f'<div class="formula" tabindex="0" role="group" aria-label="formula">{formula}</div>'
-        )
+        return _BLOCK.format(_converted(found["block"], "block"))
     return found[0]
+
+
+def _converted(source: str, display: str) -> str:
+    formula: str = convert(source.strip(), display=display)
+    return formula.replace("[", "&#x5B;").replace("]", "&#x5D;")  # no links of Markdown
