@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -83,7 +84,7 @@ def test_commands_stand_before_what_they_print(run: Callable[..., str]) -> None:
 
 def test_the_numbers_of_every_page_are_found(tool: Callable[[str], Any]) -> None:
     """Without the site, which only `make verify` builds; what is not stored fails."""
-    rendered = tool("write_pages").rendered
+    rendered, maths = tool("write_pages").rendered, tool("maths").render
     filled = 0
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -92,6 +93,8 @@ def test_the_numbers_of_every_page_are_found(tool: Callable[[str], Any]) -> None
         except Exception as why:
             raise AssertionError(f"{page.relative_to(DOCS)}: {why!r}") from why
         assert "{{" not in shown, page
+        words = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]+`", "", maths(shown))
+        assert not re.search(r"\$\$|\\\(", words), f"{page}: a formula that is not set"
         filled += shown != text
     assert filled > 20
 
