@@ -44,7 +44,8 @@ format: $(VENV)/.installed-test
 	$(RUN) -m ruff format
 
 docs: $(VENV)/.installed-test
-	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --site-dir out/site
+	$(RUN) docs/_tools/write_pages.py
+	NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict
 
 bench: $(VENV)/.installed-bench
 	@$(RUN) benchmarks $(if $(QUICK),--quick)

@@ -1,11 +1,11 @@
-"""Fenced blocks marked ``run`` are run while the site is built, and what they print is shown.
+"""Fenced blocks marked ``run`` are run while the pages are written, and what they print is shown.
 
     ```python run        the blocks of a page share their names and an empty folder
     ```python run hide   run, and not shown
     ```python run file=mine.py   written to a file in that folder, and imported from there
     ```console run       each line that begins with `$ ` is a command; exit=2 if it should fail
 
-A block that raises, warns or exits otherwise than it says fails the build.
+A block that raises, warns, or exits with another code than it says fails the build.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from mkdocs.exceptions import PluginError
-
 _FENCE = re.compile(
     r"^(?P<indent> *)```(?P<kind>python|console) run(?P<options>[^\n]*)\n"
     r"(?P<code>.*?)^(?P=indent)```$",
@@ -27,6 +25,10 @@ _FENCE = re.compile(
 )
 _WORKER = Path(__file__).with_name("worker.py")
 _process: subprocess.Popen[str] | None = None
+
+
+class BlockError(RuntimeError):
+    """A block that failed."""
 
 
 def run(markdown: str, page: str) -> str:
@@ -49,7 +51,7 @@ def _block(found: re.Match[str], page: str) -> str:
     file = next((one[5:] for one in options if one.startswith("file=")), None)
     answer = _ask({"page": page, "kind": kind, "code": code, "exit": code_wanted, "file": file})
     if answer["error"]:
-        raise PluginError(f"A {kind} block of {page} failed:\n{code}\n{answer['error']}")
+        raise BlockError(f"A {kind} block of {page} failed:\n{code}\n{answer['error']}")
     if "hide" in options:
         return ""
     if kind == "console":
@@ -71,7 +73,7 @@ def _ask(question: dict[str, Any]) -> Any:
     worker.stdin.flush()
     line = worker.stdout.readline()
     if not line:
-        raise PluginError(f"The process that runs the blocks ended at one of {question['page']}.")
+        raise BlockError(f"The process that runs the blocks ended at one of {question['page']}.")
     return json.loads(line)
 
 
@@ -82,6 +84,9 @@ def _started() -> subprocess.Popen[str]:
         environment = {k: v for k, v in os.environ.items() if k != "FULLRANK_DATA"}
         environment |= {"COLUMNS": "96", "NO_COLOR": "1", "MPLBACKEND": "Agg", "TERM": "dumb"}
         environment |= {"PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
+        environment |= {
+            "OMP_NUM_THREADS": "1"
+        }  # PyTorch's: threads that wait for each other are slow
         _process = subprocess.Popen(
             [sys.executable, _WORKER],
             stdin=subprocess.PIPE,

@@ -1,26 +1,38 @@
-"""Mathematics as MathML, set while the site is built: browsers draw it without a script."""
+r"""Formulas as MathML, set before the site is built: browsers draw it without a script.
+
+A formula in the text is between ``\(`` and ``\)``, and a displayed one between lines of ``$$``.
+"""
 
 from __future__ import annotations
 
 import re
-from html import unescape
 
 from latex2mathml.converter import convert
 
-# what pymdownx.arithmatex leaves, with `generic: true`
-_INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
-_BLOCK = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+# a formula wider than a phone scrolls by itself, by keyboard too
+_BLOCK = '<div class="formula" tabindex="0" role="group" aria-label="formula">{}</div>'
+# code is found first, so that nothing in it is taken for a formula
+_FORMULA = re.compile(
+    r"^(?P<indent> *)(?P<fence>`{3,}).*?^(?P=indent)(?P=fence)$|`[^`\n]+`"
+    r"|^\$\$\n(?P<block>.*?)\n\$\$$|\\\((?P<inline>.+?)\\\)",
+    re.DOTALL | re.MULTILINE,
+)
 
 
-def render(html: str) -> str:
+def render(markdown: str) -> str:
     """Replace every formula of a page."""
-    html = _BLOCK.sub(lambda found: _set(found[1], "block"), html)
-    return _INLINE.sub(lambda found: _set(found[1], "inline"), html)
+    return _FORMULA.sub(_set, markdown)
 
 
-def _set(source: str, display: str) -> str:
-    formula = convert(unescape(source).strip(), display=display)
-    if display == "inline":
-        return formula
-    # a formula wider than a phone scrolls by itself, by keyboard too
-    return f'<div class="formula" tabindex="0" role="group" aria-label="formula">{formula}</div>'
+def _set(found: re.Match[str]) -> str:
+    if found["inline"]:
+        # Markdown takes a line that begins with <math> for a block
+        return f"<span>{_converted(found['inline'], 'inline')}</span>"
+    if found["block"]:
+        return _BLOCK.format(_converted(found["block"], "block"))
+    return found[0]
+
+
+def _converted(source: str, display: str) -> str:
+    formula: str = convert(source.strip(), display=display)
+    return formula.replace("[", "&#x5B;").replace("]", "&#x5D;")  # no links of Markdown

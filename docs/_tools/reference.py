@@ -13,7 +13,7 @@ _ROOT = Path(__file__).parents[2]
 _MARKUP = re.compile(r"\[/?(?:bold|dim|italic|green|cyan|yellow)\]|\x08")
 PACKAGES = {
     "inference": "Estimates, intervals, bounds, comparisons and plans",
-    "estimators": "Estimators by themselves",
+    "estimators": "Estimators",
     "ranking": "From scores to ranks",
     "scorers": "Scorers: factors, item-item models, arrays, functions, PyTorch modules",
     "samples": "Samples of ranks, exact ranks, distributions and expected metrics",
@@ -22,20 +22,20 @@ PACKAGES = {
     "data": "Interactions, splits and data sets",
     "losses": "Losses",
     "models": "Models",
-    "evaluation": "Whole evaluations",
+    "evaluation": "Evaluations of several models",
     "torch": "Inside a training loop",
     "reporting": "Reports",
     "integrations.recbole": "RecBole: its trainers and data",
-    "engines": "Where the work is done",
-    "testing": "Contracts for models and estimators of your own",
+    "engines": "Engines: this process, several processes, Ray",
+    "testing": "Contracts to run on your own estimators, models and scorers",
     "errors": "Errors and warnings",
 }
 
 _RESULTS = """\
-Results of `inference` print as small tables and have `to_dict()` (plain numbers, with a format
-version), `to_arrow()`, `to_frame()` (pandas), `to_markdown()`, `to_latex()` and, where a picture
-helps, `plot(ax=None)`."""
-# what every result inherits is told once, on the first page
+Results of `inference` print as small tables. They have `to_dict()` (plain numbers, with a format
+version), `to_arrow()`, `to_frame()` (pandas), `to_markdown()` and `to_latex()`, and some have
+`plot(ax=None)`."""
+# what every result inherits is said once, on the first page
 _OPTIONS = dict.fromkeys(
     ("inference", "reporting"), ("    options:", "      inherited_members: false")
 )
@@ -50,20 +50,6 @@ def pages() -> dict[str, str]:
     return made
 
 
-def studies(folder: str) -> dict[str, str]:
-    """The pages of the studies in a folder of docs, and their titles."""
-    pages = sorted((_ROOT / "docs" / folder).glob("*.md"))
-    return {f"{folder}/{page.name}": page.read_text("utf-8").split("\n")[0][2:] for page in pages}
-
-
-def listed() -> dict[str, str]:
-    """The pages of the packages by name, then those beside the index by title."""
-    beside = sorted((_ROOT / "docs").glob("*.md"))
-    return {f"reference/{name}.md": name for name in present()} | {
-        page.name: page.read_text("utf-8").split("\n")[0][2:] for page in beside
-    }
-
-
 def present() -> list[str]:
     """The packages that are there."""
     specs = {name: importlib.util.find_spec(f"fullrank.{name}") for name in PACKAGES}
@@ -71,7 +57,7 @@ def present() -> list[str]:
 
 
 def public(name: str) -> dict[str, Any]:
-    """The public names of a package and what they stand for."""
+    """The public names of a package and their values."""
     module = importlib.import_module(f"fullrank.{name}")
     names = getattr(module, "__all__", None)
     if names is None:
@@ -87,21 +73,27 @@ def _index() -> str:
         value = getattr(fullrank, name)
         if inspect.ismodule(value) or name.startswith("__"):
             continue
-        home = next(package for package in present() if public(package).get(name) is value)
+        home = _home(value, name)
         rows.append(f"| [`fr.{name}`]({home}.md#{_path(value, home, name)}) | {_first(value)} |")
     packages = [f"| [`fr.{name}`]({name}.md) | {PACKAGES[name]} |" for name in present()]
     return "\n".join(
         [
-            "# Python\n\n*Every public name, from its docstring.* Ranks are 1-based everywhere.\n",
-            "The names at the top, as in `import fullrank as fr`:\n",
+            "# Python\n\n*You want the arguments of a function, or the methods of its result.*",
+            "This is every public name with its docstring. Ranks are 1-based everywhere.\n",
+            "`import fullrank as fr` gives you these names:\n",
             "| name | what it does |\n| --- | --- |",
             *rows,
-            "\nand the packages behind them:\n",
+            "\nand these packages:\n",
             "| package | what is in it |\n| --- | --- |",
             *packages,
             f"\n{_RESULTS}\n\nThe [command line](cli.md) has a page of its own.\n",
         ]
     )
+
+
+def _home(value: Any, name: str) -> str:
+    """The package on whose page a public name is described: one page, so that links are unique."""
+    return next(package for package in present() if public(package).get(name) is value)
 
 
 def _package(name: str) -> str:
@@ -110,7 +102,9 @@ def _package(name: str) -> str:
     for one, value in sorted(public(name).items(), key=lambda item: item[0].lower()):
         if inspect.ismodule(value):
             continue
-        if inspect.isclass(value) or inspect.isfunction(value):
+        if (home := _home(value, one)) != name:
+            parts += [f"[`{one}`]({home}.md#{_path(value, home, one)}) is described there.", ""]
+        elif inspect.isclass(value) or inspect.isfunction(value):
             parts += [f"::: {_path(value, name, one)}", *_OPTIONS.get(name, ()), ""]
         else:
             data += [f"## `{one}` {{ #fullrank.{name}.{one} }}", "", _mapping(value), ""]
@@ -148,9 +142,9 @@ def _cell(text: str) -> str:
 # ---- the command line ----
 
 _EXITS = """\
-Exit codes: 0 for success; 2 for what you can put right (an option, a file, a missing extra); 1 for
-a run that failed. Errors are one sentence on stderr; with `FULLRANK_TRACEBACK=1` in the environment
-the traceback follows."""
+The exit code is 0 for success, 2 for an error that you can correct (an option, a file, a missing
+extra), and 1 for a run that failed. An error is one sentence on stderr; `FULLRANK_TRACEBACK=1` in
+the environment adds the traceback."""
 
 
 def commands() -> dict[str, Any]:
@@ -165,7 +159,8 @@ def _commands() -> str:
     parts = [
         "# The command line",
         "",
-        "*Every command with its arguments and options.* `fullrank COMMAND --help` says the same.",
+        "*You want the arguments and options of a command.*",
+        "`fullrank COMMAND --help` prints the same.",
         "",
         _EXITS,
         "",

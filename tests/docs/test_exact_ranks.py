@@ -36,11 +36,11 @@ def test_the_study_shows_every_ratio_beside_its_goal(
     study: Callable[[str], Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in ("mkdocs", "griffe", "latex2mathml"):
+    for module in ("griffe", "latex2mathml", "typer"):
         need(module)
     monkeypatch.syspath_prepend(str(ROOT / "docs" / "_tools"))
     page = (ROOT / "docs" / "studies" / "exact.md").read_text("utf-8")
-    shown = importlib.import_module("hooks").rendered(page)
+    shown = importlib.import_module("write_pages").rendered(page)
     pruned, networks, sparse = (study(one) for one in ("pruned", "up_to_k", "ranking_sparse"))
     ratios = [
         (pruned[model][kind]["over the product"], goal)

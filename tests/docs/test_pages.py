@@ -8,7 +8,7 @@ import re
 import runpy
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -27,6 +27,7 @@ FENCE = re.compile(r"^ *```(\w+)([^\n]*)\n(.*?)^ *```$", flags=re.DOTALL | re.MU
 RUN_BY_TESTS = re.compile(r"sizing\.md|guide/loop/(?!index)")
 # (page, first line) of the Python that is not run: what it stands for is the reader's own
 NOT_RUN = {
+    ("guide/scale-out.md", "from fullrank.engines import Ray"),  # test_scale_out.py
     ("guide/scorers.md", "model = MyModule()  # has n_items, and forward(users, items)"),
     ("guide/gpu.md", "scorer = fr.FactorScorer(user_factors, item_factors)"),
     (
@@ -42,6 +43,23 @@ def reference(need: Callable[[str], ModuleType]) -> Any:
     """The module that makes the reference pages."""
     need("typer")
     return runpy.run_path(str(DOCS / "_tools" / "reference.py"))
+
+
+def test_every_page_is_in_the_navigation_once(
+    reference: Any, need: Callable[[str], ModuleType]
+) -> None:
+    yaml = need("yaml")
+    settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))
+    listed = sorted(_leaves(settings["nav"]))
+    assert listed == sorted([*TEXTS, *reference["pages"]()])
+
+
+def _leaves(part: Any) -> Iterator[str]:
+    if isinstance(part, str):
+        yield part
+    else:
+        for inside in part.values() if isinstance(part, dict) else part:
+            yield from _leaves(inside)
 
 
 @pytest.mark.parametrize("page", TEXTS)
@@ -135,9 +153,10 @@ def test_every_command_and_public_name_has_its_place(reference: Any) -> None:
         for one, value in reference["public"](name).items():
             page = pages[f"reference/{name}.md"]
             assert f".{getattr(value, '__qualname__', one)}" in page, f"{name}.{one}"
+    index = pages["reference/index.md"]
     for name in fullrank.__all__:
-        if not name.startswith("__"):
-            assert f"`fr.{name}`" in pages["reference/index.md"] or name in ("datasets",)
+        if not name.startswith("__") and name != "datasets":
+            assert re.search(rf"`fr\.{name}[`.]", index), name
 
 
 def test_every_promise_names_a_test_that_exists() -> None:

@@ -1,8 +1,9 @@
-"""What turns the pages into a site: failing code fails the build, formulas are set."""
+"""What writes the pages: failing code ends it, formulas are set, the navigation is complete."""
 
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ def tool(
     need: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Any]:
     """One of the modules in docs/_tools."""
-    for module in ("mkdocs", "griffe", "latex2mathml"):
+    for module in ("griffe", "latex2mathml", "typer"):
         need(module)
     monkeypatch.syspath_prepend(str(TOOLS))
     return importlib.import_module
@@ -69,11 +70,9 @@ def test_what_is_not_marked_is_left_alone(run: Callable[..., str]) -> None:
     ],
 )
 def test_what_fails_fails_the_build(
-    run: Callable[..., str], kind: str, code: str, says: str
+    run: Callable[..., str], tool: Callable[[str], Any], kind: str, code: str, says: str
 ) -> None:
-    from mkdocs.exceptions import PluginError
-
-    with pytest.raises(PluginError, match=r"block of page\.md failed") as caught:
+    with pytest.raises(tool("blocks").BlockError, match=r"block of page\.md failed") as caught:
         run(fence(kind, code))
     assert says in str(caught.value)
 
@@ -85,7 +84,7 @@ def test_commands_stand_before_what_they_print(run: Callable[..., str]) -> None:
 
 def test_the_numbers_of_every_page_are_found(tool: Callable[[str], Any]) -> None:
     """Without the site, which only `make verify` builds; what is not stored fails."""
-    rendered = tool("hooks").rendered
+    rendered, maths = tool("write_pages").rendered, tool("maths").render
     filled = 0
     for page in sorted(DOCS.rglob("*.md")):
         text = page.read_text(encoding="utf-8")
@@ -94,21 +93,42 @@ def test_the_numbers_of_every_page_are_found(tool: Callable[[str], Any]) -> None
         except Exception as why:
             raise AssertionError(f"{page.relative_to(DOCS)}: {why!r}") from why
         assert "{{" not in shown, page
-        filled += shown != text.removesuffix("\n")
+        words = re.sub(r"(?ms)^ *```.*?^ *```$|`[^`\n]+`", "", maths(shown))
+        assert not re.search(r"\$\$|\\\(", words), f"{page}: a formula that is not set"
+        filled += shown != text
     assert filled > 20
+
+
+def test_a_page_is_written_with_its_numbers_and_formulas(
+    tool: Callable[[str], Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = tool("write_pages")
+    monkeypatch.setattr(pages, "_OUT", tmp_path)
+    pages.main(["estimators/cls.md"])
+    text = tmp_path.joinpath("estimators", "cls.md").read_text(encoding="utf-8")
+    assert text.startswith("# CLS")
+    assert text.endswith("\n")
+    assert "<math" in text
+    assert "``` { .text .output }" in text
+    tool("blocks").stop()
 
 
 def test_formulas(tool: Callable[[str], Any]) -> None:
     render = tool("maths").render
-    inline = render(r'<p>a <span class="arithmatex">\(x &lt; y_1\)</span> b</p>')
+    inline = render(r"a \(x < y_1\) b")
     assert inline.startswith(
-        '<p>a <math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">'
+        'a <span><math xmlns="http://www.w3.org/1998/Math/MathML" display="inline">'
     )
     assert "<mo>&#x0003C;</mo>" in inline
     assert "<msub><mi>y</mi><mn>1</mn></msub>" in inline
-    block = render('<div class="arithmatex">\\[\n\\frac{a}{b}\n\\]</div>')
-    assert block.startswith('<div class="formula" tabindex="0"')
+    block = render("text\n\n$$\n\\frac{a}{b}\n$$\n")
+    assert block.startswith('text\n\n<div class="formula" tabindex="0"')
     assert "<mfrac>" in block
+
+
+def test_no_formula_is_found_in_code(tool: Callable[[str], Any]) -> None:
+    text = "`\\(x\\)` and\n\n" + fence("python", "r'\\(x\\)'\n$$\nx\n$$")
+    assert tool("maths").render(text) == text
 
 
 def test_short_lines_of_docstrings(tool: Callable[[str], Any], tmp_path: Path) -> None:
