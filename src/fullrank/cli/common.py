@@ -18,21 +18,63 @@ from fullrank.errors import InputError
 if TYPE_CHECKING:
     from fullrank._lib.tabular import Tabular
 
-HAVE_RANKS = "You have ranks"
-HAVE_MODELS = "You have models or data"
-NEW_HERE = "New here"
+# Headings of `fullrank --help`
+HAVE_RANKS = "From ranks"
+HAVE_MODELS = "From data and models"
+NEW_HERE = "To see what it is about"
 
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Format = Annotated[
-    str, typer.Option("--format", help="text, markdown or latex: how tables are printed.")
-]
+# Headings of the help of a command; `help` has their order
+DATA = "Data"
+MODELS = "Models"
+SAMPLE = "Sample"
+INPUT = "Input"
+RANKING = "Ranking"
+METRICS = "Metrics"
+PRECISION = "Precision"
+RUNNING = "Running"
+OUTPUT = "Output"
+
 FORMATS = ("text", "markdown", "latex")
-Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
+
+
+def option(panel: str, names: str, says: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option under a heading; `metavar` is what its value is called."""
+    return typer.Option(*names.split(), help=says, metavar=metavar, rich_help_panel=panel, **more)
+
+
+Seed = Annotated[int, option(RUNNING, "--seed", "Random seed.", "N", min=0)]
+AsJson = Annotated[bool, option(OUTPUT, "--json", "Print JSON instead of text.")]
+Format = Annotated[
+    str,
+    option(OUTPUT, "--format", "How tables are printed: text, markdown or latex.", "FORMAT"),
+]
+Level = Annotated[float, option(METRICS, "--level", "Confidence level of the intervals.", "LEVEL")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric", "-m", help="A metric such as ndcg@10; give it again for more.", metavar="NAME"
+    option(
+        METRICS,
+        "--metric -m",
+        "Metric, such as mrr@10. May be repeated. Default: recall@10 and ndcg@10.",
+        "NAME@K",
+    ),
+]
+Method = Annotated[
+    str,
+    option(
+        METRICS,
+        "--method",
+        "Estimator for samples: auto, naive for sampled metrics, or a name such as MLE.",
+        "NAME",
+    ),
+]
+IntervalFor = Annotated[
+    str,
+    option(
+        METRICS,
+        "--interval-for",
+        "What the intervals are for: the population that the users were drawn from, or these "
+        "users alone (population or users).",
+        "WHOM",
     ),
 ]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 # What the library calls differently from the commands.
-_SAME = {
+SAME = {
     "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
     "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
     "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
@@ -55,7 +55,7 @@ def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
     name, value = found["name"], found["value"]
     if name in (*_COLUMNS, "split") and "column" in known:
         name, value = "columns", f"{{'{name}': {value}}}"
-    param = known.get(_SAME.get(name, name))
+    param = known.get(SAME.get(name, name))
     if param is None or param.param_type_name != "option":
         return found[0]
     if value in ("True", "False") and param.is_flag:
@@ -79,11 +79,11 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
             return "the path"
     else:
         name = "out" if name == "folder" else name
-        param = known.get(name, known.get(_SAME.get(name, name)))
-    return found[0] if param is None else f"`{_typed(param)}`"
+        param = known.get(name, known.get(SAME.get(name, name)))
+    return found[0] if param is None else f"`{typed(param)}`"
 
 
-def _typed(param: Any) -> str:
+def typed(param: Any) -> str:
     """What is typed for a parameter: its option, or the name of its place."""
     if param.param_type_name == "option":
         return str(param.opts[0])
