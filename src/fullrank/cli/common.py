@@ -63,7 +63,7 @@ Method = Annotated[
     option(
         METRICS,
         "--method",
-        "Estimator for samples: auto, naive for sampled metrics, or a name such as MLE.",
+        "Estimator for samples: auto, or a name such as smoothed, MLE or BV_MES.",
         "NAME",
     ),
 ]
@@ -117,13 +117,21 @@ def writable(path: Path | None, option: str, *, page: bool = False) -> None:
     """Refuse, before any work is done, a file that could not be written at its end."""
     if path is None:
         return
-    if page and path.suffix.lower() not in (".html", ".htm") and not path.exists():
-        raise InputError(f"`{option}` must end in .html, for it is a web page, not {path.name!r}.")
+    if (
+        page
+        and path.suffix.lower() not in (".html", ".htm")
+        and (path.is_file() or not path.exists())
+    ):
+        raise InputError(
+            f"`{option}` must end in .html because a report is a web page; got {path.name!r}."
+        )
     if path.is_dir():
         raise InputError(f"`{option}` must name a file; {path} is a folder.")
     if path.exists() and not path.is_file():
         raise InputError(f"`{option}` must name a file; {path} is a device or a pipe.")
     if not path.parent.is_dir():
-        raise InputError(f"`{option}` must lie in a folder that is there; {path.parent} is not.")
+        raise InputError(
+            f"`{option}` must lie in an existing folder; {path.parent} does not exist."
+        )
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"`{option}` must be writable; the folder {path.parent} is not.")

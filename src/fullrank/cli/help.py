@@ -40,7 +40,7 @@ class Command(TyperCommand):
         return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the page that was asked for."""
+        """Write the requested page."""
         formatter.write("\n".join(self.page(ctx.command_path, whole=ctx.meta.get(_ALL, False))))
         formatter.write("\n")
 

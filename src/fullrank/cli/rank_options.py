@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from fullrank.samples.read_ranks import Ranks
 
 _TRAINING = ("excluded", "kept")
+_TIES = ("random", "best", "worst")
 RanksFile = Annotated[
     Path,
     typer.Argument(
@@ -154,14 +155,15 @@ class Reading:
         for name in self.model or ():
             if name not in found.samples:
                 raise InputError(
-                    f"`--model` must be one of {', '.join(map(repr, found.samples))} in {path}, "
-                    f"not {name!r}."
+                    f"`--model` must be one of {', '.join(map(repr, found.samples))}, the models "
+                    f"in {path}, not {name!r}."
                 )
         return replace(
             found, samples={name: found.samples[name] for name in self.model or found.samples}
         )
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
+        from fullrank._lib import checks
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
         from fullrank.samples.read_candidates import read_candidates
@@ -172,6 +174,7 @@ class Reading:
         for argument, one in (("path", path), ("truth", self.truth)):
             if one is not None and not os.access(_files.existing(one, argument), os.R_OK):
                 raise InputError(f"`{argument}` must be readable; {one} is not.")
+        checks.choice("--ties", self.ties, _TIES)
         sizes, columns = self._columns()
         scored = {
             "columns": columns, "ties": self.ties, "rng": seed, "encoding": self.encoding,
@@ -215,7 +218,8 @@ class Reading:
             if not is_run(path):
                 raise unknown(path)
             raise InputError(
-                f"`--truth` must be given for {path}, which is a TREC run: a file of qrels."
+                f"`--truth` must be given: {path} is a TREC run, whose targets are in a file of "
+                "qrels."
             )
 
     def _numbers(self) -> dict[str, Any]:
@@ -483,5 +487,7 @@ def whole_number(option: str, text: str | None) -> int | None:
 
 def _needed(n_items: int | None) -> int:
     if n_items is None:
-        raise InputError("`--n-items` must be given with scored candidates, which do not tell it.")
+        raise InputError(
+            "`--n-items` must be given: scored candidates do not tell the size of the catalogue."
+        )
     return n_items

@@ -103,11 +103,12 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
 
 def _exact_ranks(path: Path) -> list[ExactRanks]:
+    from fullrank._lib import files
     from fullrank.evaluation.result import Evaluation
     from fullrank.samples import ExactRanks
     from fullrank.samples.read_ranks import read_own
 
-    folder = path.is_dir()
+    folder = files.existing(path, "--anchor").is_dir()
     found: list[Any] = list(Evaluation.read(path).samples.values()) if folder else [read_own(path)]
     if not all(isinstance(one, ExactRanks) for one in found):
         raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")

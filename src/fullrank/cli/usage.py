@@ -24,7 +24,7 @@ _TRIED = {
     "--replacement": "--design", "--sampling": "--design", "--unpaired-test": "--unpaired",
     "--gpu": "--device", "--cuda": "--device", "--workers": "--engine", "--jobs": "--engine",
     "--n-jobs": "--engine", "--names": "--model", "--reference": "--baseline",
-    "--ground-truth": "--truth", "--separator": "--encoding",
+    "--ground-truth": "--truth", "--exclude": "--keep-seen", "--k": "--metric",
 }  # fmt: skip
 _KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
@@ -125,13 +125,19 @@ def _bad(param: Any, error: Any) -> str:
             return f"`{option}` must be at least {least}, not {value}."
         kind = next((says for name, says in _KINDS.items() if first["type"].startswith(name)), None)
         if kind is not None:
-            return f"`{option}` must be {kind}, not {value!r}."
+            return _not_a_number(option, kind, str(value))
     if found := re.match(r"'(.*)' is not a valid (\w+)", message):
         kind = _KINDS.get(found[2].lower(), f"a valid {found[2]}")
-        return f"`{option}` must be {kind}, not {found[1]!r}."
+        return _not_a_number(option, kind, found[1])
     if found := re.match(r"(\S+) is not in the range \w+>=(\S+?)\.?$", message):
         return f"`{option}` must be at least {found[2]}, not {found[1]}."
     return f"`{option}` is wrong: {message.rstrip('.')}."
+
+
+def _not_a_number(option: str, kind: str, value: str) -> str:
+    share = re.fullmatch(r"(\d+(?:\.\d+)?) ?%", value)
+    hint = f" Write {float(share[1]) / 100:g}." if share else ""
+    return f"`{option}` must be {kind}, not {value!r}.{hint}"
 
 
 def _rest(message: str, command: Any, path: str) -> str:
@@ -149,8 +155,10 @@ def _rest(message: str, command: Any, path: str) -> str:
     if found := re.match(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", message):
         taken = [argument(one) for one in command.params if one.param_type_name == "argument"]
         says = f"{found[1]!r} must be left out: `{path}` takes {' '.join(taken) or 'options only'}."
-        several = "RANKS" in " ".join(taken)
-        return f"{says} `fullrank compare` takes several files." if several else says
+        if "RANKS" in " ".join(taken):
+            return f"{says} `fullrank compare` takes several files."
+        option = next((one for one in ("--pilot", "--ranks") if one in _options(command)), None)
+        return says if option is None else f"{says} Write `{option} {found[1]}`."
     if message.startswith("Missing command"):
         return f"A command must be given; `{path} --help` lists them."
     return f"{message.rstrip('.')}."

@@ -16,6 +16,7 @@ FIRST = (
     "correction", "paired", "form", "as_json",
 )  # fmt: skip
 _PANEL = "Comparison"
+_CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
 
 @takes_ranks
@@ -45,7 +46,15 @@ def compare(
             _PANEL, "--paired/--unpaired", "Pair models by user. Default: if user ids match."
         ),
     ] = None,
-    method: common.Method = "auto",
+    method: Annotated[
+        str,
+        common.option(
+            common.METRICS,
+            "--method",
+            "Estimator for samples: auto, naive to compare sampled metrics, or a name such as MLE.",
+            "NAME",
+        ),
+    ] = "auto",
     anchor: Anchors = None,
     joint: Joint = False,
     level: common.Level = 0.95,
@@ -63,6 +72,7 @@ def compare(
       fullrank compare last=runs/60 now=runs/61 --model ease
       fullrank compare ease.csv ials.csv --sample-size 100 --n-items 3000
     """
+    from fullrank._lib import checks
     from fullrank.inference import compare as contrast
     from fullrank.metrics import DEFAULT, parse_all
 
@@ -72,6 +82,7 @@ def compare(
         raise InputError(
             f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."
         )
+    checks.choice("--correction", correction, _CORRECTIONS)
     result = contrast(
         shaped(found.samples, anchor, joint, method),
         metrics,

@@ -62,7 +62,7 @@ def estimate(
     """Estimate metrics of the full catalogue from ranks among sampled candidates.
 
     Prints the sampled (naive) metrics and the estimates with confidence intervals, for each model
-    in the file. If users have several targets, the file needs a column user.
+    in the file. The file of a multi-target evaluation needs a column user.
 
     For example:
       fullrank estimate ranks.csv --sample-size 100 --n-items 3000
@@ -118,7 +118,7 @@ def _next(found: Estimates, typed: str) -> list[str]:
     if others or not blind or one.distribution is None:
         return []
     says = (
-        f"To see what would pin {blind[0]} down: fullrank plan --metric {blind[0]} --margin 5% "
-        f"--users {one.n_users} --pilot {typed}"
+        f"To plan a sample that is informative about {blind[0]}: "
+        f"fullrank plan --metric {blind[0]} --margin 5% --users {one.n_users} --pilot {typed}"
     )
     return [says]

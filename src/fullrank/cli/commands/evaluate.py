@@ -232,6 +232,7 @@ def evaluate(
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
     checked_design("--design", design)
+    n_users, where = whole_number("--users", users), engine_of(engine)
     columns = pairs_of("--column", column or ())
     models = given_models(
         model or (),
@@ -257,13 +258,13 @@ def evaluate(
             loaded,
             metric or DEFAULT,
             design=design,
-            n_users=whole_number("--users", users),
+            n_users=n_users,
             budget=budget,
             method=method,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,
-            engine=engine_of(engine),
+            engine=where,
             device=device,
             shard_size=shard_size,
             report=report,

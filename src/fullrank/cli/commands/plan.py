@@ -20,6 +20,7 @@ FIRST = (
     "tried", "as_json",
 )  # fmt: skip
 SHAPE = 0.35
+_POWER = 0.8
 _ASSUMED = (
     "No pilot: Recall@K = (K/N)^{:g} is assumed (EASE has 0.38 on MovieLens-1M and Pinterest, 0.34 "
     "on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks plans better."
@@ -70,7 +71,7 @@ def plan(
         common.option(
             common.PRECISION, "--power", "Probability of detecting the difference.", "POWER"
         ),
-    ] = 0.8,
+    ] = _POWER,
     pilot: Annotated[
         list[Path] | None,
         common.option(
@@ -114,7 +115,7 @@ def plan(
     samples, assumed = _pilots(reading, pilot or [], seed)
     if not samples:
         if reading.n_items is None:
-            raise InputError("`--n-items` must be given without a pilot.")
+            raise InputError("`--n-items` must be given, or ranks by `--pilot`.")
         if reading.design != "infer" or reading.sample_size is not None:
             option = "--design" if reading.design != "infer" else "--sample-size"
             raise InputError(
@@ -123,10 +124,12 @@ def plan(
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
+    if difference is None and power != _POWER:
+        raise InputError("`--power` must come with `--difference`, which it is about.")
     n_users = whole_number("--users", users)
     if n_users is None:
         if not samples:
-            raise InputError("`--users` must be given without a pilot.")
+            raise InputError("`--users` must be given, or ranks by `--pilot`.")
         n_users = samples[0].n_users or samples[0].n_targets
     with common.progress("designs") as designs:
         result = make_plan(

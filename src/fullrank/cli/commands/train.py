@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.commands.evaluate import Columns, Download, Encoding
+from fullrank.errors import InputError
 
 PANEL = common.HAVE_MODELS
 
@@ -62,12 +63,16 @@ def train(
 
     For example:
       fullrank train simulated --model ease:regularization=200 --out ease.safetensors
-      fullrank train simulated --model ials:n_factors=32 --out ials.safetensors -m ndcg@10
+      fullrank train simulated --model ials --out ials.safetensors -m ndcg@10
     """
     from fullrank.cli.option_values import pairs_of
     from fullrank.evaluation.train import train_model
 
     common.writable(out, "--out")
+    if out.suffix != ".safetensors":
+        raise InputError(
+            f"`--out` must end in .safetensors, which `fullrank evaluate` reads; got {out.name!r}."
+        )
     with common.progress(f"reading {data}") as show:
         found = train_model(
             data,
