@@ -71,11 +71,13 @@ class Group(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Print pages at once: typer would load pydantic to read the word ``--help``."""
         asked = {"-h", "--help", _ALL} & set(_before(args))
-        if args and asked and (args[0] in self.commands or args[0] in asked - {_ALL}):
-            command = self.commands.get(args[0])
-            path = f"{ctx.command_path} {args[0]}"
-            told = isinstance(command, Command)
-            lines = command.page(path, whole=_ALL in asked) if told else self.page(ctx.command_path)
+        command, path = self.commands.get(args[0]) if args else None, str(ctx.command_path)
+        lines: Iterable[str] = ()
+        if asked and isinstance(command, Command):
+            lines = command.page(f"{path} {args[0]}", whole=_ALL in asked)
+        elif args and args[0] in asked - {_ALL}:
+            lines = self.page(path)
+        if lines:
             echo("\n".join(lines))
             ctx.exit()
         return super().parse_args(ctx, args)

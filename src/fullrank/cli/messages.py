@@ -58,7 +58,9 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
 def _in_specs(text: str, words: Sequence[str]) -> str:
     """The setting of a model, split or engine as it was typed, or the name that factors have."""
     found = re.match(r"`(\w+)`(?= must)", text)
-    for option, value in itertools.pairwise(words) if found else ():
+    if found is None:
+        return text
+    for option, value in itertools.pairwise(words):
         if option not in _SPECS:
             continue
         if re.search(rf"[:,]{found[1]}=", value):

@@ -62,8 +62,8 @@ def train(
     With --metric, exact metrics are printed for the validation part, or else for the test part.
 
     For example:
-      fullrank train simulated --model ease:regularization=200 --out ease.safetensors
-      fullrank train simulated --model ials --out ials.safetensors -m ndcg@10
+      fullrank train simulated --model ease --out ease.safetensors
+      fullrank train simulated --model ials:n_factors=32 --out ials.safetensors
     """
     from fullrank.cli.option_values import pairs_of
     from fullrank.evaluation.train import train_model
