@@ -70,10 +70,10 @@ def estimate(
       fullrank estimate wide.csv --column rank=a,b --sample-size 100 --n-items 3000
       fullrank estimate run.trec --qrels qrels.txt --n-items 3000
     """
-    common.writable(report, "--report", page=True)
     path = Source.of(ranks).path
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")
+    common.writable(report, "--report", page=True)
     from fullrank.inference import estimate as fit
     from fullrank.metrics import DEFAULT, parse_all
     from fullrank.reporting import drawn_metrics
