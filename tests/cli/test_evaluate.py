@@ -129,9 +129,3 @@ def test_mistakes(fullrank: Run, plays: Path, arguments: list[str], message: str
     assert done.err.count("\n") == 1
     assert done.out == ""
     assert [path.name for path in plays.parent.iterdir()] == ["plays.csv"]
-
-
-def test_help_has_an_example(fullrank: Run) -> None:
-    done = fullrank("evaluate", "--help")
-    assert done.code == 0
-    assert "Example: fullrank evaluate ml-latest-small --model ease" in done.out

@@ -124,7 +124,7 @@ WRONG: dict[str, Wrong] = {
     "a header and no rows": _estimate("ranks.csv", "rank\n", r"`RANKS` must hold at least one"),
     "a sheet": _estimate("ranks.xlsx", b"PK\x03\x04", r"Save the sheet as CSV"),
     "a run without qrels": _estimate(
-        "run.trec", "q1 Q0 d1 1 0.5 x\n", r"`--truth` must be given for .*TREC"
+        "run.trec", "q1 Q0 d1 1 0.5 x\n", r"`--truth` must be given: .*run\.trec.*TREC"
     ),
     "a file that is not Parquet": _estimate("ranks.parquet", "rank\n3\n", r"be a Parquet file"),
     "a gzip file that is cut": _estimate(

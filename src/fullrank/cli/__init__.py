@@ -75,7 +75,7 @@ def _in_options(text: str) -> str:
     from fullrank.cli.app import running
     from fullrank.cli.messages import in_options
 
-    return in_options(text, running())
+    return in_options(text, running(), sys.argv)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:

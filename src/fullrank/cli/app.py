@@ -1,7 +1,8 @@
 """The typer application: every module of `commands` is a command.
 
-A command module holds a function of its own name and may say with ``PANEL`` under which heading
-``fullrank --help`` lists it. It imports typer at the top and everything heavier inside functions.
+A command module holds a function of its own name. ``PANEL`` says under which heading
+``fullrank --help`` lists it, and ``FIRST`` which parameters its own ``--help`` shows. It imports
+typer at the top and everything heavier inside functions.
 """
 
 from __future__ import annotations
@@ -17,12 +18,29 @@ import typer
 from fullrank import __version__
 from fullrank._lib.names import plugins
 from fullrank.cli import commands
+from fullrank.cli.help import Group, showing
+from fullrank.cli.usage import sentence
+
+# The order of the page; a command that is not named here comes last.
+_ORDER = ("estimate", "compare", "bounds", "explain", "plan", "report", "evaluate", "train")
+
+
+class _Page(Group):
+    """The page of ``fullrank --help``."""
+
+    examples = (
+        "fullrank estimate ranks.csv --sample-size 100 --n-items 3000",
+        "fullrank evaluate simulated --model ease --metric ndcg@10",
+        "fullrank estimate --help",
+    )
+
 
 app = typer.Typer(
+    cls=_Page,
     help="What would this recommender score if every item in the catalogue had been ranked?",
     no_args_is_help=True,
     pretty_exceptions_enable=False,  # `cli.main` tells errors in its own words
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -30,10 +48,16 @@ app = typer.Typer(
 def run() -> int:
     """Parse ``sys.argv``, run the command and give the exit code."""
     try:
-        app(prog_name="fullrank")
+        code = app(prog_name="fullrank", standalone_mode=False)
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
-    return 0
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        said = sentence(error)
+        print(said or error.format_message(), file=sys.stderr if said else sys.stdout)
+        return 2
+    return code if isinstance(code, int) else 0
 
 
 def running() -> Any:
@@ -77,8 +101,14 @@ def _options(
     """Hold the options that belong to no single command."""
 
 
-for _module in pkgutil.iter_modules(commands.__path__):
-    _command = importlib.import_module(f"fullrank.cli.commands.{_module.name}")
-    app.command(_module.name.replace("_", "-"), rich_help_panel=getattr(_command, "PANEL", None))(
-        getattr(_command, _module.name)
-    )
+def _place(name: str) -> int:
+    return _ORDER.index(name) if name in _ORDER else len(_ORDER)
+
+
+for _name in sorted((one.name for one in pkgutil.iter_modules(commands.__path__)), key=_place):
+    _command = importlib.import_module(f"fullrank.cli.commands.{_name}")
+    app.command(
+        _name.replace("_", "-"),
+        cls=showing(getattr(_command, "FIRST", ())),
+        rich_help_panel=getattr(_command, "PANEL", None),
+    )(getattr(_command, _name))

@@ -18,21 +18,63 @@ from fullrank.errors import InputError
 if TYPE_CHECKING:
     from fullrank._lib.tabular import Tabular
 
-HAVE_RANKS = "You have ranks"
-HAVE_MODELS = "You have models or data"
-NEW_HERE = "New here"
+# Headings of `fullrank --help`
+HAVE_RANKS = "From ranks"
+HAVE_MODELS = "From data and models"
+NEW_HERE = "To see what it is about"
 
-Seed = Annotated[int, typer.Option("--seed", help="Random seed.", min=0)]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
-Format = Annotated[
-    str, typer.Option("--format", help="text, markdown or latex: how tables are printed.")
-]
+# Headings of the help of a command; `help` has their order
+DATA = "Data"
+MODELS = "Models"
+SAMPLE = "Sample"
+INPUT = "Input"
+RANKING = "Ranking"
+METRICS = "Metrics"
+PRECISION = "Precision"
+RUNNING = "Running"
+OUTPUT = "Output"
+
 FORMATS = ("text", "markdown", "latex")
-Level = Annotated[float, typer.Option("--level", help="Confidence level of the intervals.")]
+
+
+def option(panel: str, names: str, says: str, metavar: str | None = None, **more: Any) -> Any:
+    """An option under a heading; `metavar` is what its value is called."""
+    return typer.Option(*names.split(), help=says, metavar=metavar, rich_help_panel=panel, **more)
+
+
+Seed = Annotated[int, option(RUNNING, "--seed", "Random seed.", "N", min=0)]
+AsJson = Annotated[bool, option(OUTPUT, "--json", "Print JSON instead of text.")]
+Format = Annotated[
+    str,
+    option(OUTPUT, "--format", "How tables are printed: text, markdown or latex.", "FORMAT"),
+]
+Level = Annotated[float, option(METRICS, "--level", "Confidence level of the intervals.", "LEVEL")]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        "--metric", "-m", help="A metric such as ndcg@10; give it again for more.", metavar="NAME"
+    option(
+        METRICS,
+        "--metric -m",
+        "Metric, such as mrr@10. May be repeated. Default: recall@10 and ndcg@10.",
+        "NAME@K",
+    ),
+]
+Method = Annotated[
+    str,
+    option(
+        METRICS,
+        "--method",
+        "Estimator for samples: auto, or a name such as smoothed, MLE or BV_MES.",
+        "NAME",
+    ),
+]
+IntervalFor = Annotated[
+    str,
+    option(
+        METRICS,
+        "--interval-for",
+        "What the intervals are for: the population that the users were drawn from, or these "
+        "users alone (population or users).",
+        "WHOM",
     ),
 ]
 
@@ -75,13 +117,21 @@ def writable(path: Path | None, option: str, *, page: bool = False) -> None:
     """Refuse, before any work is done, a file that could not be written at its end."""
     if path is None:
         return
-    if page and path.suffix.lower() not in (".html", ".htm") and not path.exists():
-        raise InputError(f"`{option}` must end in .html, for it is a web page, not {path.name!r}.")
+    if (
+        page
+        and path.suffix.lower() not in (".html", ".htm")
+        and (path.is_file() or not path.exists())
+    ):
+        raise InputError(
+            f"`{option}` must end in .html because a report is a web page; got {path.name!r}."
+        )
     if path.is_dir():
         raise InputError(f"`{option}` must name a file; {path} is a folder.")
     if path.exists() and not path.is_file():
         raise InputError(f"`{option}` must name a file; {path} is a device or a pipe.")
     if not path.parent.is_dir():
-        raise InputError(f"`{option}` must lie in a folder that is there; {path.parent} is not.")
+        raise InputError(
+            f"`{option}` must lie in an existing folder; {path.parent} does not exist."
+        )
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"`{option}` must be writable; the folder {path.parent} is not.")

@@ -6,35 +6,40 @@ there is replaced where the running command has an option for it; nothing is dec
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 # What the library calls differently from the commands.
-_SAME = {
+SAME = {
     "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
     "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
     "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
     "results": "files", "n_users": "users", "name": "data", "interactions": "data",
-    "ranks": "files", "sample_size": "design", "order": "design",
+    "ranks": "files", "sample_size": "design", "order": "design", "exclude": "keep_seen",
+    "anchor": "no_anchor",
 }  # fmt: skip
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
             "timestamp")  # fmt: skip
 _OF_RANKS = ("model", "seed")  # columns of files of ranks, and options of other commands
+_SPECS = ("--model", "--factors", "--split", "--engine", "--design", "--try")
 _SETTING = r"(?P<name>\w+)=(?P<value>'[^'`]*'|\"[^\"`]*\"|\{[^{}`]*\}|True|False|None)"
 
 
-def in_options(text: str, command: Any) -> str:
+def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     """A sentence of the library with the options of a command.
 
     Parameters
     ----------
     text : the sentence
     command : click's command, or None
+    words : what was typed, in which settings are looked for
     """
     if command is None:
         return text
+    text = _in_specs(text, words).replace("must be None, ", "must be ")
     ranking = "--design" if command.name == "evaluate" else "fullrank evaluate --design"
     text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)
     text = text.replace("without `max_rank` (design exact)", f"with `{ranking} exact`")
@@ -50,12 +55,27 @@ def in_options(text: str, command: Any) -> str:
     return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
+def _in_specs(text: str, words: Sequence[str]) -> str:
+    """The setting of a model, split or engine as it was typed, or the name that factors have."""
+    found = re.match(r"`(\w+)`(?= must)", text)
+    if found is None:
+        return text
+    for option, value in itertools.pairwise(words):
+        if option not in _SPECS:
+            continue
+        if re.search(rf"[:,]{found[1]}=", value):
+            return f"`{option}` must not be {value!r}: {found[1]}{text[found.end() :]}"
+        if value.startswith(f"{found[1]}="):
+            return f"`{option} {found[1]}`{text[found.end() :]}"
+    return text
+
+
 def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
     """``leave_out='user'`` as ``--leave-out user``."""
     name, value = found["name"], found["value"]
     if name in (*_COLUMNS, "split") and "column" in known:
         name, value = "columns", f"{{'{name}': {value}}}"
-    param = known.get(_SAME.get(name, name))
+    param = known.get(SAME.get(name, name))
     if param is None or param.param_type_name != "option":
         return found[0]
     if value in ("True", "False") and param.is_flag:
@@ -79,11 +99,11 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
             return "the path"
     else:
         name = "out" if name == "folder" else name
-        param = known.get(name, known.get(_SAME.get(name, name)))
-    return found[0] if param is None else f"`{_typed(param)}`"
+        param = known.get(name, known.get(SAME.get(name, name)))
+    return found[0] if param is None else f"`{typed(param)}`"
 
 
-def _typed(param: Any) -> str:
+def typed(param: Any) -> str:
     """What is typed for a parameter: its option, or the name of its place."""
     if param.param_type_name == "option":
         return str(param.opts[0])

@@ -27,10 +27,16 @@ def engine_of(text: str) -> Engine:
         return make_engine("ray", address=text.removeprefix("ray:"))
     spec = parse_spec("engine", text)
     settings = dict(spec.settings)
+    main = _MAIN.get(spec.name, "")
     if spec.main is not None:
-        settings[_MAIN.get(spec.name, "")] = spec.main
+        settings[main] = spec.main
     try:
         return make_engine(spec.name, **settings)
+    except InputError as error:
+        if str(error).startswith(f"`{main}`"):
+            says = str(error).replace(f"`{main}`", main)
+            raise InputError(f"`engine` must not be {text!r}: {says}") from error
+        raise
     except TypeError as error:
         raise InputError(
             f"`engine` must have settings of {spec.name}, not {', '.join(map(repr, settings))}."
@@ -87,8 +93,9 @@ def sources_of(data: str | None, **parts: str | None) -> tuple[Any, str]:
         return data, data
     missing = [f"`--{part}`" for part in ("train", "test") if part not in given]
     if missing:
-        instead = ", or DATA" if not given else ""
-        raise InputError(f"{' and '.join(missing)} must be given{instead}: there are no data.")
+        if given:
+            raise InputError(f"{' and '.join(missing)} must be given with `--{next(iter(given))}`.")
+        raise InputError(f"`DATA` must be given, or {' and '.join(missing)}.")
     return given, " and ".join(Path(one).name for one in given.values())
 
 

@@ -15,28 +15,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullrank.cli.common import INPUT, SAMPLE, option
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.samples.read_ranks import Ranks
 
-_PANEL = "How the ranks were made"
-_FILE = "What the file looks like"
 _TRAINING = ("excluded", "kept")
+_TIES = ("random", "best", "worst")
 RanksFile = Annotated[
     Path,
     typer.Argument(
-        help="CSV or other text (also packed), Parquet, feather, JSON Lines, JSON or .npy with a "
-        "column rank; or scored candidates.",
+        help="Ranks or scored candidates: a table (CSV or other text, also compressed; Parquet, "
+        "Feather, JSON Lines, JSON, .npy), a TREC run, or a folder that `fullrank evaluate` wrote.",
         metavar="[NAME=]RANKS",
         readable=False,  # said in our own words
         show_default=False,
     ),
 ]
-
-
-def _option(names: str, says: str, panel: str = _PANEL, **more: Any) -> Any:
-    return typer.Option(*names.split(), help=says, rich_help_panel=panel, **more)
+RanksFiles = Annotated[
+    list[Path],
+    typer.Argument(
+        help="Files of ranks, and folders that `fullrank evaluate` wrote.",
+        metavar="[NAME=]FILES...",
+        readable=False,  # said in our own words
+        show_default=False,
+    ),
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,83 +50,87 @@ class Reading:
 
     sample_size: Annotated[
         str | None,
-        _option(
+        option(
+            SAMPLE,
             "--sample-size",
             "Candidates per target, including the target: a number or a column.",
-            metavar="N",
+            "N",
         ),
     ] = None
     n_items: Annotated[
         str | None,
-        _option(
+        option(
+            SAMPLE,
             "--n-items",
             "Items that candidates are drawn from, including the target: a number or a column.",
-            metavar="N",
+            "N",
         ),
     ] = None
     training_items: Annotated[
         str | None,
-        _option(
+        option(
+            SAMPLE,
             "--training-items",
-            "excluded or kept: whether a user's training items could rank above the target. "
-            "Default: excluded where users have catalogues of their own, else not known.",
-            metavar="KIND",
+            "Whether users' training items were left out of the candidates: excluded or kept. "
+            "Default: excluded if --n-items is a column, otherwise unknown.",
+            "KIND",
         ),
     ] = None
     design: Annotated[
         str,
-        _option(
+        option(
+            SAMPLE,
             "--design",
-            "How candidates were drawn, such as sampled:100 or adaptive:25; "
-            "sampled:replacement=true where items could repeat. Default: inferred from the file.",
-            metavar="DESIGN",
+            "How candidates were drawn: sampled:100, adaptive:25, sampled:replacement=true if "
+            "items could repeat, …; infer tells it from the file.",
+            "DESIGN",
         ),
     ] = "infer"
     truth: Annotated[
         Path | None,
-        _option(
+        option(
+            INPUT,
             "--truth --qrels",
-            "Targets among scored candidates: TREC qrels, NCF .test.negative or .test.rating, "
+            "Targets of scored candidates: TREC qrels, NCF .test.negative or .test.rating, "
             "RecBole .inter, CSV or Parquet.",
-            _FILE,
-            metavar="FILE",
+            "FILE",
             readable=False,  # said in our own words
         ),
     ] = None
     ties: Annotated[
         str,
-        _option(
+        option(
+            INPUT,
             "--ties",
-            "random, best or worst: a target among candidates of its score.",
-            _FILE,
-            metavar="KIND",
+            "Where a target is placed among candidates with its score: random, best or worst.",
+            "KIND",
         ),
     ] = "random"
     column: Annotated[
         list[str] | None,
-        _option(
+        option(
+            INPUT,
             "--column",
-            "Name of a column, as rank=position or model=system; the usual names are found. "
-            "rank=pop,svd reads one column of ranks per model. Give it again for more.",
-            _FILE,
-            metavar="ROLE=NAME",
+            "Name of a column, such as rank=position or model=system; usual names are found. "
+            "rank=pop,svd reads one column of ranks per model. May be repeated.",
+            "ROLE=NAME",
         ),
     ] = None
     model: Annotated[
         list[str] | None,
-        _option("--model", "Take this model alone; give it again for more.", _FILE, metavar="NAME"),
+        option(INPUT, "--model", "Read only this model. May be repeated.", "NAME"),
     ] = None
     leave_out: Annotated[
         list[str] | None,
-        _option("--leave-out", "Ignore this column.", _FILE, metavar="NAME"),
+        option(INPUT, "--leave-out", "Ignore this column. May be repeated.", "NAME"),
     ] = None
     encoding: Annotated[
         str | None,
-        _option(
+        option(
+            INPUT,
             "--encoding",
-            "Encoding of a text file. Default: UTF-8, or Latin-1 where it is not.",
-            _FILE,
-            metavar="NAME",
+            "Encoding of text files. Default: UTF-8, or Latin-1 if that fails.",
+            "NAME",
         ),
     ] = None
 
@@ -146,14 +155,15 @@ class Reading:
         for name in self.model or ():
             if name not in found.samples:
                 raise InputError(
-                    f"`--model` must be one of {', '.join(map(repr, found.samples))} in {path}, "
-                    f"not {name!r}."
+                    f"`--model` must be one of {', '.join(map(repr, found.samples))}, the models "
+                    f"in {path}, not {name!r}."
                 )
         return replace(
             found, samples={name: found.samples[name] for name in self.model or found.samples}
         )
 
     def _read_file(self, path: Path, *, rows: bool | None, seed: int) -> Ranks:
+        from fullrank._lib import checks
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
         from fullrank.samples.read_candidates import read_candidates
@@ -164,6 +174,7 @@ class Reading:
         for argument, one in (("path", path), ("truth", self.truth)):
             if one is not None and not os.access(_files.existing(one, argument), os.R_OK):
                 raise InputError(f"`{argument}` must be readable; {one} is not.")
+        checks.choice("--ties", self.ties, _TIES)
         sizes, columns = self._columns()
         scored = {
             "columns": columns, "ties": self.ties, "rng": seed, "encoding": self.encoding,
@@ -207,7 +218,8 @@ class Reading:
             if not is_run(path):
                 raise unknown(path)
             raise InputError(
-                f"`--truth` must be given for {path}, which is a TREC run: a file of qrels."
+                f"`--truth` must be given: {path} is a TREC run, whose targets are in a file of "
+                "qrels."
             )
 
     def _numbers(self) -> dict[str, Any]:
@@ -475,5 +487,7 @@ def whole_number(option: str, text: str | None) -> int | None:
 
 def _needed(n_items: int | None) -> int:
     if n_items is None:
-        raise InputError("`--n-items` must be given with scored candidates, which do not tell it.")
+        raise InputError(
+            "`--n-items` must be given: scored candidates do not tell the size of the catalogue."
+        )
     return n_items

@@ -7,36 +7,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+from fullrank.cli.common import METRICS, option
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank.samples import ExactRanks, RankSample
     from fullrank.samples.read_ranks import Ranks
 
-_PANEL = "Shapes borrowed from other models"
 _SAY = "--training-items excluded or kept"
 
 Anchors = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
+        METRICS,
         "--anchor",
-        help="Exact ranks of a cheap model on the same data, whose shape the estimates borrow: a "
-        "file or run folder that fullrank wrote. Give it again for more. Where training items are "
-        "excluded only.",
-        metavar="FILE",
+        "Exact ranks of a cheap model on the same data, as a file or run folder that fullrank "
+        "wrote: estimates borrow their shape. Only for samples without training items. May be "
+        "repeated.",
+        "FILE",
         readable=False,  # said in our own words
-        rich_help_panel=_PANEL,
     ),
 ]
 Joint = Annotated[
     bool,
-    typer.Option(
+    option(
+        METRICS,
         "--joint",
-        help="Let the models share the shape that they have in common. Where training items are "
-        "excluded only.",
-        rich_help_panel=_PANEL,
+        "Let the models share the shape that they have in common. Only for samples without "
+        "training items.",
     ),
 ]
 
@@ -105,11 +103,12 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
 
 def _exact_ranks(path: Path) -> list[ExactRanks]:
+    from fullrank._lib import files
     from fullrank.evaluation.result import Evaluation
     from fullrank.samples import ExactRanks
     from fullrank.samples.read_ranks import read_own
 
-    folder = path.is_dir()
+    folder = files.existing(path, "--anchor").is_dir()
     found: list[Any] = list(Evaluation.read(path).samples.values()) if folder else [read_own(path)]
     if not all(isinstance(one, ExactRanks) for one in found):
         raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")

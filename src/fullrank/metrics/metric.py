@@ -182,7 +182,7 @@ def parse(metric: str | Metric) -> Metric:
         known = ", ".join(KINDS.closest(found[1] if found else metric))
         raise InputError(
             f"`metric` must be one of {known}, with or without @K "
-            f'as in "ndcg@10", not {checks.shown(metric)}.'
+            f'as in "ndcg@10", not {checks.shown(metric)}.{KINDS.meant(found[1]) if found else ""}'
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
         raise InputError(

@@ -109,7 +109,16 @@ class Registry(dict[str, Entry], Generic[Entry]):
         names = ", ".join(map(repr, self.closest(name, also)))
         return InputError(
             f"`{argument or self._what}` must be one of {names}, not {checks.shown(name)}."
+            f"{self.meant(name, also)}"
         )
+
+    def meant(self, name: Any, also: tuple[str, ...] = ()) -> str:
+        """A question that ends the error, where a known name is close."""
+        if not isinstance(name, str):
+            return ""
+        like = {_plain(one): one for one in (*also, *self)}
+        near = difflib.get_close_matches(_plain(name), like, 1, 0.6)
+        return f" Did you mean {like[near[0]]!r}?" if near else ""
 
     def closest(self, name: Any, also: tuple[str, ...] = ()) -> list[str]:
         """Return all names, those similar to `name` first."""

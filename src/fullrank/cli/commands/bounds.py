@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from fullrank.cli import common
 from fullrank.cli.rank_options import RanksFile, Reading, takes_ranks
 
 PANEL = common.HAVE_RANKS
+FIRST = (
+    "sample_size", "n_items", "design", "truth", "column", "model", "metric", "level", "shape",
+    "form", "as_json",
+)  # fmt: skip
 
 
 @takes_ranks
@@ -18,32 +20,35 @@ def bounds(
     reading: Reading,
     metric: common.Metrics = None,
     level: common.Level = 0.95,
-    interval_for: Annotated[
-        str,
-        typer.Option(
-            "--interval-for",
-            help="population: for the population of users; users: for these users only.",
-        ),
-    ] = "population",
+    interval_for: common.IntervalFor = "population",
     shape: Annotated[
         str | None,
-        typer.Option(
-            "--shape", help="decreasing: assume that no rank is likelier than a better one."
+        common.option(
+            common.METRICS,
+            "--shape",
+            "Assume a shape: with decreasing, no rank is likelier than a better one.",
+            "SHAPE",
         ),
     ] = None,
     until: Annotated[
-        int | None, typer.Option("--until", help="The last rank for which the shape is assumed.")
+        int | None,
+        common.option(
+            common.METRICS, "--until", "The last rank for which the shape is assumed.", "RANK"
+        ),
     ] = None,
     form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Bound the metrics of the full catalogue: the least and the most that the ranks allow.
+    """Print the smallest and largest metrics that are consistent with a sample.
 
-    Nothing is assumed but how the candidates were drawn. Wide bounds mean
-    that the sample is not informative, whatever an estimate says.
+    Bounds assume nothing but how the candidates were drawn. If they are wide, the sample is not
+    informative about the metric, and an estimate depends on its assumptions.
 
-    Example: fullrank bounds ranks.csv --sample-size 100 --n-items 26744
+    For example:
+      fullrank bounds ranks.csv --sample-size 100 --n-items 3000
+      fullrank bounds ranks.csv --sample-size 100 --n-items 3000 -m recall@100
+      fullrank bounds ranks.csv --sample-size 100 --n-items 3000 --shape decreasing
     """
     from fullrank.inference import bounds as bound
     from fullrank.inference.estimation.remarks import described

@@ -3,70 +3,76 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fullrank.cli import common
-from fullrank.cli.rank_options import Reading, read_models, takes_ranks
+from fullrank.cli.rank_options import RanksFiles, Reading, read_models, takes_ranks
 from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 from fullrank.errors import InputError
 
 PANEL = common.HAVE_RANKS
+FIRST = (
+    "sample_size", "n_items", "training_items", "column", "model", "metric", "baseline", "test",
+    "correction", "paired", "form", "as_json",
+)  # fmt: skip
+_PANEL = "Comparison"
+_CORRECTIONS = ("holm", "bonferroni", "bh", "none")
 
 
 @takes_ranks
 def compare(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Files of ranks, and folders that `fullrank evaluate` wrote.",
-            metavar="[NAME=]FILES...",
-            readable=False,  # said in our own words
-            show_default=False,
-        ),
-    ],
+    files: RanksFiles,
     reading: Reading,
     metric: common.Metrics = None,
+    baseline: Annotated[
+        str | None,
+        common.option(_PANEL, "--baseline", "Compare the other models with this one only.", "NAME"),
+    ] = None,
     test: Annotated[
         str,
-        typer.Option("--test", help="t, z, bootstrap, randomization, sign or wilcoxon."),
+        common.option(
+            _PANEL, "--test", "t, z, bootstrap, randomization, sign or wilcoxon.", "NAME"
+        ),
     ] = "t",
     correction: Annotated[
-        str, typer.Option("--correction", help="For many tests: holm, bonferroni, bh or none.")
+        str,
+        common.option(
+            _PANEL, "--correction", "For several tests: holm, bonferroni, bh or none.", "NAME"
+        ),
     ] = "holm",
-    baseline: Annotated[
-        str | None, typer.Option("--baseline", help="Compare every model with this one alone.")
+    paired: Annotated[
+        bool | None,
+        common.option(
+            _PANEL, "--paired/--unpaired", "Pair models by user. Default: if user ids match."
+        ),
     ] = None,
     method: Annotated[
-        str, typer.Option("--method", help="The estimator for samples; naive for sampled metrics.")
+        str,
+        common.option(
+            common.METRICS,
+            "--method",
+            "Estimator for samples: auto, naive to compare sampled metrics, or a name such as MLE.",
+            "NAME",
+        ),
     ] = "auto",
     anchor: Anchors = None,
     joint: Joint = False,
-    paired: Annotated[
-        bool | None,
-        typer.Option(
-            "--paired/--unpaired", help="Pair models by user. Default: paired when user ids match."
-        ),
-    ] = None,
     level: common.Level = 0.95,
     form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Compare models on the same users: differences, tests, and the probability of being best.
+    """Compare models on the same users: differences, tests, the probability of being best.
 
-    Models come from several files, or from one with a column model. They are
-    paired by the columns user and item; without a column user, they are
-    compared as measured on different users.
+    Models come from several files or runs, or from one file with a column model. They are paired
+    by user; files without a column user are compared as samples of different users.
 
-    Example: fullrank compare runs/ease runs/ials -m ndcg@10 -m recall@20
-
-    One model, two runs: fullrank compare last=runs/60 now=runs/61
-
-    Or: fullrank compare ease.csv ials.csv --sample-size 100 --n-items 26744
+    For example:
+      fullrank compare runs/60 runs/61 -m ndcg@10 -m recall@20
+      fullrank compare last=runs/60 now=runs/61 --model ease
+      fullrank compare ease.csv ials.csv --sample-size 100 --n-items 3000
     """
+    from fullrank._lib import checks
     from fullrank.inference import compare as contrast
     from fullrank.metrics import DEFAULT, parse_all
 
@@ -76,6 +82,7 @@ def compare(
         raise InputError(
             f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."
         )
+    checks.choice("--correction", correction, _CORRECTIONS)
     result = contrast(
         shaped(found.samples, anchor, joint, method),
         metrics,

@@ -12,16 +12,20 @@ PANEL = common.HAVE_MODELS
 
 
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="One of them, for its details.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A data set to describe. Default: all are listed.")
+    ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch it into the cache; mind its licence.")
+        bool,
+        common.option(common.DATA, "--download", "Fetch it into the cache; mind its licence."),
     ] = False,
-    seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """List the data sets, or show details of one: size, licence, citation and summary.
+    """List the data sets, or describe one: size, licence, citation and summary.
 
-    Example: fullrank datasets ml-latest-small
+    For example:
+      fullrank datasets
+      fullrank datasets ml-latest-small
     """
     from fullrank.data.sets import listing
 

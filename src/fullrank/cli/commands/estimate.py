@@ -6,8 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fullrank.cli import common
 from fullrank.cli.rank_options import RanksFile, Reading, Source, takes_ranks
 from fullrank.cli.shape_options import Anchors, Joint, shaped, told
@@ -17,6 +15,10 @@ if TYPE_CHECKING:
     from fullrank.inference import Estimates
 
 PANEL = common.HAVE_RANKS
+FIRST = (
+    "sample_size", "n_items", "training_items", "design", "truth", "column", "model",
+    "metric", "bounds", "report", "form", "as_json",
+)  # fmt: skip
 
 
 @takes_ranks
@@ -24,50 +26,54 @@ def estimate(
     ranks: RanksFile,
     reading: Reading,
     metric: common.Metrics = None,
-    method: Annotated[
-        str, typer.Option("--method", help="auto, or an estimator's name, such as MLE or BV_MES.")
-    ] = "auto",
+    method: common.Method = "auto",
     anchor: Anchors = None,
     joint: Joint = False,
     bounds: Annotated[
-        bool, typer.Option("--bounds", help="Add bounds that assume nothing about the ranks.")
+        bool,
+        common.option(
+            common.METRICS, "--bounds", "Add bounds that assume nothing about the ranks."
+        ),
     ] = False,
     level: common.Level = 0.95,
-    interval_for: Annotated[
-        str,
-        typer.Option(
-            "--interval-for",
-            help="population: intervals for the population of users; users: for these users only.",
-        ),
-    ] = "population",
+    interval_for: common.IntervalFor = "population",
     uncertainty: Annotated[
-        str, typer.Option("--uncertainty", help="Standard errors by influence or bootstrap.")
+        str,
+        common.option(
+            common.METRICS,
+            "--uncertainty",
+            "How standard errors are computed: influence (a formula) or bootstrap.",
+            "HOW",
+        ),
     ] = "influence",
-    resamples: Annotated[int, typer.Option("--resamples", help="Refits of the bootstrap.")] = 500,
+    resamples: Annotated[
+        int, common.option(common.METRICS, "--resamples", "Refits of the bootstrap.", "N")
+    ] = 500,
     report: Annotated[
         Path | None,
-        typer.Option(
-            "--report", help="Also write an HTML report.", metavar="FILE.html", readable=False
+        common.option(
+            common.OUTPUT, "--report", "Also write an HTML report.", "FILE.html", readable=False
         ),
     ] = None,
     form: common.Format = "text",
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Estimate the metrics of the full catalogue from ranks among sampled candidates.
+    """Estimate metrics of the full catalogue from ranks among sampled candidates.
 
-    Naive metrics, corrected ones with intervals, and the limits of the
-    sample, for each model in a column model. Where a column user names
-    users more than once, n_targets and offset describe their targets.
+    Prints the sampled (naive) metrics and the estimates with confidence intervals, for each model
+    in the file. The file of a multi-target evaluation needs a column user.
 
-    Example: fullrank estimate ranks.csv --sample-size 100 --n-items 26744
-
-    A TREC run: fullrank estimate run.trec --qrels qrels.txt --n-items 26744
+    For example:
+      fullrank estimate ranks.csv --sample-size 100 --n-items 3000
+      fullrank estimate ranks.csv --sample-size 100 --n-items 3000 -m mrr@10
+      fullrank estimate wide.csv --column rank=a,b --sample-size 100 --n-items 3000
+      fullrank estimate run.trec --qrels qrels.txt --n-items 3000
     """
-    common.writable(report, "--report", page=True)
     path = Source.of(ranks).path
     if report is not None and report.exists() and path.exists() and report.samefile(path):
         raise InputError(f"`--report` must not take the place of the ranks in {path}.")
+    common.writable(report, "--report", page=True)
     from fullrank.inference import estimate as fit
     from fullrank.metrics import DEFAULT, parse_all
     from fullrank.reporting import drawn_metrics
@@ -112,7 +118,7 @@ def _next(found: Estimates, typed: str) -> list[str]:
     if others or not blind or one.distribution is None:
         return []
     says = (
-        f"To see what would pin {blind[0]} down: fullrank plan --metric {blind[0]} --margin 5% "
-        f"--users {one.n_users} --pilot {typed}"
+        f"To plan a sample that is informative about {blind[0]}: "
+        f"fullrank plan --metric {blind[0]} --margin 5% --users {one.n_users} --pilot {typed}"
     )
     return [says]

@@ -11,51 +11,58 @@ import typer
 from fullrank.cli import common
 
 PANEL = common.HAVE_MODELS
+FIRST = (
+    "train", "test", "split", "column", "download", "model", "factors", "design", "users", "metric",
+    "out", "as_json",
+)  # fmt: skip
 
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
+    common.option(
+        common.DATA,
         "--column",
-        help="Name of a file's column, as user=uid, item=movie, or split=part for a column that "
-        "says train and test; the usual names are found.",
-        metavar="ROLE=NAME",
+        "Name of a column, such as user=uid, item=movie, or split=part for a column that says "
+        "train or test; usual names are found. May be repeated.",
+        "ROLE=NAME",
     ),
 ]
 Split = Annotated[
     str,
-    typer.Option(
-        help="auto (the data's own, else leave-one-out: the last item where there are times), "
-        "given, leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …"
+    common.option(
+        common.DATA,
+        "--split",
+        "auto (that of the data, else leave-one-out: the last item if there are times), given, "
+        "leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …",
+        "HOW",
     ),
 ]
 Train = Annotated[
     str | None,
-    typer.Option(
-        "--train",
-        help="File of the training interactions, instead of DATA; the held-out ones are in --test.",
-        metavar="FILE",
+    common.option(
+        common.DATA, "--train", "File of training interactions, instead of DATA.", "FILE"
     ),
 ]
 Test = Annotated[
     str | None,
-    typer.Option(
-        "--test", help="File of the held-out interactions, with the same ids.", metavar="FILE"
+    common.option(
+        common.DATA, "--test", "File of held-out interactions, with the same ids.", "FILE"
     ),
 ]
 Valid = Annotated[
     str | None,
-    typer.Option("--valid", help="File of validation interactions, if any.", metavar="FILE"),
+    common.option(common.DATA, "--valid", "File of validation interactions, if any.", "FILE"),
 ]
 Encoding = Annotated[
     str | None,
-    typer.Option(
+    common.option(
+        common.DATA,
         "--encoding",
-        help="Encoding of text files. Default: UTF-8, or Latin-1 where they are not.",
-        metavar="NAME",
+        "Encoding of text files. Default: UTF-8, or Latin-1 if that fails.",
+        "NAME",
     ),
 ]
 Download = Annotated[
-    bool, typer.Option("--download", help="Download the data set if it is missing.")
+    bool, common.option(common.DATA, "--download", "Download the data set if it is missing.")
 ]
 
 
@@ -63,106 +70,151 @@ def evaluate(
     data: Annotated[
         str | None,
         typer.Argument(
-            help="A data set (`fullrank datasets`), or a file of interactions: CSV or other text, "
-            "Parquet, feather, JSON Lines."
+            help="A data set (see `fullrank datasets`), or a file of interactions: CSV or other "
+            "text, Parquet, Feather, JSON Lines.",
+            metavar="DATA",
         ),
     ] = None,
     model: Annotated[
         list[str] | None,
-        typer.Option(
+        common.option(
+            common.MODELS,
             "--model",
-            help="A model to train, as ease:regularization=500, or a saved one, as "
-            "best=model.safetensors; give it again for more.",
-            metavar="[NAME=]MODEL",
+            "Model to train, such as ease:regularization=500, or a saved one, such as "
+            "best=model.safetensors. May be repeated.",
+            "[NAME=]MODEL",
         ),
     ] = None,
     factors: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Factors in files: .npy, .npz, .safetensors or .parquet. Rows are matched with "
-            "the data by ids, in these files or beside them (--user-ids, --item-ids).",
-            metavar="NAME=USERS,ITEMS",
+        common.option(
+            common.MODELS,
+            "--factors",
+            "Factors in files: .npy, .npz, .safetensors or .parquet. Rows are matched with the "
+            "data by ids, in these files or in --user-ids and --item-ids. May be repeated.",
+            "NAME=USERS,ITEMS",
         ),
     ] = None,
     user_ids: Annotated[
         list[str] | None,
-        typer.Option(
+        common.option(
+            common.MODELS,
             "--user-ids",
-            help="The id of each row of the users' factors: a text file with one id per line, the "
-            "first column of a CSV or Parquet file, or .npy; give it again for other factors.",
-            metavar="[NAME=]FILE",
+            "The id of each row of the users' factors: a text file with one id per line, the "
+            "first column of a CSV or Parquet file, or .npy. May be repeated for other factors.",
+            "[NAME=]FILE",
         ),
     ] = None,
     item_ids: Annotated[
         list[str] | None,
-        typer.Option(
+        common.option(
+            common.MODELS,
             "--item-ids",
-            help="The id of each row of the items' factors, likewise.",
-            metavar="[NAME=]FILE",
+            "The id of each row of the items' factors, likewise.",
+            "[NAME=]FILE",
         ),
     ] = None,
     design: Annotated[
         str | None,
-        typer.Option(
-            help="How much of the catalogue is ranked: exact (default); exact:10 for ranks up to "
-            "10; sampled:100; adaptive:25."
+        common.option(
+            common.RANKING,
+            "--design",
+            "How much of the catalogue is ranked: exact, exact:10 for ranks up to 10, "
+            "sampled:100 or adaptive:25. Default: exact.",
+            "DESIGN",
         ),
     ] = None,
     users: Annotated[
-        int | None, typer.Option(help="Evaluate this many users, drawn at random; default: all.")
+        str | None,
+        common.option(
+            common.RANKING, "--users", "Evaluate a random sample of N users. Default: all.", "N"
+        ),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option(help="Items to score per model, such as 1e7; the best design is chosen."),
+        common.option(
+            common.RANKING,
+            "--budget",
+            "Items to score per model, such as 1e7; the best design for it is chosen.",
+            "N",
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
-            help="Folder for ranks, results and report; an interrupted run resumes there."
+        common.option(
+            common.OUTPUT,
+            "--out",
+            "Folder for ranks, results and report. The same command resumes an interrupted run.",
+            "FOLDER",
         ),
     ] = None,
     metric: common.Metrics = None,
     train: Train = None,
     test: Test = None,
     valid: Valid = None,
-    method: Annotated[
-        str, typer.Option(help="auto, or the name of an estimator for samples, such as MLE.")
-    ] = "auto",
+    method: common.Method = "auto",
     split: Split = "auto",
     column: Columns = None,
     encoding: Encoding = None,
     keep_seen: Annotated[
-        bool, typer.Option("--keep-seen", help="Rank what the user has seen as well.")
+        bool,
+        common.option(
+            common.RANKING,
+            "--keep-seen",
+            "Rank the user's training items too (training items kept).",
+        ),
     ] = False,
     no_anchor: Annotated[
         bool,
-        typer.Option(
+        common.option(
+            common.METRICS,
             "--no-anchor",
-            help="Borrow no shape at the top: otherwise PureSVD and ItemKNN are trained and ranked "
-            "exactly beside a fixed sample.",
+            "Train no anchors. Otherwise, beside a fixed sample, PureSVD and ItemKNN are trained "
+            "and ranked exactly, and estimates borrow their shape.",
         ),
     ] = False,
     engine: Annotated[
-        str, typer.Option(help="serial; processes:2; ray, ray:auto (a cluster's address).")
+        str,
+        common.option(
+            common.RUNNING,
+            "--engine",
+            "serial, processes:2 (two processes), ray, or ray:auto (a cluster's address).",
+            "ENGINE",
+        ),
     ] = "serial",
     device: Annotated[
-        str, typer.Option(help="cpu; cuda (extra cuda), or one of several GPUs as cuda:1.")
+        str,
+        common.option(
+            common.RUNNING, "--device", "cpu, cuda, or one of several GPUs as cuda:1.", "DEVICE"
+        ),
     ] = "cpu",
     shard_size: Annotated[
         int | None,
-        typer.Option(help="Users ranked together; what a stopped run loses. Changes no number."),
+        common.option(
+            common.RUNNING,
+            "--shard-size",
+            "Users per shard, the most that an interrupted run loses. Changes no result.",
+            "N",
+        ),
     ] = None,
     download: Download = False,
-    report: Annotated[bool, typer.Option(help="Whether --out gets a report.")] = True,
+    report: Annotated[
+        bool,
+        common.option(
+            common.OUTPUT, "--report/--no-report", "Whether a report is written into --out."
+        ),
+    ] = True,
     level: common.Level = 0.95,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Rank held-out items with models, estimate their metrics, and compare them.
+    """Rank held-out items with models, estimate their metrics, and compare the models.
 
-    Example: fullrank evaluate ml-latest-small --model ease --model item-knn --out run
-
-    Two files: fullrank evaluate --train train.csv --test test.csv --model ease
+    For example:
+      fullrank evaluate simulated --model ease --model item-knn --out run
+      fullrank evaluate simulated --model ease --design adaptive -m mrr@10
+      fullrank evaluate plays.csv --column user=who --model ease
+      fullrank evaluate --train train.csv --test test.csv --model ease
     """
     from fullrank import evaluation
     from fullrank.cli.option_values import (
@@ -172,6 +224,7 @@ def evaluate(
         pairs_of,
         sources_of,
     )
+    from fullrank.cli.rank_options import whole_number
     from fullrank.errors import InputError
     from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
@@ -179,6 +232,7 @@ def evaluate(
     if not model and not factors:
         raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
     checked_design("--design", design)
+    n_users, where = whole_number("--users", users), engine_of(engine)
     columns = pairs_of("--column", column or ())
     models = given_models(
         model or (),
@@ -204,13 +258,13 @@ def evaluate(
             loaded,
             metric or DEFAULT,
             design=design,
-            n_users=users,
+            n_users=n_users,
             budget=budget,
             method=method,
             exclude=None if keep_seen else "seen",
             anchor=None if no_anchor else "auto",
             out=out,
-            engine=engine_of(engine),
+            engine=where,
             device=device,
             shard_size=shard_size,
             report=report,

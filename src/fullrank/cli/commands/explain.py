@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
 from fullrank.errors import InputError
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
     from fullrank._lib.tabular import Tabular
 
 PANEL = common.HAVE_RANKS
+FIRST = ("design", "sample_size", "n_items", "metric", "ranks", "column", "form", "as_json")
 
 
 @takes_ranks
@@ -23,10 +22,11 @@ def explain(
     metric: common.Metrics = None,
     ranks: Annotated[
         Path | None,
-        typer.Option(
+        common.option(
+            common.INPUT,
             "--ranks",
-            help="Ranks to fit the mapping function to.",
-            metavar="[NAME=]FILE",
+            "Ranks to explain, instead of a design.",
+            "[NAME=]FILE",
             readable=False,  # said in our own words
         ),
     ] = None,
@@ -36,11 +36,12 @@ def explain(
 ) -> None:
     """Explain what metrics among sampled candidates mean in the full catalogue.
 
-    Which K of the catalogue your sampled hit rate at 10 is about; what a
-    target of each true rank scores on average; and how many ranks of the
-    catalogue rank 1 of the sample covers.
+    Prints which K of the catalogue a sampled hit rate at 10 corresponds to, what a target of each
+    true rank scores on average, and how many ranks of the catalogue rank 1 of the sample covers.
 
-    Example: fullrank explain --design sampled:100 --n-items 26744 --metric hr@10
+    For example:
+      fullrank explain --design sampled:100 --n-items 26744 --metric hr@10
+      fullrank explain --ranks ranks.csv --sample-size 100 --n-items 3000
     """
     from fullrank.cli.option_values import checked_design
     from fullrank.designs import Design

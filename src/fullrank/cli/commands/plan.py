@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from fullrank.cli import common
 from fullrank.cli.rank_options import Reading, takes_ranks, whole_number
 from fullrank.cli.shape_options import told
@@ -17,7 +15,12 @@ if TYPE_CHECKING:
     from fullrank.samples import RankSample
 
 PANEL = common.HAVE_RANKS
+FIRST = (
+    "n_items", "users", "pilot", "model", "sample_size", "metric", "margin", "budget", "difference",
+    "tried", "as_json",
+)  # fmt: skip
 SHAPE = 0.35
+_POWER = 0.8
 _ASSUMED = (
     "No pilot: Recall@K = (K/N)^{:g} is assumed (EASE has 0.38 on MovieLens-1M and Pinterest, 0.34 "
     "on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks plans better."
@@ -28,69 +31,91 @@ _ASSUMED = (
 def plan(
     reading: Reading,
     metric: Annotated[
-        str, typer.Option("--metric", "-m", help="What is to be measured.", metavar="NAME")
+        str, common.option(common.PRECISION, "--metric -m", "What is to be measured.", "NAME@K")
     ] = "ndcg@10",
     users: Annotated[
         str | None,
-        typer.Option("--users", help="Number of test users. Default: those of the pilot."),
+        common.option(
+            common.SAMPLE, "--users", "Number of test users. Default: those of the pilot.", "N"
+        ),
     ] = None,
     margin: Annotated[
         str | None,
-        typer.Option("--margin", help="Half-width of the interval: 0.005, or a share as 2%."),
+        common.option(
+            common.PRECISION,
+            "--margin",
+            "Half-width of the confidence interval: 0.005, or relative as 2%.",
+            "WIDTH",
+        ),
     ] = None,
     budget: Annotated[
         float | None,
-        typer.Option("--budget", help="Instead of a margin: items that may be scored in all."),
+        common.option(
+            common.PRECISION,
+            "--budget",
+            "Instead of a margin: items that may be scored in all, such as 1e7.",
+            "N",
+        ),
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option("--difference", help="Instead of a margin: the difference of two models."),
+        common.option(
+            common.PRECISION,
+            "--difference",
+            "Instead of a margin: the difference between two models to detect, such as 0.01.",
+            "SIZE",
+        ),
     ] = None,
     power: Annotated[
-        float, typer.Option("--power", help="Statistical power for the difference.")
-    ] = 0.8,
+        float,
+        common.option(
+            common.PRECISION, "--power", "Probability of detecting the difference.", "POWER"
+        ),
+    ] = _POWER,
     pilot: Annotated[
         list[Path] | None,
-        typer.Option(
+        common.option(
+            common.INPUT,
             "--pilot",
-            help="Ranks to plan from; two models plan for their difference.",
-            metavar="[NAME=]FILE",
+            "Ranks to plan from. With those of two models, their difference is planned for.",
+            "[NAME=]FILE",
             readable=False,  # said in our own words
         ),
     ] = None,
     shape: Annotated[
         float | None,
-        typer.Option("--shape", help="Instead of a pilot, the a of Recall@K = (K/N)^a."),
+        common.option(
+            common.PRECISION, "--shape", "Instead of a pilot: the a of Recall@K = (K/N)^a.", "A"
+        ),
     ] = None,
     tried: Annotated[
         list[str] | None,
-        typer.Option(
+        common.option(
+            common.PRECISION,
             "--try",
-            help="A design to compare, such as sampled:100, adaptive:25 or exact; give it again "
-            "for more. Default: many of each kind.",
-            metavar="DESIGN",
+            "Design to compare, such as sampled:100, adaptive:25 or exact. May be repeated. "
+            "Default: many of each kind.",
+            "DESIGN",
         ),
     ] = None,
-    interval_for: Annotated[
-        str,
-        typer.Option("--interval-for", help="users: the metric of these; or the population."),
-    ] = "users",
+    interval_for: common.IntervalFor = "users",
     level: common.Level = 0.95,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Plan a measurement: users, items and cost for a wanted precision, by design.
+    """Plan a measurement: the users, candidates and cost that a precision takes, by design.
 
-    Example: fullrank plan --n-items 1_000_000 --users 50_000 --metric ndcg@10 --margin 2%
-
-    From a pilot: fullrank plan --pilot run/ranks/ease.parquet --margin 2%
+    For example:
+      fullrank plan --n-items 1_000_000 --users 50_000 --metric ndcg@10 --margin 2%
+      fullrank plan --n-items 1e6 --users 50_000 --budget 1e8
+      fullrank plan --pilot ranks.csv --sample-size 100 --n-items 3000 --margin 5%
     """
     from fullrank.inference import plan as make_plan
 
     samples, assumed = _pilots(reading, pilot or [], seed)
     if not samples:
         if reading.n_items is None:
-            raise InputError("`--n-items` must be given without a pilot.")
+            raise InputError("`--n-items` must be given, or ranks by `--pilot`.")
         if reading.design != "infer" or reading.sample_size is not None:
             option = "--design" if reading.design != "infer" else "--sample-size"
             raise InputError(
@@ -99,10 +124,12 @@ def plan(
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
+    if difference is None and power != _POWER:
+        raise InputError("`--power` must come with `--difference`, which it is about.")
     n_users = whole_number("--users", users)
     if n_users is None:
         if not samples:
-            raise InputError("`--users` must be given without a pilot.")
+            raise InputError("`--users` must be given, or ranks by `--pilot`.")
         n_users = samples[0].n_users or samples[0].n_targets
     with common.progress("designs") as designs:
         result = make_plan(

@@ -5,41 +5,57 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from fullrank.cli import common
-from fullrank.cli.rank_options import Reading, Source, read_models, takes_ranks
+from fullrank.cli.rank_options import RanksFiles, Reading, Source, read_models, takes_ranks
 from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 
 PANEL = common.HAVE_RANKS
+FIRST = (
+    "sample_size",
+    "n_items",
+    "training_items",
+    "column",
+    "model",
+    "metric",
+    "level",
+    "out",
+    "title",
+    "as_json",
+)
 
 
 @takes_ranks
 def report(
-    files: Annotated[
-        list[Path],
-        typer.Argument(
-            help="Folders that `fullrank evaluate` wrote, and files of ranks.",
-            metavar="[NAME=]FILES...",
-            readable=False,  # said in our own words
-            show_default=False,
-        ),
-    ],
+    files: RanksFiles,
     reading: Reading,
-    out: Annotated[Path, typer.Option(help="The file to write.")] = Path("report.html"),
-    metric: common.Metrics = None,
+    out: Annotated[
+        Path, common.option(common.OUTPUT, "--out", "The page to write.", "FILE.html")
+    ] = Path("report.html"),
+    metric: Annotated[
+        list[str] | None,
+        common.option(
+            common.METRICS,
+            "--metric -m",
+            "Metric, such as mrr@10. May be repeated. Default: those of the runs, or recall@10 "
+            "and ndcg@10.",
+            "NAME@K",
+        ),
+    ] = None,
     anchor: Anchors = None,
     joint: Joint = False,
-    title: Annotated[str | None, typer.Option(help="Its title.")] = None,
+    title: Annotated[
+        str | None, common.option(common.OUTPUT, "--title", "Title of the page.", "TEXT")
+    ] = None,
     level: common.Level = 0.95,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Write a report of one run or several, or of ranks from anywhere: one file, no network.
+    """Write an HTML report of runs or of ranks: one file that needs no network.
 
-    Example: fullrank report run --out report.html
-
-    Named: fullrank report last=runs/60 now=runs/61 --out report.html
+    For example:
+      fullrank report runs/61 --out report.html
+      fullrank report last=runs/60 now=runs/61 --title "This week"
+      fullrank report ranks.csv --sample-size 100 --n-items 3000
     """
     from fullrank.evaluation.result import told_by
     from fullrank.reporting import report as write_report

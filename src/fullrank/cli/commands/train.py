@@ -9,6 +9,7 @@ import typer
 
 from fullrank.cli import common
 from fullrank.cli.commands.evaluate import Columns, Download, Encoding
+from fullrank.errors import InputError
 
 PANEL = common.HAVE_MODELS
 
@@ -18,33 +19,60 @@ def train(
         str, typer.Argument(help="A data set (`fullrank datasets`), or a file of interactions.")
     ],
     model: Annotated[
-        str, typer.Option(help="What to train, as ease:regularization=500 or neumf:hidden=64/32.")
+        str,
+        common.option(
+            common.MODELS,
+            "--model",
+            "What to train, such as ease:regularization=500 or neumf:hidden=64/32.",
+            "MODEL",
+        ),
     ],
-    out: Annotated[Path, typer.Option(help="The file to write, as model.safetensors.")],
+    out: Annotated[
+        Path,
+        common.option(
+            common.OUTPUT, "--out", "The file to write, such as model.safetensors.", "FILE"
+        ),
+    ],
     split: Annotated[
         str,
-        typer.Option(
-            help="As in `fullrank evaluate`: the training part is learned from; none learns from "
-            "everything."
+        common.option(
+            common.DATA,
+            "--split",
+            "As in `fullrank evaluate`; the training part is used. none: train on everything.",
+            "HOW",
         ),
     ] = "auto",
-    metric: common.Metrics = None,
+    metric: Annotated[
+        list[str] | None,
+        common.option(
+            common.METRICS,
+            "--metric -m",
+            "Metric to print for the trained model, such as ndcg@10. May be repeated.",
+            "NAME@K",
+        ),
+    ] = None,
     column: Columns = None,
     encoding: Encoding = None,
     download: Download = False,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Train a model on the training part of a split and save it for `fullrank evaluate`.
+    """Train a model on the training part of a split, and save it for `fullrank evaluate`.
 
-    With --metric it is measured on the validation part, or else the test part, by exact ranks.
+    With --metric, exact metrics are printed for the validation part, or else for the test part.
 
-    Example: fullrank train ml-latest-small --model ease:regularization=200 --out ease.safetensors
+    For example:
+      fullrank train simulated --model ease --out ease.safetensors
+      fullrank train simulated --model ials:n_factors=32 --out ials.safetensors
     """
     from fullrank.cli.option_values import pairs_of
     from fullrank.evaluation.train import train_model
 
     common.writable(out, "--out")
+    if out.suffix != ".safetensors":
+        raise InputError(
+            f"`--out` must end in .safetensors, which `fullrank evaluate` reads; got {out.name!r}."
+        )
     with common.progress(f"reading {data}") as show:
         found = train_model(
             data,

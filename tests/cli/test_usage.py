@@ -1,0 +1,96 @@
+"""What is typed wrong is told in one sentence, with what to type instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("typer")
+
+Run = Callable[..., Any]
+FILE = "ranks.csv"
+TYPED = {
+    "estimte x": r"'estimte' is not a command .* Did you mean `estimate`\?",
+    "xyz": r"'xyz' is not a command .*estimate, compare",
+    FILE: rf"'{FILE}' is not a command.*`fullrank estimate {FILE}`",
+    "--json estimate x": r"`--json` is not an option of fullrank\..*after the command",
+    "--nope": r"`--nope` is not an option of fullrank\. `fullrank --help`",
+    "estimate": r"`RANKS` must be given.*\[NAME=\]RANKS",
+    "compare": r"`FILES` must be given",
+    "train x": r"`--model` must be given.*--model MODEL",
+    "estimate a b": r"'b' must be left out.*`fullrank compare` takes several",
+    "plan a.csv": r"'a\.csv' must be left out.*`--pilot a\.csv`",
+    "explain a.csv": r"'a\.csv' must be left out.*`--ranks a\.csv`",
+    "estimate x --sample-sise 3": r"`--sample-sise` .*`--sample-size`\?",
+    "estimate x --sample_size 3": r".*`--sample-size`\?",
+    "estimate x --metrics r": r".*`--metric`\?",
+    "estimate x --confidence-level 1": r".*`--level`\?",
+    "estimate x --n-resamples 1": r".*`--resamples`\?",
+    "estimate x --Json": r".*`--json`\?",
+    "estimate x --k 10": r".*`--metric`\?",
+    "estimate x --rank-column r": r".*`--column rank=NAME`",
+    "estimate x --user_col u": r".*`--column user=NAME`",
+    "evaluate x --exclude seen": r".*`--keep-seen`\?",
+    "evaluate x --gpu": r".*`--device`\?",
+    "compare a --reference b": r".*`--baseline`\?",
+    "report a --output b": r".*`--out`\?",
+    "bounds x --report y": r"`--report` is not an option of fullrank bounds\. .*--help-all",
+    "estimate x -m": r"`-m` must be followed by a value, as in `--metric NAME@K`",
+    "estimate x --json=yes": r"`--json` must be given without a value",
+    "estimate x --seed many": r"`--seed` must be a whole number, not 'many'",
+    "estimate x --seed -1": r"`--seed` must be at least 0, not -1",
+    "estimate x --level high": r"`--level` must be a number, not 'high'",
+    "estimate x --level 95%": r"`--level` .*'95%'\. Write 0\.95",
+    "bounds x --until ten": r"`--until` must be a whole number",
+    "evaluate x --model ease --users many": r"`--users` must be a whole number",
+    "evaluate": r"`--model` must be given, or `--factors`",
+    "evaluate --model ease": r"`DATA` must be given, or `--train` and `--test`",
+    "evaluate --train a --model ease": r"`--test` must be given with `--train`",
+    "evaluate x --model ease --engine processes:0": r"`--engine` .*'processes:0': workers must be",
+    "compare x --correction fdr": r"`FILES` must name a file; x",
+    "plan --n-items 9 --users 9 --power 0.5": r"`--power` must come with `--difference`",
+    "plan": r"`--n-items` must be given, or ranks by `--pilot`",
+    "explain": r"`--design`.*`--n-items` must be given, or ranks by `--ranks`",
+    "train x --model ease --out x.pkl": r"`--out` must end in \.safetensors.*'x\.pkl'",
+    "datasets x": r"`NAME` must be one of",
+    "estimate ranks.csv --ties mean": r"`--ties` must be one of 'random', 'best', 'worst'",
+    "estimate ranks.csv --model zzz": r"`--model` must be one of 'ranks', the models in",
+    "estimate ranks.csv -m recal@10": r"`--metric` .*'recal@10'\. Did you mean 'recall'\?",
+    "estimate ranks.csv --method MLEE": r"`--method` .*'MLEE'\. Did you mean 'MLE'\?",
+    "estimate ranks.csv --anchor nope": r"`--anchor` must name a file; nope",
+    "estimate ranks.csv --report page.pdf": r"`--report` must end in \.html.*'page\.pdf'",
+    "estimate ranks.csv --report no/page.html": r"`--report` must lie in an existing folder; no ",
+}
+
+
+@pytest.mark.parametrize("words", TYPED)
+def test_one_sentence_says_what_to_type(
+    fullrank: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = (f"{user},{1 + user % 9},10,500\n" for user in range(40))
+    Path(FILE).write_text("user,rank,sample_size,n_items\n" + "".join(lines))
+    Path("page.pdf").write_bytes(b"a page that is not ours")
+    done = fullrank(*words.split())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert re.match(TYPED[words], done.err), done.err
+    assert done.err.endswith((".\n", "?\n"))
+
+
+def test_a_bare_command_prints_its_page(fullrank: Run) -> None:
+    done = fullrank()
+    assert done.out.startswith("Usage: fullrank COMMAND")
+    assert (done.code in (0, 2), done.err) == (True, "")
+
+
+def test_help_is_found_anywhere(fullrank: Run) -> None:
+    page = fullrank("estimate", "--help").out
+    assert fullrank("-h").out == fullrank("--help").out
+    assert fullrank("estimate", "x", "-h").out == page
+    assert fullrank("estimate", "x", "--help-all").out != page
+    assert fullrank("--plugin", "nope.py", "estimate", "--help").code == 2
