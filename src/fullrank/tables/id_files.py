@@ -28,8 +28,8 @@ def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> I
     path : ``.txt`` with one id per line; ``.csv`` (with a header; packed too) or ``.parquet``; or
         ``.npy`` with an array of ids
     role : "user" or "item"
-    column : name of the column in a CSV or Parquet file; if there is none of that name, a column
-        with a usual name, or the first
+    column : name of the column in a CSV or Parquet file. Without such a column, one with a usual
+        name is read, or the first.
 
     Notes
     -----
