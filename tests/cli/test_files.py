@@ -508,7 +508,7 @@ def test_ids_of_text_files_meet_when_models_are_compared(fullrank: Any, tmp_path
     assert again.code == 0, again.err
     assert "3 users in common" in again.out
     naive = fullrank("compare", seeds, two, *ask)
-    assert '`--method` must not be "naive" for several seeds' in naive.err
+    assert '`--method` must not be "naive" for a model with several seeds' in naive.err
 
 
 def test_users_that_the_train_part_lacks(tmp_path: Path) -> None:

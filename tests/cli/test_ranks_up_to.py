@@ -104,12 +104,11 @@ def test_a_design_says_that_ranks_are_complete(fullrank: Run, tmp_path: Path) ->
     assert done.out.startswith("exact ranks of 3 targets")
     done = fullrank("estimate", top, "--n-items", 100, "--design", "exact:20")
     assert done.code == 2
-    assert "`--design` must be exact:10, as the column more_than says" in done.err
+    assert "`--design` must be exact:10, as in the column more_than" in done.err
 
 
 def test_an_order_that_a_model_does_not_have(fullrank: Run, plays: Path) -> None:
     done = fullrank("evaluate", plays, *MODELS, "--design", "exact:4,order=norms")
     assert done.code == 2
-    assert (
-        "`--design` must not be by the norms of ItemItemScorer, which has no factors." in done.err
-    )
+    assert "order must not be by the norms of ItemItemScorer, which has no factors." in done.err
+    assert done.err.startswith("`--design` must not be 'exact:4,order=norms'")

@@ -266,7 +266,7 @@ WRONG: dict[str, Wrong] = {
         "--sample-size", "10", "--n-items", "-5", sizes=False,
     ),
     "another size than the design's": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--sample-size` must be 20, as `--design` says, not 10",
+        "ranks.csv", "rank\n3\n", r"`--sample-size` must be 20, as in `--design`, not 10",
         "--design", "sampled:20",
     ),
     "exact ranks that are sampled": _estimate(
@@ -323,7 +323,7 @@ WRONG: dict[str, Wrong] = {
         "--column", "user=user", "--column", "user=item",
     ),
     "more candidates than items": _evaluate(
-        "plays.csv", USERS, r"`--design` must be at most 3 candidates.*1000",
+        "plays.csv", USERS, r"`--design` must be at most 3 without replacement.*not 1000",
         "--design", "sampled:1000",
     ),
     "factors that are not there": Wrong(
@@ -356,7 +356,8 @@ WRONG: dict[str, Wrong] = {
     ),
     "pairs without names": _compare(
         "a.csv", b"rank\n1\n2\n", "b.csv", b"rank\n1\n2\n",
-        r"`--paired`.*Name them by `--column user=NAME`", "--paired",
+        r"`--paired` must not be given for users.*Give their ids as `--column user=NAME`",
+        "--paired",
     ),
     "a report that is no page": _estimate(
         "ranks.csv", "rank\n3\n", r"`--report` must end in \.html", "--report", "rep.pdf"

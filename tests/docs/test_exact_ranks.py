@@ -25,12 +25,6 @@ def study(
     return found
 
 
-def test_the_readme_quotes_the_time_of_trained_factors(study: Callable[[str], Any]) -> None:
-    ratios = [study("pruned")[model]["one target"]["over the product"] for model in TRAINED]
-    text = " ".join((ROOT / "README.md").read_text("utf-8").split())
-    assert f"{min(ratios):.2f}–{max(ratios):.2f} of the time of the bare matrix product" in text
-
-
 def test_the_study_shows_every_ratio_beside_its_goal(
     need: Callable[[str], ModuleType],
     study: Callable[[str], Any],

@@ -141,7 +141,7 @@ def test_plan_with_a_design_and_a_metric_from_outside() -> None:
         ("broken.py", "import fullrank\n\nx = 1 / 0\n", r"broken\.py.*line 3.*division by zero"),
         ("wrong.py", "def f(:\n", r"wrong\.py.*line 1.*SyntaxError"),
         ("stops.py", "raise SystemExit(3)\n", r"stops\.py.*line 1.*SystemExit"),
-        ("missing.py", None, r"missing\.py is not"),
+        ("missing.py", None, r"missing\.py does not"),
         ("notes.txt", "", r"notes\.txt"),
         ("random.py", "", r"random.*Rename"),
         ("two-words.py", "", r"two-words\.py"),

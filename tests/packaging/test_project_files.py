@@ -78,8 +78,12 @@ def test_harmless_text_is_not_a_trace(text: str) -> None:
 
 
 def test_the_only_data_set_is_the_one_that_may_be_passed_on(root: Path) -> None:
+    """Beside it there are the ranks of simulated data, which tests/docs/test_readme.py makes."""
     data = [p for p in project_files(root) if p.suffix in {".parquet", ".csv", ".dat", ".negative"}]
-    assert data == [root / "data" / "ml-latest-small.parquet"]
+    assert data == [
+        root / "data" / "ml-latest-small.parquet",
+        root / "examples" / "ranks.csv",
+    ]
 
 
 def test_the_terms_are_verbatim(root: Path) -> None:

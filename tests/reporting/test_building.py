@@ -213,7 +213,7 @@ def test_plain_numbers_and_tables(fixed: Report) -> None:
     assert content["figures"]["recall"]["series"][0]["x"][0] == 1.0
     assert content["measured"]["seed"] == "1"
     assert fixed.to_frame().shape[0] == 4
-    assert fixed.to_markdown().count("\n") == 5
+    assert fixed.to_markdown().count("\n|") == 5  # below the first line: the rule and four rows
 
 
 def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) -> None:

@@ -53,14 +53,14 @@ def replacing(path: PathLike) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def existing(path: PathLike, argument: str = "path") -> Path:
-    """Return the path of an existing file; `argument` is its name in errors."""
+def existing(path: PathLike, argument: str = "path", *, folders: bool = False) -> Path:
+    """Return the path of an existing file, or folder; `argument` is its name in errors."""
     source = _path(path)
     shown = printable(source)
     with _reachable(shown, argument):
         if not source.exists():
             raise InputError(f"`{argument}` must name a file; {shown} does not exist.")
-        if not source.is_file():
+        if not source.is_file() and not (folders and source.is_dir()):
             raise InputError(f"`{argument}` must name a file; {shown} is not one.")
     return source
 

@@ -54,7 +54,7 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        said = sentence(error)
+        said = sentence(error, running())
         print(said or error.format_message(), file=sys.stderr if said else sys.stdout)
         return 2
     return code if isinstance(code, int) else 0

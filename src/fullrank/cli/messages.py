@@ -57,13 +57,16 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
 
 def _in_specs(text: str, words: Sequence[str]) -> str:
     """The setting of a model, split or engine as it was typed, or the name that factors have."""
+    from fullrank.cli.option_values import MAIN
+
     found = re.match(r"`(\w+)`(?= must)", text)
     if found is None:
         return text
     for option, value in itertools.pairwise(words):
         if option not in _SPECS:
             continue
-        if re.search(rf"[:,]{found[1]}=", value):
+        unnamed = option == "--engine" and MAIN.get(value.partition(":")[0]) == found[1]
+        if unnamed or re.search(rf"[:,]{found[1]}=", value):
             return f"`{option}` must not be {value!r}: {found[1]}{text[found.end() :]}"
         if value.startswith(f"{found[1]}="):
             return f"`{option} {found[1]}`{text[found.end() :]}"

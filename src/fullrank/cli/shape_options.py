@@ -108,7 +108,7 @@ def _exact_ranks(path: Path) -> list[ExactRanks]:
     from fullrank.samples import ExactRanks
     from fullrank.samples.read_ranks import read_own
 
-    folder = files.existing(path, "--anchor").is_dir()
+    folder = files.existing(path, "--anchor", folders=True).is_dir()
     found: list[Any] = list(Evaluation.read(path).samples.values()) if folder else [read_own(path)]
     if not all(isinstance(one, ExactRanks) for one in found):
         raise InputError(f"`--anchor` must hold exact ranks that fullrank wrote; {path} does not.")

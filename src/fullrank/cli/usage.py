@@ -29,16 +29,16 @@ _TRIED = {
 _KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
 
-def sentence(error: Any) -> str | None:
-    """What to tell about an error of typer's; None for the page that a bare command prints."""
-    from fullrank.cli.app import running
+def sentence(error: Any, running: Any) -> str | None:
+    """What to tell about an error of typer's; None for the page that a bare command prints.
 
+    `running` is the command that was typed, or None: not every error says where it comes from.
+    """
     kind = type(error).__name__
     if kind == "NoArgsIsHelpError":
         return None
-    # some errors do not say where they come from
     context = getattr(error, "ctx", None)
-    command = running() if context is None else context.command
+    command = running if context is None else context.command
     if command is None:
         return str(error.format_message())
     path = f"fullrank {command.name}" if context is None else str(context.command_path)

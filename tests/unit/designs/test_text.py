@@ -139,7 +139,7 @@ def test_names_that_cannot_be_registered() -> None:
     register(TwoStage)
     register(TwoStage)  # a module that is loaded again
     other = type("Other", (TwoStage,), {})
-    with pytest.raises(InputError, match=r"`name`.*free.*'two_stage'"):
+    with pytest.raises(InputError, match=r"`name` must be unused.*'two_stage'"):
         register(other)
     with pytest.raises(InputError, match=r"`design`.*`name`"):
         register(type("Nameless", (TwoStage,), {"name": "two stage"}))

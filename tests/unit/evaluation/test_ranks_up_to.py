@@ -124,11 +124,11 @@ def test_the_share_scored_is_printed(split: Split, scorers: dict[str, Any]) -> N
 def test_a_report_ends_at_k(split: Split, scorers: dict[str, Any]) -> None:
     found = evaluate(scorers, split, design="exact:7")
     page = report(found, rng=0)
-    assert list(page.figures) == ["recall", "differences", "winner"]
+    assert list(page.figures) == ["metrics", "metrics-2", "recall", "differences", "winner"]
     rows = page.figures["recall"].rows
     assert [row[0] for row in rows][-1] == "7"
     assert page.figures["recall"].x.high == pytest.approx(1.02 * 7)
-    assert "up to rank 7" in page.summary[0]
+    assert page.summary[-1].endswith("up to rank 7.")
     assert "Ranks up to 7 are exact" in page.summary[2]
     assert any("up to 7" in note for note in page.notes)
     full = evaluate(scorers, split)

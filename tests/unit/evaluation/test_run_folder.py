@@ -178,7 +178,7 @@ def test_folders_that_are_refused(split: Split, scorers: dict[str, Any], tmp_pat
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match=r"`out`.*file is a file"):
         evaluate(scorers, split, out=tmp_path / "file", **SETTINGS)
-    with pytest.raises(InputError, match=r"`out`.*written"):
+    with pytest.raises(InputError, match=r"`out` must be a writable folder"):
         evaluate(scorers, split, out=tmp_path / "file" / "below", **SETTINGS)
     (tmp_path / "linked").mkdir()
     (tmp_path / "linked" / "unfinished").symlink_to(tmp_path / "mine")
@@ -349,7 +349,7 @@ def test_a_model_that_cannot_be_kept(tmp_path: Path, number: int, why: str) -> N
 
 def test_a_folder_among_the_strays(split: Split, scorers: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "run" / "unfinished" / "mine").mkdir(parents=True)
-    with pytest.raises(InputError, match=r"`out`.*written"):
+    with pytest.raises(InputError, match=r"`out` must be a writable folder"):
         evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     assert (tmp_path / "run" / "unfinished" / "mine").is_dir()
 
@@ -362,7 +362,7 @@ def test_links_in_the_folder_are_not_followed(
     (tmp_path / "run" / "unfinished").mkdir(parents=True)
     (tmp_path / "run" / "unfinished" / name).symlink_to(tmp_path / "mine")
     if name == "lock":
-        with pytest.raises(InputError, match=r"`out`.*written"):
+        with pytest.raises(InputError, match=r"`out` must be a writable folder"):
             evaluate(scorers, split, out=tmp_path / "run", **SETTINGS)
     else:
         with RunFolder(tmp_path / "run") as folder:

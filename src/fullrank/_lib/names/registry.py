@@ -34,9 +34,9 @@ class Registry(dict[str, Entry], Generic[Entry]):
     >>> shapes.register("triangle", 3)
     >>> shapes.find("Triangle")
     3
-    >>> shapes.find("triangel")
+    >>> shapes.find("circle")
     Traceback (most recent call last):
-    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', not 'triangel'.
+    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', not 'circle'.
     """
 
     def __init__(

@@ -95,7 +95,7 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
                 "or set paired=False."
             )
     if paired:
-        raise InputError(f"`paired` must not be True, because no user is in two results ({shown}).")
+        raise InputError(f"`paired=True` must not be given: no user is in two results ({shown}).")
     return _different(
         f"The users are not paired, because no user is in more than one result ({shown})."
     )
@@ -109,7 +109,8 @@ def _unnamed(paired: bool | None, plain: bool, sizes: Mapping[str, int], shown: 
     if paired:
         why = "ranks are paired by user id" if not plain else f"{shown} users"
         raise InputError(
-            f"`paired` must not be True for users without ids: {why}. Give their ids as `user=`."
+            f"`paired=True` must not be given for users without ids: {why}. Give their ids as "
+            "`user=`."
         )
     note = (
         f"The users are not paired, because they have no ids ({shown}). Give their ids as `user=` "

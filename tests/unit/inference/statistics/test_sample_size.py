@@ -70,7 +70,8 @@ def test_the_interval_of_so_many_users_has_the_margin() -> None:
 def test_what_it_shows() -> None:
     found = users_needed(0.03, n_models=3)
     assert str(found) == (
-        "1,592 users (1,591.98 before rounding up): ±0.03 at 95 % for 3 intervals together (normal)"
+        "1,592 users (1,591.98 before rounding up): ±0.03 at 95 % for 3 simultaneous intervals "
+        "(normal)"
     )
     content = found.to_dict()
     assert (content["format"], content["n_users"], content["n_intervals"]) == (1, 1592, 3)
