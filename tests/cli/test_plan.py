@@ -39,9 +39,10 @@ def test_from_a_pilot(fullrank: Any, pilot: Path) -> None:
     assert re.search(r"`--n-items`.*agree", other.err)
 
 
-def test_the_users_of_the_pilot_if_nothing_is_said(fullrank: Any, pilot: Path) -> None:
-    content = json.loads(fullrank("plan", "--pilot", pilot, "--margin", "20%", "--json", *TRY).out)
-    assert content["n_users"] == 400
+def test_as_many_users_as_it_takes_if_nothing_is_said(fullrank: Any, pilot: Path) -> None:
+    words = ("plan", "--pilot", pilot, "--margin", "20%", "--json", *TRY)
+    assert json.loads(fullrank(*words).out)["n_users"] is None
+    assert json.loads(fullrank(*words, "--interval-for", "users").out)["n_users"] == 400
 
 
 def test_an_assumed_shape_is_told(fullrank: Any) -> None:
@@ -74,7 +75,7 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("--n-items", "100"), r"`--users`.*pilot"),
+        (("--n-items", "100", "--interval-for", "users"), r"`--users`.*pilot"),
         (("--users", "9"), r"`--n-items`.*pilot"),
         (
             ("--users", "9", "--n-items", "100", "--try", "some"),

@@ -108,9 +108,13 @@ def _label(design: Design) -> str:
 
 def _predicted(metric: str, pilot: Any, users: int, n_users: int, design: Design) -> Any:
     """`plan` at a budget that pays for just as many users."""
-    first = plan(metric, pilot=pilot, n_users=users, budget=1e12, designs=[design]).options[0]
+    first = plan(
+        metric, pilot=pilot, n_users=users, budget=1e12, designs=[design], interval_for="users"
+    ).options[0]
     budget = (n_users + 0.5) * first.items_per_user
-    return plan(metric, pilot=pilot, n_users=users, budget=budget, designs=[design]).options[0]
+    return plan(
+        metric, pilot=pilot, n_users=users, budget=budget, designs=[design], interval_for="users"
+    ).options[0]
 
 
 def _error(

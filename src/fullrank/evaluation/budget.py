@@ -35,7 +35,9 @@ def affordable(
     few = chosen_users(targets, min(_PILOT, targets.n_users), seed)
     pairs, seen = few.part(few.shards(few.n_users)[0])
     pilot = sample_ranks(scorer, pairs, design=Adaptive(), exclude=seen, rng=seed)
-    best = plan(metric, pilot=pilot, n_users=targets.n_users, budget=budget).recommended
+    best = plan(
+        metric, pilot=pilot, n_users=targets.n_users, budget=budget, interval_for="users"
+    ).recommended
     if best is None or best.n_users is None:
         raise InputError(
             f"`budget` must cover at least 30 users with some design; {budget:g} "

@@ -119,6 +119,6 @@ def _next(found: Estimates, typed: str) -> list[str]:
         return []
     says = (
         f"To plan a sample that is informative about {blind[0]}: "
-        f"fullrank plan --metric {blind[0]} --margin 5% --users {one.n_users} --pilot {typed}"
+        f"fullrank plan --metric {blind[0]} --margin 5% --pilot {typed}"
     )
     return [says]

@@ -36,7 +36,7 @@ def plan(
     users: Annotated[
         str | None,
         common.option(
-            common.SAMPLE, "--users", "Number of test users. Default: those of the pilot.", "N"
+            common.SAMPLE, "--users", "Number of test users that there are. Default: no limit.", "N"
         ),
     ] = None,
     margin: Annotated[
@@ -98,7 +98,7 @@ def plan(
             "DESIGN",
         ),
     ] = None,
-    interval_for: common.IntervalFor = "users",
+    interval_for: common.IntervalFor = "population",
     level: common.Level = 0.95,
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
@@ -106,7 +106,7 @@ def plan(
     """Plan a measurement: the users, candidates and cost that a precision takes, by design.
 
     For example:
-      fullrank plan --n-items 1_000_000 --users 50_000 --metric ndcg@10 --margin 2%
+      fullrank plan --n-items 1e6 --metric ndcg@10 --margin 10%
       fullrank plan --n-items 1e6 --users 50_000 --budget 1e8
       fullrank plan --pilot ranks.csv --sample-size 100 --n-items 3000 --margin 5%
     """
@@ -127,10 +127,6 @@ def plan(
     if difference is None and power != _POWER:
         raise InputError("`--power` must come with `--difference`, which it is about.")
     n_users = whole_number("--users", users)
-    if n_users is None:
-        if not samples:
-            raise InputError("`--users` must be given, or ranks by `--pilot`.")
-        n_users = samples[0].n_users or samples[0].n_targets
     with common.progress("designs") as designs:
         result = make_plan(
             metric,

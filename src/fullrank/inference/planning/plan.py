@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ FIXED = (100, 300, 1_000, 3_000, 10_000)
 START = 25  # of adaptive designs, which end at 1/2, 1/4, … of the items
 _HALVINGS = range(1, 9)
 _LEAST = 30  # users below which no normal interval is promised
+_UNLIMITED = 10**9  # users, where nothing says how many there are
+_ROUNDS = 8  # of a prediction for as many users as the last one asks for
 Ranks = RankSample | ExactRanks
 
 
@@ -32,7 +34,7 @@ def plan(
     metric: str | Metric,
     *,
     n_items: int | None = None,
-    n_users: int,
+    n_users: int | None = None,
     pilot: Ranks | Sequence[Ranks] | None = None,
     shape: float | None = None,
     margin: float | str | None = None,
@@ -41,7 +43,7 @@ def plan(
     power: float = 0.8,
     correlation: float | None = None,
     designs: Iterable[str | Design] | None = None,
-    interval_for: str = "users",
+    interval_for: str = "population",
     confidence_level: float = 0.95,
     progress: bool | Progress | None = None,
 ) -> Plan:
@@ -50,8 +52,9 @@ def plan(
     Parameters
     ----------
     metric : a name such as ``"ndcg@10"``
-    n_items, n_users : number of items in the catalogue and of test users; a pilot has its own
-        `n_items`
+    n_items : number of items in the catalogue; a pilot has its own
+    n_users : number of test users that there are; default: as many as it takes, or those of the
+        pilot with ``interval_for="users"``
     pilot : a RankSample, from which P(R) is estimated; two samples of the same users under two
         models to plan for their difference
     shape : instead of a pilot, the parameter a of beta@a, which assumes Recall@K = (K/N)^a
@@ -63,16 +66,18 @@ def plan(
     correlation : correlation of the two models over users; default: that of two pilots, else 0.5
     designs : the designs to compare, as `Design` objects or text such as ``"sampled:100"``,
         ``"adaptive:25"`` or ``"exact"``; default: all kinds in several sizes
-    interval_for : "users": the interval is for the metric of all `n_users`; "population": for the
-        population of users
+    interval_for : "population": the interval is for the population of users, as in `estimate`;
+        "users": for the metric of these `n_users`
     confidence_level : level of the interval
     progress : True prints a line on stderr for the designs; or a function of (done, total)
 
     Notes
     -----
-    The predicted error includes the bias and the standard error of the estimator that `estimate`
-    would choose, from the influence of each outcome (docs/studies/plan.md compares it with measured
-    errors). A design may need only some of the users, who are then drawn at random.
+    `error` includes the bias and the standard error of the estimator that `estimate` would choose,
+    from the influence of each outcome (docs/studies/plan.md compares it with measured errors).
+    `half_width` is that of the interval that `estimate` would print: it allows for a bound on the
+    bias, because the bias of a real sample is not known. A margin is compared with the half-width.
+    A design may need only some of the users, who are then drawn at random.
 
     Examples
     --------
@@ -90,14 +95,17 @@ def plan(
     wanted = parse(metric)
     level = check_level(confidence_level)
     interval_for = checks.choice("interval_for", interval_for, ("users", "population"))
-    users = checks.integer("n_users", n_users, low=2)
     truth = _truth(wanted, pilot, shape, n_items)
+    users = _available(n_users, pilot, interval_for)
     value = truth.metric(wanted)
     if not value > 0.0:
         raise InputError(
             f"`pilot` must have a {wanted.name} above 0; otherwise there is nothing to plan."
         )
-    goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation)
+    whom = "the population of users"
+    if interval_for == "users":
+        whom = f"the metric of these {users:,} users"
+    goal = _goal(margin, budget, difference, pilot, wanted, value, level, power, correlation, whom)
     gain = truth.grid.averages(wanted)
     population = users if interval_for == "users" else None
     report = reporter(progress, "designs")
@@ -118,7 +126,7 @@ def plan(
         value=value,
         goal=goal.says,
         n_items=truth.n_items,
-        n_users=users,
+        n_users=None if users == _UNLIMITED else users,
         confidence_level=level,
         interval_for=interval_for,
         notes=size_doubts(pilot if isinstance(pilot, list | tuple) else [pilot]),
@@ -130,7 +138,8 @@ class _Goal:
     """The largest standard error allowed (with bias beside it), or the items to spend."""
 
     says: str
-    reach: float = 1.0  # standard errors that the margin must hold
+    level: float
+    reach: float = 1.0  # standard errors within a difference
     margin: float = np.inf
     budget: float = np.inf
     two: bool = False  # a difference of two models
@@ -147,6 +156,7 @@ def _goal(
     level: float,
     power: float,
     correlation: float | None,
+    whom: str,
 ) -> _Goal:
     from scipy.special import ndtri
 
@@ -162,10 +172,11 @@ def _goal(
         )
     if margin is not None:
         width = _margin(margin, value)
-        return _Goal(f"goal: a {100 * level:g} % interval of ± {width:.2g}", reach, width)
+        says = f"goal: a {100 * level:g} % interval of ± {width:.2g} for {whom}"
+        return _Goal(says, level, margin=width)
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)
-        return _Goal(f"budget: {spend:.2g} scored items", reach, budget=spend)
+        return _Goal(f"budget: {spend:.2g} scored items", level, budget=spend)
     found, together = _pair(pilot, metric) if two else (None, 0.5)
     size = abs(checks.real("difference", found if difference is None else difference))
     if size == 0.0:
@@ -179,7 +190,8 @@ def _goal(
     if not -1.0 <= together < 1.0:
         raise InputError(f"`correlation` must be at least -1 and below 1, not {together:g}.")
     says = f"goal: detect a difference of {size:.2g} with power {chance:g}"
-    return _Goal(says, reach + float(ndtri(chance)), size, two=True, models=2.0 * (1.0 - together))
+    reach += float(ndtri(chance))
+    return _Goal(says, level, reach, size, two=True, models=2.0 * (1.0 - together))
 
 
 def _margin(margin: float | str, value: float) -> float:
@@ -247,6 +259,18 @@ def _truth(
     return found
 
 
+def _available(n_users: int | None, pilot: Any, interval_for: str) -> int:
+    """The number of users that may be ranked."""
+    if n_users is not None:
+        return checks.integer("n_users", n_users, low=2)
+    if interval_for == "population":
+        return _UNLIMITED
+    if pilot is None:
+        raise InputError('`n_users` must be given for interval_for="users" without a pilot.')
+    first = pilot[0] if isinstance(pilot, list | tuple) else pilot
+    return max(first.n_users or first.n_targets, 2)
+
+
 def candidate_designs(
     designs: Iterable[str | Design] | None, n_items: int, excluded: bool | None = None
 ) -> list[Design]:
@@ -289,14 +313,19 @@ def _option(
 ) -> Option:
     """The fewest users that do it, the prediction made for about as many."""
     predict = Predictor(design, truth, gain)
-    found = predict(users)
+    found, asked = predict(users), users
     needed = _users(found, goal, users, population)
-    if needed is not None and needed < users / 2 and not isinstance(design, Exact):
-        found = predict(needed)  # fewer users are smoothed more
+    for _ in range(0 if isinstance(design, Exact) else _ROUNDS):
+        # fewer users are smoothed more, which takes more users: halfway towards each other
+        if needed is None or abs(needed - asked) <= 0.02 * asked:
+            break
+        asked = int(np.ceil(np.sqrt(asked * needed))) if asked < users else needed
+        found = predict(asked)
         needed = _users(found, goal, users, population)
     used = users if needed is None else needed
     bias = 0.0 if goal.two else found.bias
     error = np.sqrt(goal.models * found.variance(used, population) + _left_of_bias(found, goal))
+    width = np.nan if goal.two else found.half_width(used, population, goal.level)
     return Option(
         design=design,
         n_users=needed,
@@ -305,6 +334,7 @@ def _option(
         standard_error=float(error),
         bias=bias,
         error=float(np.hypot(bias, error)) / value,
+        half_width=width,
         method=found.method,
         note="" if needed is not None else _why_not(found, goal, design, truth, bias, users),
     )
@@ -315,16 +345,25 @@ def _users(found: Predicted, goal: _Goal, users: int, population: int | None) ->
     if np.isfinite(goal.budget):
         afford = int(min(goal.budget / found.size, users))
         return afford if afford >= min(_LEAST, users) else None
-    bias = 0.0 if goal.two else abs(found.bias)
-    if bias >= goal.margin:
-        return None
-    error = ((goal.margin - bias) / goal.reach) ** 2 - _left_of_bias(found, goal)
-    allowed = error / goal.models
+    if not goal.two:
+        reaches = lambda m: found.half_width(m, population, goal.level) <= goal.margin  # noqa: E731
+        return _least(reaches, min(_LEAST, users), users)
+    allowed = ((goal.margin / goal.reach) ** 2 - _left_of_bias(found, goal)) / goal.models
     if population is not None:
         allowed += (2.0 * found.shared - found.ranks) / population
     if allowed <= 0.0 or found.spread / allowed > users:
         return None
     return min(users, max(_LEAST, int(np.ceil(found.spread / allowed))))
+
+
+def _least(reaches: Callable[[int], bool], low: int, high: int) -> int | None:
+    """The least number from `low` to `high` that reaches the goal, as all above it do."""
+    if not reaches(high):
+        return None
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle + 1, high)
+    return high
 
 
 def _left_of_bias(found: Predicted, goal: _Goal) -> float:
@@ -342,7 +381,10 @@ def _why_not(
 ) -> str:
     if np.isfinite(goal.budget):
         return f"the budget covers fewer than {_LEAST} users"
-    if abs(bias) >= goal.margin and not isinstance(design, Exact):
+    biased = abs(bias) if goal.two else found.bias_bound
+    if biased >= goal.margin and not isinstance(design, Exact):
         largest = design.rounds(truth.n_items).sizes[-1]
         return f"biased: rank 1 covers {truth.n_items / largest:,.0f} ranks"
+    if users == _UNLIMITED:
+        return "no number of users is enough"
     return f"even all {users:,} users are too few"

@@ -14,11 +14,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from fullrank._lib.types import Floats
 from fullrank.designs import Design, Exact
 from fullrank.estimators.system import System, expected_system
 from fullrank.estimators.uniform.smoothed import best_fit, bias_bound
 from fullrank.estimators.uniform.smoothed import gradient as smoothed_gradient
+from fullrank.inference.statistics.normal import biased_quantile
 from fullrank.samples import RankDistribution
 
 
@@ -39,6 +42,13 @@ class Predicted:
         if population is None:
             return self.spread / n_users
         return max(self.spread / n_users - (2.0 * self.shared - self.ranks) / population, 0.0)
+
+    def half_width(self, n_users: float, population: float | None, level: float) -> float:
+        """Half the width of the interval, which is value ± cv(b/se)·se for a bias of at most b."""
+        error = float(np.sqrt(self.variance(n_users, population)))
+        if error == 0.0:
+            return self.bias_bound
+        return float(biased_quantile(level, self.bias_bound / error)) * error
 
 
 class Predictor:

@@ -23,6 +23,7 @@ class Option:
     items_per_user, scored : number of items scored per user, and in total
     standard_error, bias : predicted for the metric (or for the difference of two models)
     error : √(bias² + standard_error²), relative to the metric
+    half_width : of the interval that `estimate` would print; NaN for a difference of two models
     method : the estimator of the prediction
     note : why the design cannot reach the goal; empty if it can
     """
@@ -34,6 +35,7 @@ class Option:
     standard_error: float
     bias: float
     error: float
+    half_width: float
     method: str
     note: str = ""
 
@@ -60,7 +62,7 @@ class Plan(tabular.Tabular):
     options : the designs
     metric, value : the metric, and its value in the pilot or under the assumed shape
     goal : the goal, in words
-    n_items, n_users : number of items in the catalogue and of test users
+    n_items, n_users : number of items in the catalogue and of test users; None: no limit
     confidence_level, interval_for : settings of the planned intervals
     notes : further remarks
     """
@@ -70,7 +72,7 @@ class Plan(tabular.Tabular):
     value: float
     goal: str
     n_items: int
-    n_users: int
+    n_users: int | None
     confidence_level: float
     interval_for: str
     notes: tuple[str, ...] = ()
@@ -134,10 +136,11 @@ class Plan(tabular.Tabular):
                     f"{option.items_per_user:,.0f}",
                     f"{option.scored:.2g}" if reached else "–",
                     f"{100 * option.error:.1f} %" if reached else "–",
+                    f"± {option.half_width:.2g}" if reached and option.half_width > 0.0 else "–",
                     mark,
                 ]
             )
         return rows
 
 
-_HEAD = ("design", "users", "items per user", "scored", "predicted RMS error", "")
+_HEAD = ("design", "users", "items per user", "scored", "RMS error", "interval", "")

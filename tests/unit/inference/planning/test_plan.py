@@ -80,10 +80,40 @@ def test_the_cheapest_that_reaches_the_margin_is_recommended() -> None:
     assert [option.scored for option in reached] == sorted(option.scored for option in reached)
     assert all(option.n_users is None for option in found.options[len(reached) :])
     for option in reached:
-        half = 1.959964 * option.standard_error + abs(option.bias)
-        assert half <= 0.05 * found.value * 1.001
+        assert option.half_width <= 0.05 * found.value
+        assert 1.959964 * option.standard_error <= option.half_width * 1.001
         assert option.scored == pytest.approx(option.n_users * option.items_per_user)
     assert "◀ recommended" in str(found).splitlines()[3]
+
+
+@pytest.mark.parametrize("design", ["sampled:100", LEVELS])
+def test_the_interval_of_a_planned_study_is_as_wide_as_planned(design: str) -> None:
+    """Samples of as many users as planned, whose intervals `estimate` gives."""
+    found = plan("recall@20", pilot=PILOT, margin="12%", designs=[design])
+    users = found.options[0].n_users
+    assert users is not None
+    widths = []
+    for seed in range(5):
+        drawn = np.random.default_rng(seed).choice(RANKS, users)
+        sample = simulate(drawn, n_items=N_ITEMS, design=design, rng=seed)
+        low, high = estimate(sample, metrics="recall@20").confidence_interval["recall@20"]
+        widths.append((high - low) / 2)
+    assert np.mean(widths) == pytest.approx(0.12 * found.value, rel=0.12)
+    assert found.options[0].half_width == pytest.approx(0.12 * found.value, rel=0.03)
+
+
+def test_users_without_a_limit() -> None:
+    """For a population as many as it takes; of these users there are those of the pilot."""
+    share = plan("recall@20", pilot=PILOT, margin=0.01, designs=["exact"])
+    assert share.n_users is None
+    expected = share.value * (1 - share.value) * (1.959964 / 0.01) ** 2
+    assert share.options[0].n_users == int(np.ceil(expected))
+    here = plan("recall@20", pilot=PILOT, margin="20%", designs=["exact"], interval_for="users")
+    assert here.n_users == PILOT.n_targets
+    assert f"for the metric of these {PILOT.n_targets:,} users" in here.goal
+    assert "for the population of users" in share.goal
+    with pytest.raises(InputError, match=r"`n_users` must be given"):
+        plan("recall@20", shape=0.3, n_items=100, margin=0.1, interval_for="users")
 
 
 def test_a_smaller_margin_needs_more_users() -> None:
@@ -139,7 +169,14 @@ def test_what_a_blind_sample_cannot_reach_is_told() -> None:
 
 
 def test_too_few_users_and_too_small_a_budget_are_told() -> None:
-    few = plan("recall@20", pilot=PILOT, n_users=50, margin="1%", designs=["exact"])
+    few = plan(
+        "recall@20",
+        pilot=PILOT,
+        n_users=50,
+        margin="1%",
+        designs=["exact"],
+        interval_for="users",
+    )
     assert few.options[0].n_users == 50  # exact ranks of all of them are exact
     poor = plan("recall@20", pilot=PILOT, n_users=500, budget=1000, designs=["exact"])
     assert poor.options[0].note == "the budget covers fewer than 30 users"
