@@ -62,7 +62,8 @@ class Reading:
         option(
             SAMPLE,
             "--n-items",
-            "Items that candidates are drawn from, including the target: a number or a column.",
+            "Items that candidates are drawn from, including the target: a number or a column. "
+            "Where training items are excluded, subtract them.",
             "N",
         ),
     ] = None
@@ -72,7 +73,8 @@ class Reading:
             SAMPLE,
             "--training-items",
             "Whether users' training items were left out of the candidates: excluded or kept. "
-            "Default: excluded if --n-items is a column, otherwise unknown.",
+            "Default: excluded if --n-items is a column that differs between users, otherwise "
+            "unknown.",
             "KIND",
         ),
     ] = None

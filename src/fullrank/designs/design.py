@@ -179,8 +179,10 @@ class Design:
         return self._text(hidden=("replacement", "pool", "ties", "excluded"))
 
     def _manner(self) -> str:
-        how = "with" if self.replacement else "without"
-        return f"{how} replacement from {'all' if self.pool == 'all' else 'unseen'} items"
+        how = f"{'with' if self.replacement else 'without'} replacement"
+        if self.pool == "unseen":
+            return f"{how} from unseen items"
+        return f"{how}, training items excluded" if self.excluded else f"{how} from all items"
 
     def joined(self, other: Design) -> Design | None:
         """The design of two samples put together; None where they do not go together."""

@@ -214,7 +214,8 @@ def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
 def _suffix(path: files.PathLike, known: tuple[str, ...]) -> str:
     suffix = kind(Path(path))
     if suffix not in known:
-        raise InputError(f"`path` must end in {' or '.join(known)}, not {suffix!r}.")
+        table = " For a table, use to_frame().to_csv(path)." if suffix == ".csv" else ""
+        raise InputError(f"`path` must end in {' or '.join(known)}, not {suffix!r}.{table}")
     return suffix
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
 
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
+_ALLOWED = "Smoothing leaves a bias that more users do not remove; the interval allows for it."
 
 
 def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:
@@ -73,7 +74,8 @@ def remarks(one: Estimate) -> Iterator[str]:
     else:
         yield f"Estimated by {one.method}: {one.reason}."
     if not one.recovers_exact:
-        yield _APPROXIMATE
+        allowed = any(bound > 0.0 for bound in one.diagnosis.leans.values())
+        yield _ALLOWED if allowed else _APPROXIMATE
     marked = len(one.diagnosis.doubts) + bool(one.diagnosis.blind)  # which come first
     for place, note in enumerate(one.diagnosis.lines()):
         yield f"▲ {note}" if place < marked else note

@@ -268,7 +268,7 @@ def _available(n_users: int | None, pilot: Any, interval_for: str) -> int:
     if pilot is None:
         raise InputError('`n_users` must be given for interval_for="users" without a pilot.')
     first = pilot[0] if isinstance(pilot, list | tuple) else pilot
-    return max(first.n_users or first.n_targets, 2)
+    return max(int(first.n_users or first.n_targets), 2)
 
 
 def candidate_designs(
