@@ -33,7 +33,7 @@ would take 6.94 EiB of memory, but only ...
     if n_bytes > limit():
         raise InputError(
             f"`{name}` must be smaller: {what or 'this'} would take {shown(n_bytes)} of memory, "
-            f"but only {shown(limit())} are available."
+            f"but only {shown(limit())} is available."
         )
 
 

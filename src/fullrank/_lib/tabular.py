@@ -128,13 +128,13 @@ class Tabular:
         except (ValueError, RecursionError, OSError) as error:
             why = checks.because(error)
             raise InputError(
-                f"`path` must hold a {cls.__name__}; {where} does not: {why}."
+                f"`path` must hold {cls.__name__} data; {where} does not: {why}."
             ) from error
         kind = content.get("kind") if isinstance(content, dict) else None
         if kind != cls.__name__ or content.get("format") != FORMAT:
             found = "something else" if not isinstance(kind, str) else f"a {checks.shown(kind)}"
             raise InputError(
-                f"`path` must hold a {cls.__name__} of format {FORMAT}; {where} holds {found}."
+                f"`path` must hold {cls.__name__} data of format {FORMAT}; {where} holds {found}."
             )
         return cls._checked(content, where)
 
@@ -149,7 +149,7 @@ class Tabular:
         except Exception as error:
             why = checks.because(error)
             raise InputError(
-                f"`path` must hold a {cls.__name__} unchanged since `write` wrote it; {where} "
+                f"`path` must hold {cls.__name__} data unchanged since `write` wrote it; {where} "
                 f"does not: {why}."
             ) from error
         return found

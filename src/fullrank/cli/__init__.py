@@ -15,8 +15,8 @@ from fullrank._lib.names import plugins
 from fullrank.errors import FullrankError, InputError, MissingExtraError
 
 _OURS = """\
-fullrank failed: {kind}{text}. This is a bug in fullrank: please report it with what \
-FULLRANK_TRACEBACK=1 shows."""
+fullrank failed: {kind}{text}. This is a bug in fullrank: please report it with the \
+output of FULLRANK_TRACEBACK=1."""
 
 
 def main() -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Headings of `fullrank --help`
 HAVE_RANKS = "From ranks"
 HAVE_MODELS = "From data and models"
-NEW_HERE = "To see what it is about"
+NEW_HERE = "Try it out"
 
 # Headings of the help of a command; `help` has their order
 DATA = "Data"

@@ -26,7 +26,7 @@ def show(result: Demo, console: Console) -> None:
     console.print(_short(rows, among))
     console.print(
         f"Among {among} sampled candidates, {best.model} has a {metric} of {best.naive:.3f}. Among "
-        f"all {result.n_items:,} items, it has {best.exact:.3f}. The same {among} candidates, "
+        f"all {result.n_items:,} items, it scores {best.exact:.3f}. The same {among} candidates, "
         f"corrected, give {best.corrected:.3f} (95 % interval {_ends(best.corrected_interval)}); "
         f"adaptive samples of {result.adaptive_size:,.0f} items per user give {best.adaptive:.3f}."
     )
@@ -60,20 +60,20 @@ def show_all(result: Demo, console: Console) -> None:
     covers = round(result.n_items / result.sample_size)
     console.print(
         f"Rank 1 among {result.sample_size} candidates could be any of the first {covers} ranks of "
-        "the catalogue, so a metric at K = 10 is inferred and not observed."
+        "the catalogue, so a metric at K = 10 is inferred, not observed."
     )
     console.print(
-        f"\n[bold]3. Drawn {result.draws[0].n_draws} times:[/] how often each approach is right"
+        f"\n[bold]3. {result.draws[0].n_draws} repeated draws:[/] how often each approach is right"
     )
     console.print(_draws(result.draws, result.sample_size))
     console.print(
-        "A pair is right when the model with the higher exact value is put first. The error is "
-        "that of the values, relative to the exact ones."
+        "A pair is right when the model with the higher exact value comes first. The error is "
+        "the mean relative error of the values."
     )
     console.print(
         f"K = 10 among {result.sample_size} candidates corresponds to about K = {10 * covers:,} in "
-        "the catalogue. The naive values therefore order the models by another metric: they hardly "
-        "change between draws, and are right where the models have the same order at both "
+        "the catalogue. The naive values therefore order the models by a different metric: they "
+        "hardly change between draws, and are right where the models have the same order at both "
         "cut-offs. The corrected values estimate the right metric, but from "
         f"{result.sample_size} candidates they vary too much to order close models. Adaptive "
         "samples vary less."

@@ -33,7 +33,7 @@ def engine_of(text: str) -> Engine:
         return make_engine(spec.name, **settings)
     except TypeError as error:
         raise InputError(
-            f"`engine` must have settings of {spec.name}, not {', '.join(map(repr, settings))}."
+            f"`engine` must not set {', '.join(map(repr, settings))}, unknown to {spec.name}."
         ) from error
 
 
@@ -128,21 +128,21 @@ def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[s
     for text in texts:
         name, equals, path = text.partition("=")
         if not names:
-            raise InputError(f"`{option}` must come with `--factors`, whose rows it names.")
+            raise InputError(f"`{option}` must be given with `--factors`, whose rows it labels.")
         if equals and name in names:
             if name in own:
-                raise InputError(f"`{option}` must be given once for {name}, not again.")
+                raise InputError(f"`{option}` must be given only once for {name}.")
             own[name] = Path(path)
         elif equals and not Path(text).exists():
             raise InputError(
-                f"`{option}` must be written as FILE or NAME=FILE with a name of `--factors`, "
+                f"`{option}` must be written as FILE or NAME=FILE, NAME being one of `--factors`, "
                 f"{', '.join(names)}; got {text!r}."
             )
         else:
             for_all.append(Path(text))
     if len(for_all) > 1:
         raise InputError(
-            f"`{option}` must name one file for all factors, or say whose it is, as "
+            f"`{option}` must name one file for all factors, or the model of each file, as in "
             f"{names[0]}={for_all[1]}."
         )
     return {name: for_all[0] for name in names if for_all} | own

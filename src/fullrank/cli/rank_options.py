@@ -84,7 +84,7 @@ class Reading:
             SAMPLE,
             "--design",
             "How candidates were drawn: sampled:100, adaptive:25, sampled:replacement=true if "
-            "items could repeat, …; infer tells it from the file.",
+            "items could repeat, …; infer works it out from the file.",
             "DESIGN",
         ),
     ] = "infer"
@@ -104,7 +104,7 @@ class Reading:
         option(
             INPUT,
             "--ties",
-            "Where a target is placed among candidates with its score: random, best or worst.",
+            "How a target ranks among candidates with an equal score: random, best or worst.",
             "KIND",
         ),
     ] = "random"
@@ -113,7 +113,7 @@ class Reading:
         option(
             INPUT,
             "--column",
-            "Name of a column, such as rank=position or model=system; usual names are found. "
+            "Name of a column, such as rank=position or model=system; common names are recognised. "
             "rank=pop,svd reads one column of ranks per model. May be repeated.",
             "ROLE=NAME",
         ),
@@ -197,7 +197,7 @@ class Reading:
                     )  # fmt: skip
         samples = {printable(name): one for name, one in found.samples.items()}
         if len(samples) < len(found.samples):
-            raise InputError(f"`model` must tell models apart; {path} has two that look alike.")
+            raise InputError(f"`model` must tell models apart; two names in {path} look alike.")
         return replace(found, samples=samples)
 
     def shown(self, path: Path) -> str:
@@ -354,7 +354,7 @@ def read_models(
             label = name if len(where[name]) == 1 else f"{name} ({_tag(path, where[name])})"
             if label in found:
                 raise InputError(
-                    f"`FILES` must tell models apart; {label!r} is there twice. Name a file as "
+                    f"`FILES` must have distinct model names; {label!r} occurs twice. Rename it: "
                     f"NAME={path}."
                 )
             found[label], labels[label] = sample, Source.of(path).path
@@ -364,7 +364,7 @@ def read_models(
     notes = dict.fromkeys(n for _, one in read if not (differ and one.split) for n in one.notes)
     if differ:
         shown = "; ".join(f"{path}, {how}" for path, how in splits.items())
-        notes[f"The runs were split differently: {shown}."] = None
+        notes[f"The data of the runs were split differently: {shown}."] = None
     return Ranks(samples=found, notes=tuple(notes))
 
 
@@ -490,6 +490,6 @@ def whole_number(option: str, text: str | None) -> int | None:
 def _needed(n_items: int | None) -> int:
     if n_items is None:
         raise InputError(
-            "`--n-items` must be given: scored candidates do not tell the size of the catalogue."
+            "`--n-items` must be given: scored candidates do not show the size of the catalogue."
         )
     return n_items

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fullrank.samples import ExactRanks, RankSample
     from fullrank.samples.read_ranks import Ranks
 
-_SAY = "--training-items excluded or kept"
+_SAY = "`--training-items excluded` or `--training-items kept`"
 
 Anchors = Annotated[
     list[Path] | None,
@@ -22,7 +22,7 @@ Anchors = Annotated[
         METRICS,
         "--anchor",
         "Exact ranks of a cheap model on the same data, as a file or run folder that fullrank "
-        "wrote: estimates borrow their shape. Only for samples without training items. May be "
+        "wrote; estimates borrow their shape. Only for samples without training items. May be "
         "repeated.",
         "FILE",
         readable=False,  # said in our own words
@@ -33,8 +33,8 @@ Joint = Annotated[
     option(
         METRICS,
         "--joint",
-        "Let the models share the shape that they have in common. Only for samples without "
-        "training items.",
+        "Estimate all models together, with one shape for the distribution of their ranks. Only "
+        "for samples without training items.",
     ),
 ]
 
@@ -62,14 +62,14 @@ def shaped(
     if not anchors and not joint:
         return samples
     if anchors and joint:
-        raise InputError("`--joint` must not be given with `--anchor`: a sample has one shape.")
+        raise InputError("`--joint` must not be given with `--anchor`: a sample borrows one shape.")
     from fullrank.estimators import anchored, jointly
 
     drawn = _drawn(samples, "--joint" if joint else "--anchor", method)
     if joint:
         if len(drawn) < 2:
             raise InputError(
-                f"`--joint` must be given for two sampled models or more; there is only "
+                f"`--joint` must have at least two sampled models; there is only "
                 f"{next(iter(drawn))!r}."
             )
         made = jointly(drawn)
@@ -84,7 +84,9 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
     from fullrank.inference.estimation.doubts import borrows
 
     if not borrows(method):
-        raise InputError(f"`{option}` must come with `--method` auto or smoothed, not {method}.")
+        raise InputError(
+            f"`{option}` must be given with `--method` auto or smoothed, not {method}."
+        )
     from fullrank.samples import Seeds
 
     for one in samples.values():
@@ -92,7 +94,9 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
             raise InputError(f"`{option}` must not be given for several seeds of a model.")
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:
-        raise InputError(f"`{option}` must be given for sampled ranks; these are exact.")
+        raise InputError(
+            f"`{option}` must be left out for exact ranks: it is only for sampled ones."
+        )
     for one in drawn.values():
         if one.design.excluded is False:
             raise InputError(

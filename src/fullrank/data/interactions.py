@@ -395,7 +395,7 @@ class Interactions:
         from scipy.sparse import csr_array
 
         if not binary and self.values is None:
-            raise InputError("`binary` must be True, for these interactions have no values.")
+            raise InputError("`binary` must be True, because these interactions have no values.")
         data = np.ones(self.n_interactions, dtype) if binary else np.array(self.values, dtype)
         shape = (self.n_users, self.n_items)
         matrix = csr_array((data, self.indices, self.indptr), shape=shape, copy=True)

@@ -45,8 +45,8 @@ def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
         if known is not None and not are_rows(known):
             raise InputError(
                 f"`{name}` must be Interactions, which carry ids of {side}. The other {side} "
-                f"have ids ({checks.printable(known[0])}, …), which row numbers cannot be "
-                "matched with."
+                f"have ids ({checks.printable(known[0])}, …), to which row numbers cannot be "
+                "matched."
             )
 
 

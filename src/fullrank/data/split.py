@@ -125,7 +125,9 @@ class Split:
         if self.n_skipped:
             lines.append(f"{self.n_skipped:,} users have no test item")
         if self.n_dropped:
-            lines.append(f"{self.n_dropped:,} interactions dropped with items not in train")
+            lines.append(
+                f"{self.n_dropped:,} interactions dropped because their items are not in train"
+            )
         return "\n".join(lines)
 
 

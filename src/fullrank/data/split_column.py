@@ -153,7 +153,7 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
     if (new == asked).all():
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
-            f"`test` must hold users of the train part; none of its {int(asked.sum()):,} users is, "
+            f"`test` must hold users of the train part; it has {int(asked.sum()):,} others, "
             f"the first being {checks.printable(first)}. Are ids written the same way in both?"
         )
     said = []

@@ -100,7 +100,7 @@ min_interactions=5, rng=0)
     if held.n_interactions == 0:
         raise InputError(
             f"`fold_in` must leave interactions to evaluate; none of the {n_test} test users has "
-            f"one left at {share:g} and `min_interactions` {least}."
+            f"one left with a share of {share:g} and `min_interactions` {least}."
         )
     return Split(
         train=data.select(in_group == 0),

@@ -201,8 +201,8 @@ def check_width(name: str, table: Any, n_items: int) -> None:
     width = shape[1] if shape is not None else getattr(table, "n_items", n_items)
     if n_items != ANY and width != n_items:
         raise InputError(
-            f"`{name}` must have the {n_items} items of the scorer, not {width}: its rows would be "
-            "other items."
+            f"`{name}` must have the {n_items} items of the scorer, not {width}: its columns "
+            "would not match."
         )
 
 

@@ -144,8 +144,8 @@ class Design:
             )
         if rounds.within(fewer) != _rounds_of(design, fewer):
             raise InputError(
-                f"`design` must have the same rounds for every pool, but {design} has others for "
-                f"{fewer:,} items than for {n_items:,}. Let its method resolved() fix the sizes "
+                f"`design` must have the same rounds for every pool, but {design} differs for "
+                f"{fewer:,} and {n_items:,} items. Let its method resolved() fix the sizes "
                 "that depend on the catalogue."
             )
         return design
@@ -239,7 +239,7 @@ class Design:
                 "sample_size",
                 sample_size,
                 sample_size > pool,
-                "be at most the number of items that can be drawn, and the target",
+                "be at most the number of items that can be drawn, plus the target",
                 "Without replacement a sample cannot be larger than the catalogue.",
             )
         if self.adaptive:
@@ -403,7 +403,7 @@ def _kind(argument: str, name: str) -> type[Design]:
     if name == "popularity" and name not in DESIGNS:
         raise InputError(
             f"`{argument}` must not be popularity: how far popular candidates crowd out a target "
-            "depends on the target, so that its rank among them does not determine its rank among "
+            "depends on the target, so its rank among them does not determine its rank among "
             "all items. Draw candidates uniformly."
         )
     return DESIGNS.find(name, argument=argument)

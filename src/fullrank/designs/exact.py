@@ -50,8 +50,8 @@ class Exact(Design):
             checks.choice("order", self.order, ORDERS)
             if self.max_rank is None:
                 raise InputError(
-                    "`order` must come with `max_rank`, as in exact:10,order=random: without it "
-                    "all items are scored."
+                    "`order` must be given with `max_rank`, as in exact:10,order=random: "
+                    "without it, all items are scored."
                 )
 
     @property

@@ -57,7 +57,7 @@ class Negatives:
         items = checks.as_array("items", self.items)
         if items.ndim != 2 or items.dtype.kind not in "iu":
             raise InputError(
-                "`items` must be a two-dimensional array of item rows, one row of them for each "
+                "`items` must be a two-dimensional array of item rows, with one row for each "
                 f"user, not {items.dtype} of shape {items.shape}."
             )
         bad = (items < -1) | (items >= 2**31)
@@ -220,7 +220,7 @@ class Negatives:
             first = int(np.argmax(seen.any(axis=1)))
             raise InputError(
                 f"`negatives` must hold no excluded item in the pool 'unseen'; {int(seen.sum())} "
-                f"of {drawn.size} are, the first being for user row {targets.user_rows[first]}."
+                f"of {drawn.size} are excluded, the first for user row {targets.user_rows[first]}."
             )
         if inferred:
             warnings.warn(
@@ -311,7 +311,7 @@ def as_negatives(
         array = np.asarray(value)
     except ValueError:
         raise InputError(
-            "`negatives` must have rows of one length; fill up shorter ones with -1."
+            "`negatives` must have rows of equal length; pad shorter ones with -1."
         ) from None
     if array.ndim != 2 or array.shape[0] != user_rows.size:
         raise InputError(
@@ -411,11 +411,11 @@ def _among(drawn: Array, users: Ints, exclusion: Exclusion, n_items: int) -> NDA
 
 def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
     if repeats.any():
-        return f"{int(repeats.sum())} rows repeat an item, so they count as with replacement"
+        return f"{int(repeats.sum())} rows repeat an item, so they count as drawn with replacement"
     n = np.count_nonzero(drawn >= 0, axis=1).astype(np.float64)
     expected = float((n * (n - 1) / 2).sum() / max(size, 1))
     return (
-        "no row repeats an item, so they count as without replacement (with replacement about "
+        "no row repeats an item, so they count as drawn without replacement (with it, about "
         f"{expected:.3g} repeats would be expected)"
     )
 

@@ -133,7 +133,7 @@ def _to_rows(side: str, values: Array, ids: ArrayLike | None) -> Ints:
             f"{known.dtype} of shape {known.shape}."
         )
     if (known.dtype.kind == "U") != (values.dtype.kind == "U"):
-        raise InputError(f"`path` must hold {side} ids of the kind that `{side}_ids` are.")
+        raise InputError(f"`path` must hold {side} ids of the same kind as `{side}_ids`.")
     order = np.argsort(known)
     at = np.minimum(np.searchsorted(known[order], values), known.size - 1)
     rows = order[at]

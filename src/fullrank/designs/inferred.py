@@ -54,15 +54,15 @@ def _from_sizes(
     if given is not None:
         if sizes.size == 1:
             raise InputError(
-                "`design` must name its levels, as adaptive:levels=25/50/100; all sample sizes are "
-                f"{sizes[0]:,}, so that they cannot be inferred."
+                "`design` must name its levels, as in adaptive:levels=25/50/100; all sample sizes "
+                f"are {sizes[0]:,}, so they cannot be inferred."
             )
         levels = given.with_(levels=tuple(sizes.tolist()))
         return levels, (f"Levels taken from the sample sizes: {shown}.",)
     if sizes.size == 1:
         return Uniform(), notes
     if ((rank == 1) & ~last).any():
-        why = f"Fixed design: rank 1 occurs at other sizes than the largest ({shown})."
+        why = f"Fixed design: rank 1 occurs at sizes other than the largest ({shown})."
         return Uniform(), (*notes, why)
     where = "only at the largest" if (rank == 1).any() else "at none"
     why = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."

@@ -220,7 +220,7 @@ class Rounds:
             "rank",
             r,
             r > reachable,
-            "be reachable: at most the refined rank at the level before, and the draws since",
+            "be reachable: at most the refined rank at the level before, plus the draws since",
         )
 
 

@@ -137,7 +137,7 @@ def _check_own(metric: Metric) -> None:
     """What a metric makes of users' own numbers of items is known of shares alone."""
     if metric.promises.uses_catalogue and not metric.promises.share_below:
         raise InputError(
-            f"`metrics` must not look at the catalogue where its size differs between users; "
+            f"`metrics` must not depend on the catalogue's size if it differs between users; "
             f"{metric.name} does (uses_catalogue)."
         )
 

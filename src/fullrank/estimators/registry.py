@@ -115,7 +115,7 @@ METHODS: Registry[Method] = Registry(
             recovers=False,
         ),
         "MES": Method(
-            says="maximal entropy with squared distance",
+            says="maximum entropy with squared distance",
             fit=mes,
             sensitivity=mes_sensitivity,
             recovers=False,
@@ -225,7 +225,7 @@ def method_of(method: Any) -> tuple[str, Method]:
         if known.fit is method:
             return name, known
     name = checks.printable(getattr(method, "__name__", type(method).__name__))
-    return name, Method(says="a function of the caller's", fit=Fitted(name, method))
+    return name, Method(says="a function given by the caller", fit=Fitted(name, method))
 
 
 class Fitted:

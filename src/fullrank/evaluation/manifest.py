@@ -90,8 +90,8 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
     ]
     if differ:
         raise InputError(
-            f"`out` must be another folder, or repeat the original settings: the run in {folder} "
-            f"differs in {'; '.join(differ)}."
+            "`out` must be a new folder, or the settings must be the original ones: the run in "
+            f"{folder} differs in {'; '.join(differ)}."
         )
 
 
@@ -144,12 +144,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     except InputError:
         raise
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.") from error
+        raise InputError(f"`folder` must hold a complete {MANIFEST}; {path} is damaged.") from error
     # a manifest is text that anyone can change: it names no file outside of its folder
     if not whole or not all(
         re.fullmatch(r"ranks/[\w.-]+\.parquet", one, re.ASCII) for one in files
     ):
-        raise InputError(f"`folder` must hold a whole {MANIFEST}; {path} is not.")
+        raise InputError(f"`folder` must hold a complete {MANIFEST}; {path} is damaged.")
     return dict(head)
 
 

@@ -74,7 +74,7 @@ def make_model(text: str) -> Any:
     for name in spec.settings:
         if known is not None and name not in known:
             raise InputError(
-                f"`model` must have settings of {spec.name}, {', '.join(known) or 'none'}; "
+                f"`model` must have only settings of {spec.name} ({', '.join(known) or 'none'}); "
                 f"got {name!r}."
             )
     return make(**spec.settings)
@@ -110,7 +110,9 @@ def named(given: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for text in given:
         if not isinstance(text, str):
-            raise InputError("`models` must map names to models, or list texts such as 'ease'.")
+            raise InputError(
+                "`models` must map names to models, or be a list of names such as 'ease'."
+            )
         name, equals, rest = text.partition("=")
         label, what = (name, rest) if equals and ":" not in name else (text, text)
         if label in found:

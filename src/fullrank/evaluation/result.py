@@ -119,7 +119,7 @@ class Evaluation(tabular.Tabular):
             f"{100 * share:.3g} %{f' ({name})' if several else ''}"
             for name, share in shares.items()
         ]
-        return f"Scored {', '.join(each)} of the pairs of a user and a candidate."
+        return f"Share of user–candidate pairs scored: {', '.join(each)}."
 
     def write(self, folder: _files.PathLike, *, report: bool = True) -> None:
         """Write ranks (Parquet), results (JSON) and a report (HTML) into a folder.

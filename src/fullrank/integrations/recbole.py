@@ -361,7 +361,7 @@ def _loader(data: Any, *, full: bool) -> Any:
     named = _recbole_class(data, "FullSortEvalDataLoader", "NegSampleEvalDataLoader")
     if named is None:
         raise InputError(
-            "`test_data` must be a data loader of RecBole for validation or testing, as "
+            "`test_data` must be a RecBole data loader for validation or testing, as "
             f"`data_preparation` returns it, not {type(data).__name__}."
         )
     if named == "FullSortEvalDataLoader":
@@ -405,7 +405,7 @@ def _evaluating(trainer: Any, load_best_model: bool) -> Iterator[None]:
     """The trainer's model in evaluation mode; every part gets its mode back."""
     if _recbole_class(trainer, "AbstractTrainer") is None:
         raise InputError(
-            "`trainer` must be a Trainer of RecBole, which holds the trained model, not "
+            "`trainer` must be a RecBole Trainer, which holds the trained model, not "
             f"{type(trainer).__name__}."
         )
     model = trainer.model

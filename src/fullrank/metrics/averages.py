@@ -153,7 +153,7 @@ def _check_places(
         rank,
         (above < 0.0) | (above > n_others),
         "leave a place for every target of a user",
-        "Targets of a user that tie share the mean of their places, as 1.5 and 1.5.",
+        "Targets of a user that tie share the mean of their places, such as 1.5 and 1.5.",
     )
 
 

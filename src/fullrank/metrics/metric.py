@@ -186,7 +186,7 @@ def parse(metric: str | Metric) -> Metric:
         )
     if found[2] is not None and not re.fullmatch(r"[0-9]{1,18}", found[2]):
         raise InputError(
-            f"`metric` must have a whole number from 1 on after the @, not {checks.shown(metric)}."
+            f"`metric` must have a whole number from 1 up after the @, not {checks.shown(metric)}."
         )
     if found[2] is not None and int(found[2]) == 0:
         raise InputError(f"`metric` must have a cut-off of at least 1, not {checks.shown(metric)}.")

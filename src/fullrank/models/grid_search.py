@@ -302,7 +302,7 @@ def _check_known(targets: Any, data: Interactions, history: Interactions | None)
     name, known = ("interactions", data) if history is None else ("history", history)
     if not known.user_counts()[users[users < known.n_users]].any():
         raise InputError(
-            f"`{name}` must hold interactions of the users of `targets`; it has none of any of "
+            f"`{name}` must hold interactions of the users of `targets`; it has none for any of "
             f"the {users.size}. For a strong split, give `history=split.history`."
         )
 

@@ -124,10 +124,12 @@ def _named(
         )
     if order == "norms":
         raise InputError(
-            f"`order` must not be by the norms of {type(scorer).__name__}, which has no factors."
+            f"`order` must not be 'norms' for {type(scorer).__name__}, which has no factors."
         )
     if order == "popularity" and exclusion is None:
-        raise InputError("`order` must not be by popularity without `exclude`, which it counts.")
+        raise InputError(
+            "`order` must not be 'popularity' without `exclude`, whose items it counts."
+        )
     return Order(name=order, shared=_shuffled(items) if order == "random" else usual)
 
 

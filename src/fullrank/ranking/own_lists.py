@@ -121,8 +121,8 @@ def _check_rows(has: tuple[int, ...], shape: tuple[int, ...], names: Names) -> N
         )
     if not _are_rows(names.user_ids):
         raise InputError(
-            "`order` must have user ids, as a mapping from ids to items or a table with the "
-            "columns user and item has, because the users of the data are not numbered 0 … "
+            "`order` must have user ids, in a mapping from ids to items or a table with the "
+            "columns user and item, because the users of the data are not numbered 0 … "
             f"{names.n_users - 1}."
         )
 

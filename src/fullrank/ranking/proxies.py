@@ -64,7 +64,7 @@ def _rows(
         found = _ids.find("order", wanted, has).astype(np.int64)
         if (found < 0).all():
             raise InputError(
-                f"`order` must know {side}s of the data; none of them is known, and its first "
+                f"`order` must cover {side}s of the data; it covers none of them, and its first "
                 f"{side} is {checks.printable(has[0])}."
             )
         return found
@@ -72,8 +72,8 @@ def _rows(
     if known is not None and not _ids.are_rows(known):
         whose = "have" if has is None else "not have"
         raise InputError(
-            f"`order` must {whose} ids of its {side}s, for {side}s are matched by id unless they "
-            "are numbered from 0 on."
+            f"`order` must {whose} ids of its {side}s: {side}s are matched by id unless they "
+            "are numbered from 0."
         )
     if n_has is not None and (n_has < n_wanted or (side == "item" and n_has != n_wanted)):
         raise InputError(

@@ -211,7 +211,7 @@ def _order(order: Any, max_rank: int | None, asked: Request) -> Order | None:
     """The order of the candidates, in the rows of the request."""
     if max_rank is None:
         if order is not None:
-            raise InputError("`order` must come with `max_rank`: without it all items are scored.")
+            raise InputError("`order` needs `max_rank`: without it, all items are scored.")
         return None
     return make_order(
         order, max_rank=max_rank, scorer=asked.scorer, targets=asked.targets,

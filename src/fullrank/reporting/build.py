@@ -273,7 +273,7 @@ def _unknown(models: tuple[Measurement, ...]) -> tuple[str, ...]:
     some = [f"{name} (up to {known:,})" for name, known in ranks if known is not None]
     if not some:
         return ()
-    return (f"No distribution of ranks is drawn where these are known up to K: {', '.join(some)}.",)
+    return (f"No distribution is drawn for ranks known only up to a limit: {', '.join(some)}.",)
 
 
 def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
@@ -286,7 +286,7 @@ def _assumed(models: tuple[Measurement, ...]) -> dict[str, str]:
 def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
     """The exact ranks by name, once both arguments are what they must be."""
     if not isinstance(results, Mapping) or not results:
-        raise InputError("`results` must map the name of a model, or of several, to its result.")
+        raise InputError("`results` must map the names of one or more models to their results.")
     for name, given in results.items():
         if not isinstance(name, str):
             raise InputError(f"`results` must name its models by text, not {name!r}.")
@@ -300,7 +300,7 @@ def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
         raise InputError("`exact` must map names of models to their exact ranks.")
     for name, ranks in known.items():
         if name not in results:
-            raise InputError(f"`exact` must name models of `results`; {name!r} is none.")
+            raise InputError(f"`exact` must name models of `results`; {name!r} is not one.")
         whole = isinstance(ranks, RankSample) and ranks.exhausted
         if not (whole or isinstance(ranks, ExactRanks)):
             raise InputError(

@@ -87,7 +87,7 @@ def ranked_among(given: RankSample | ExactRanks) -> str:
         unseen = " items that the user had not seen" if given.pool == "unseen" else " items"
         span = f"{high:,}" if low == high else f"{low:,} to {high:,}"
         known = "" if given.max_rank is None else f", up to rank {given.max_rank:,}"
-        return f"among all {span}{unseen}{known}"
+        return f"among all{unseen} ({span}){known}"
     if given.n_items is not None:
         items = f"{given.n_items:,} items"
     else:
@@ -189,7 +189,7 @@ def _unseen(
     else:
         share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
         found.append(
-            f"The sample does not distinguish ranks 1 to {model.resolution:,.0f} ({share} of the "
+            f"The sample cannot tell ranks 1 to {model.resolution:,.0f} apart ({share} of the "
             f"held-out items rank first in it), so the value depends on the smoothness assumption."
             f"{allowed}"
         )

@@ -24,7 +24,7 @@ _SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fi
 
 _CONTRADICTED = (
     "No bounds: no distribution of ranks gives outcomes like these, so "
-    "that the candidates were not drawn as the sample says."
+    "the candidates were not drawn as the sample says."
 )
 
 

@@ -80,7 +80,7 @@ def comparison_table(report: Report, named: Mapping[str, int]) -> Table | None:
         groups.append((metric, tuple(rows)))
     return Table(
         name="comparison-table",
-        caption="Comparison of the models at each metric",
+        caption="Comparison of the models by each metric",
         head=head,
         groups=tuple(groups),
         best=frozenset(best),

@@ -47,11 +47,13 @@ def unpacked(head: dict[str, Any], columns: dict[str, Any]) -> ExactRanks:
         pool = checks.choice("pool", head["pool"], ("all", "unseen"))
         seed, precision = head.get("seed"), str(head.get("precision", "exact"))
     except (KeyError, TypeError) as error:
-        raise InputError(f"`path` must hold whole exact ranks: {checks.because(error)}.") from error
+        raise InputError(
+            f"`path` must hold complete exact ranks: {checks.because(error)}."
+        ) from error
     for name, values in counts.items():
         if values.size != size:
             raise InputError(
-                f"`{name}` must have {size} rows, as the others; it has {values.size}."
+                f"`{name}` must have {size} rows, like the others; it has {values.size}."
             )
     names: dict[str, Any] = {
         name: checks.ids(name, columns[name], size) for name in ("user", "item") if name in columns

@@ -565,7 +565,7 @@ class ExactRanks(tabular.Tabular):
         sizes = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         kind = "exact ranks" if self.max_rank is None else f"exact ranks up to {self.max_rank}"
         return (
-            f"{kind} of {self.total_targets:,} targets of {self.n_users:,} users among "
+            f"{kind} for {self.total_targets:,} targets of {self.n_users:,} users among "
             f"{sizes} items (ties: {self.ties})"
         )
 

@@ -54,7 +54,7 @@ class Consistency(tabular.Tabular):
         sign = "=" if abs(first - second) <= _TIE else "<" if first < second else ">"
         says = "same order at every sample size"
         if self.from_size is None:
-            says = f"another order even at n = {self.sample_sizes[-1]:,}"
+            says = f"a different order even at n = {self.sample_sizes[-1]:,}"
         elif not self.consistent:
             says = f"same order from n = {self.from_size:,}, but not at every smaller n"
         return f"{self.metric}: exact {first:.4g} {sign} {second:.4g}; sampled: {says}"

@@ -217,8 +217,8 @@ def _labelled(
     if told is None:
         if "label" not in scored:
             raise InputError(
-                f"`truth` must be given, or the column that says which candidates are targets by "
-                f"`columns={{'label': 'NAME'}}`: {path} has no column label."
+                f"`truth` must be given, or the column that marks targets must be named with "
+                f"`columns={{'label': 'NAME'}}`: {path} has no `label` column."
             )
         relevant = scored["label"] > 0
         missing = 0

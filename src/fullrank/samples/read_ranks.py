@@ -150,11 +150,11 @@ def read_one(path: files.PathLike, *, model: str | None = None, **settings: Any)
         return sample
     if isinstance(sample, Seeds):
         raise InputError(
-            f"`path` must hold one sample; {table.path} holds {len(sample)} seeds, for read_ranks."
+            f"`path` must hold one sample; {table.path} has {len(sample)} seeds: use read_ranks."
         )
     if sample.max_rank is not None or (sample.ties == "mean" and (sample.equal % 2).any()):
         raise InputError(
-            f"`path` must hold a sample; {table.path} holds exact ranks, for "
+            f"`path` must hold a sample; {table.path} holds exact ranks: use "
             "ExactRanks.read or read_ranks."
         )
     found_sample: RankSample = sample.sample()
@@ -329,7 +329,7 @@ def _layout(
     if wide and "model" in wanted:
         raise InputError(
             f"`model` must not be a column if each model has its own column of ranks; "
-            f"{table.path} has {wanted['model']!r}: leave it out by "
+            f"{table.path} has {wanted['model']!r}: leave it out with "
             f"`leave_out={wanted['model']!r}`."
         )
     if _is_complete(wanted, design, sizes) and "sample_size" not in wanted:
@@ -381,10 +381,10 @@ def _wide(
         return fit
     if not fit:
         raise table.missing("rank")
-    hint = f"name it by `columns={{'rank': {fit[0]!r}}}`"
+    hint = f"name it with `columns={{'rank': {fit[0]!r}}}`"
     several = fit if len(fit) > 1 else numeric
     if len(several) > 1 and "model" not in wanted:
-        hint += f", or for one column per model by `columns={{'rank': {','.join(several)!r}}}`"
+        hint += f", or for one column per model with `columns={{'rank': {','.join(several)!r}}}`"
     raise InputError(
         f"`rank` must be in {checks.printable(table.path)}, whose columns are "
         f"{listed(table.names)}: {hint}."
@@ -444,7 +444,7 @@ def _explained(
         number = "K" if text is None else text.lstrip(">= ")
         raise InputError(
             f"{error} If a rank is only known to be beyond {number}, leave it empty and write "
-            f"{number} in a column more_than."
+            f"{number} in a `more_than` column."
         ) from error
 
 
@@ -506,7 +506,7 @@ def _up_to(
         drawn = Design.of(design)
         if not isinstance(drawn, Exact):
             raise InputError(
-                f"`design` must be exact if there is a column more_than, not {drawn}: only ranks "
+                f"`design` must be exact if there is a `more_than` column, not {drawn}: only ranks "
                 "among all items are known up to a limit."
             )
         limit = drawn.max_rank
@@ -530,7 +530,7 @@ def _up_to(
             if limit is not None:
                 said = Exact(min(known - {limit}))
                 raise InputError(
-                    f"`design` must be {said}, as in the column more_than, or be omitted; it is "
+                    f"`design` must be {said}, as in the `more_than` column, or be omitted; it is "
                     f"{Exact(limit)}."
                 )
             raise InputError(f"`more_than` must hold one number for each model, not {several}.")
@@ -660,7 +660,7 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     at = int(first[again].min())
     user = checks.printable(columns["user"][at])
     n = int(number[again][np.argmin(first[again])])
-    seeds = " For several seeds of a model, name their column by `columns={'seed': 'NAME'}`."
+    seeds = " For several seeds of a model, name their column with `columns={'seed': 'NAME'}`."
     raise InputError(
         f"`user` must name each user once, or come with columns n_targets and offset; user {user} "
         f"has {n} rows, the first in {table.where(at)} of {table.path}."

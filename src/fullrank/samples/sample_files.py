@@ -207,7 +207,7 @@ def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:
     if content.get("content") not in ("rows", "counts") or not isinstance(
         content.get("design"), dict
     ):
-        raise InputError("`path` must hold a whole RankSample; its head is incomplete.")
+        raise InputError("`path` must hold a complete RankSample; its header is not.")
     return content
 
 

@@ -94,7 +94,7 @@ def _pairs(seed: str, sample: Any) -> Any:
     if rows is None or rows.user is None:
         raise InputError(
             f"`user` must hold user ids if there are several seeds; seed {seed} has none: "
-            "name their column by `columns={'user': 'NAME'}`."
+            "name their column with `columns={'user': 'NAME'}`."
         )
     items = rows.user if rows.item is None else rows.item
     found = np.empty(rows.user.size, object)

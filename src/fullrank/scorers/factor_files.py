@@ -337,7 +337,7 @@ def _reject_ids_among_factors(path: Path, side: str, schema: Any) -> None:
         strange = [name for name, kind in kinds.items() if not pa.types.is_integer(kind)]
     if strange:
         raise InputError(
-            "`factors` must be columns of numbers with a fraction, or one column of lists, and "
+            "`factors` must be floating-point columns, or one column of lists, and "
             f"the ids; {path} has {kinds[strange[0]]} in {strange[0]!r}: if it holds ids, add "
             f"--column {_SIDES[side]}={strange[0]}."
         )

@@ -202,7 +202,7 @@ def _check_name(name: str, source: Path) -> None:
 
 
 def _damaged(source: Path) -> InputError:
-    return InputError(f"{printable(source.name)} must be a whole archive; it is damaged.")
+    return InputError(f"{printable(source.name)} must be an intact archive; it is damaged.")
 
 
 def _refused(source: Path, why: str) -> InputError:

@@ -54,5 +54,5 @@ def _dtype(kind: Any) -> np.dtype[Any]:
 def not_text(name: str, error: UnicodeError) -> InputError:
     """What to raise for text that is none, such as half of a surrogate pair."""
     return InputError(
-        f"`{name}` must hold text that UTF-8 can hold; {getattr(error, 'object', '')!r} is none."
+        f"`{name}` must hold valid Unicode text; {getattr(error, 'object', '')!r} is not."
     )

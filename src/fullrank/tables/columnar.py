@@ -212,8 +212,8 @@ def _json_lines(path: Path, stream: Any) -> Any:
         raise InputError(f"`path` must hold a table; {printable(path)} is empty.")
     if raw.lstrip()[:1] == b"[":
         raise InputError(
-            f"`path` must hold one record on each line; {printable(path)} holds a list. Call it "
-            ".json."
+            f"`path` must hold one record on each line; {printable(path)} holds a list. Rename "
+            "it to .json."
         )
     found = lines.read_json(io.BytesIO(raw))
     found.validate(full=True)  # as text, halves of surrogate pairs are none
@@ -261,14 +261,14 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
             names = list(dict.fromkeys(name for one in content for name in one))
             return pa.table({name: [one.get(name) for one in content] for name in names}), None
         if isinstance(content, dict) and "data" in content and {"columns", "schema"} & set(content):
-            raise TypeError("it is laid out otherwise")
+            raise TypeError("it has a different layout")
         if isinstance(content, dict) and content and "kind" not in content:
             columns = {name: _listed(values) for name, values in content.items()}
             if all(isinstance(values, list) for values in columns.values()):
                 return pa.table(columns), None
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"`path` must hold a list of records, as pandas writes them by orient='records', with "
+            f"`path` must hold a list of records, as pandas writes them if orient='records', with "
             f"fields of one type each; {printable(path)} does not: {because(error)}."
         ) from error
     return pa.table({}), content if content is not None else ()

@@ -45,7 +45,7 @@ def _probabilities(design: Design) -> None:
     largest, smallest = share.max(axis=0), np.where(share > 0.0, share, np.inf).min(axis=0)
     expect(
         bool((largest <= smallest * (1.0 + 1e-6)).all()),
-        "`likelihood` must be `probabilities` up to a factor free of the true rank",
+        "`likelihood` must be `probabilities` up to a factor that does not depend on the true rank",
     )
 
 

@@ -15,7 +15,7 @@ from fullrank.torch.library import torch
 CELLS = 1 << 18  # excluded columns that are looked at together, unless the block is very large
 _SHARE = 1 << 13  # or one of so many scores of the block
 _FORMS = (
-    "a mask of the scores' shape, a sparse matrix of it, a tensor of columns with one row for each "
+    "a mask or sparse matrix of the scores' shape, a tensor of columns with one row for each "
     "row of scores, a pair (rows, columns) or a list of one sequence for each row"
 )
 

@@ -254,7 +254,7 @@ class RankMetric(_base()):  # type: ignore[misc]
         parts = [*incoming_state["rows"], *self.rows]
         if any((part[..., rows.FLAGS] & rows.NUMBERED).any() for part in parts):
             raise InputError(
-                "`user` must be given in the updates of metrics that are merged, for rows without "
+                "`user` must be given in the updates of metrics that are merged: rows without "
                 "one have the same numbers in both."
             )
         self.rows = [part.reshape(-1, rows.WIDTH) for part in parts]

@@ -143,7 +143,7 @@ def _scores(logits: Any, target: Any) -> Any:
     alike = [one for one in fitting if one.shape[:-1] == target.shape] or fitting
     if any(one.shape[-1] > alike[0].shape[-1] for one in alike):
         raise InputError(
-            f"`logits` must begin with those of all items where there are several tensors; found "
+            f"`logits` must have the logits of all items first if there are several tensors; found "
             f"{', '.join(_shape(one) for one in alike)}. Give the Trainer "
             "preprocess_logits_for_metrics=lambda logits, labels: "
             "fullrank.torch.preprocess_logits(logits[…], labels)."
@@ -232,7 +232,7 @@ def _check(candidates: Ints, item: Ints) -> None:
     """Refuse what `counts` could not count, which it says in the counts themselves."""
     if (missing := candidates == NAN).any():
         raise InputError(
-            f"`logits` must not be NaN; those of {missing.sum()} of {len(item)} labels are, the "
-            f"first being that of label {item[missing.argmax()]}."
+            f"`logits` must not be NaN; those of {missing.sum()} of {len(item)} labels are, "
+            f"first those of label {item[missing.argmax()]}."
         )
     checks.reject("labels", item, candidates == OUTSIDE, "be columns of the logits")

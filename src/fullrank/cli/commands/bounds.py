@@ -40,7 +40,7 @@ def bounds(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Print the smallest and largest metrics that are consistent with a sample.
+    """Print the smallest and largest values of metrics that are consistent with a sample.
 
     Bounds assume nothing but how the candidates were drawn. If they are wide, the sample is not
     informative about the metric, and an estimate depends on its assumptions.

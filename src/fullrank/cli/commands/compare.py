@@ -31,19 +31,22 @@ def compare(
     test: Annotated[
         str,
         common.option(
-            _PANEL, "--test", "t, z, bootstrap, randomization, sign or wilcoxon.", "NAME"
+            _PANEL, "--test", "Test: t, z, bootstrap, randomization, sign or wilcoxon.", "NAME"
         ),
     ] = "t",
     correction: Annotated[
         str,
         common.option(
-            _PANEL, "--correction", "For several tests: holm, bonferroni, bh or none.", "NAME"
+            _PANEL,
+            "--correction",
+            "Multiple-test correction: holm, bonferroni, bh or none.",
+            "NAME",
         ),
     ] = "holm",
     paired: Annotated[
         bool | None,
         common.option(
-            _PANEL, "--paired/--unpaired", "Pair models by user. Default: if user ids match."
+            _PANEL, "--paired/--unpaired", "Pair models by user. Default: paired if user ids match."
         ),
     ] = None,
     method: Annotated[
@@ -62,10 +65,10 @@ def compare(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Compare models on the same users: differences, tests, the probability of being best.
+    """Compare models on the same users: differences, tests, and the probability of being best.
 
-    Models come from several files or runs, or from one file with a column model. They are paired
-    by user; files without a column user are compared as samples of different users.
+    Models come from several files or runs, or from one file with a `model` column. They are
+    paired by user; files without a `user` column are compared as samples of different users.
 
     For example:
       fullrank compare runs/60 runs/61 -m ndcg@10 -m recall@20

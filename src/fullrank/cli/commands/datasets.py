@@ -17,7 +17,7 @@ def datasets(
     ] = None,
     download: Annotated[
         bool,
-        common.option(common.DATA, "--download", "Fetch it into the cache; mind its licence."),
+        common.option(common.DATA, "--download", "Download the data set; check its licence first."),
     ] = False,
     as_json: common.AsJson = False,
 ) -> None:

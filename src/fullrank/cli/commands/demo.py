@@ -23,9 +23,7 @@ def demo(
     ] = False,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            "--figure", help="Also draw the table into a PNG, SVG or PDF.", metavar="FILE"
-        ),
+        typer.Option("--figure", help="Also draw the table as a PNG, SVG or PDF.", metavar="FILE"),
     ] = None,
     report: Annotated[
         Path, typer.Option("--report", help="Where to write the report.", metavar="FILE")

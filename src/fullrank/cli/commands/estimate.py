@@ -47,7 +47,7 @@ def estimate(
         ),
     ] = "influence",
     resamples: Annotated[
-        int, common.option(common.METRICS, "--resamples", "Refits of the bootstrap.", "N")
+        int, common.option(common.METRICS, "--resamples", "Number of bootstrap refits.", "N")
     ] = 500,
     report: Annotated[
         Path | None,
@@ -62,7 +62,7 @@ def estimate(
     """Estimate metrics of the full catalogue from ranks among sampled candidates.
 
     Prints the sampled (naive) metrics and the estimates with confidence intervals, for each model
-    in the file. The file of a multi-target evaluation needs a column user.
+    in the file. A file with several targets per user needs a `user` column.
 
     For example:
       fullrank estimate ranks.csv --sample-size 100 --n-items 3000
@@ -72,7 +72,7 @@ def estimate(
     """
     path = Source.of(ranks).path
     if report is not None and report.exists() and path.exists() and report.samefile(path):
-        raise InputError(f"`--report` must not take the place of the ranks in {path}.")
+        raise InputError(f"`--report` must not overwrite the ranks in {path}.")
     common.writable(report, "--report", page=True)
     from fullrank.inference import estimate as fit
     from fullrank.metrics import DEFAULT, parse_all

@@ -22,7 +22,7 @@ Columns = Annotated[
         common.DATA,
         "--column",
         "Name of a column, such as user=uid, item=movie, or split=part for a column that says "
-        "train or test; usual names are found. May be repeated.",
+        "train or test; common names are recognised. May be repeated.",
         "ROLE=NAME",
     ),
 ]
@@ -31,7 +31,7 @@ Split = Annotated[
     common.option(
         common.DATA,
         "--split",
-        "auto (that of the data, else leave-one-out: the last item if there are times), given, "
+        "How to split: auto (the data's own split, else leave-one-out, by time if known), given, "
         "leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …",
         "HOW",
     ),
@@ -110,7 +110,7 @@ def evaluate(
         common.option(
             common.MODELS,
             "--item-ids",
-            "The id of each row of the items' factors, likewise.",
+            "The id of each row of the items' factors, in the same formats.",
             "[NAME=]FILE",
         ),
     ] = None,
@@ -135,7 +135,7 @@ def evaluate(
         common.option(
             common.RANKING,
             "--budget",
-            "Items to score per model, such as 1e7; the best design for it is chosen.",
+            "Items to score per model, such as 1e7; the best design at that cost is chosen.",
             "N",
         ),
     ] = None,
@@ -169,8 +169,8 @@ def evaluate(
         common.option(
             common.METRICS,
             "--no-anchor",
-            "Train no anchors. Otherwise, beside a fixed sample, PureSVD and ItemKNN are trained "
-            "and ranked exactly, and estimates borrow their shape.",
+            "Train no anchors. Otherwise, for a fixed sample size, PureSVD and ItemKNN are trained "
+            "and ranked exactly, and estimates borrow the shape of their ranks.",
         ),
     ] = False,
     engine: Annotated[
@@ -178,14 +178,17 @@ def evaluate(
         common.option(
             common.RUNNING,
             "--engine",
-            "serial, processes:2 (two processes), ray, or ray:auto (a cluster's address).",
+            "How to run: serial, processes:2 (two processes), ray, or ray:auto (a cluster).",
             "ENGINE",
         ),
     ] = "serial",
     device: Annotated[
         str,
         common.option(
-            common.RUNNING, "--device", "cpu, cuda, or one of several GPUs as cuda:1.", "DEVICE"
+            common.RUNNING,
+            "--device",
+            "Where to rank: cpu, cuda, or one GPU, such as cuda:1.",
+            "DEVICE",
         ),
     ] = "cpu",
     shard_size: Annotated[
@@ -193,7 +196,7 @@ def evaluate(
         common.option(
             common.RUNNING,
             "--shard-size",
-            "Users per shard, the most that an interrupted run loses. Changes no result.",
+            "Users per shard: the most an interrupted run loses. Does not affect results.",
             "N",
         ),
     ] = None,
@@ -201,7 +204,9 @@ def evaluate(
     report: Annotated[
         bool,
         common.option(
-            common.OUTPUT, "--report/--no-report", "Whether a report is written into --out."
+            common.OUTPUT,
+            "--report/--no-report",
+            "Whether to write a report into the --out folder.",
         ),
     ] = True,
     level: common.Level = 0.95,
@@ -230,7 +235,7 @@ def evaluate(
     from fullrank.scorers import MissingIdsError
 
     if not model and not factors:
-        raise InputError("`--model` must be given, or `--factors`: there is nothing to evaluate.")
+        raise InputError("`--model` or `--factors` must be given: there is nothing to evaluate.")
     checked_design("--design", design)
     n_users, where = whole_number("--users", users), engine_of(engine)
     columns = pairs_of("--column", column or ())
@@ -276,8 +281,8 @@ def evaluate(
     except MissingIdsError as error:
         model_name = error.name if error.name in models else "NAME"
         raise InputError(
-            f"`--{error.side}-ids` must be given, or the factors must hold ids, for the "
-            f"{error.side}s of {name} are not numbered 0 … n−1 as rows are: "
+            f"`--{error.side}-ids` must be given, or the factors must hold ids, because the "
+            f"{error.side}s of {name} are not numbered 0 … n−1 like rows: "
             f"--{error.side}-ids {model_name}=FILE, a text file with one id per line."
         ) from error
     if as_json:

@@ -36,8 +36,9 @@ def explain(
 ) -> None:
     """Explain what metrics among sampled candidates mean in the full catalogue.
 
-    Prints which K of the catalogue a sampled hit rate at 10 corresponds to, what a target of each
-    true rank scores on average, and how many ranks of the catalogue rank 1 of the sample covers.
+    Prints the cut-off in the catalogue that a sampled hit rate at 10 corresponds to, the metric
+    that a target at each true rank gets on average among the candidates, and how many ranks of
+    the catalogue rank 1 of the sample could be.
 
     For example:
       fullrank explain --design sampled:100 --n-items 26744 --metric hr@10
@@ -54,8 +55,7 @@ def explain(
         sampled = reading.sample_size is not None or reading.design != INFER
         if not sampled or reading.n_items is None:
             raise InputError(
-                "`--design` (such as sampled:100) and `--n-items` must be given, or ranks by "
-                "`--ranks`."
+                "`--design` (such as sampled:100) and `--n-items` must be given, or else `--ranks`."
             )
         design = "sampled" if reading.design == INFER else reading.design
         checked_design("--design", design)

@@ -23,7 +23,7 @@ SHAPE = 0.35
 _POWER = 0.8
 _ASSUMED = (
     "No pilot: Recall@K = (K/N)^{:g} is assumed (EASE has 0.38 on MovieLens-1M and Pinterest, 0.34 "
-    "on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks plans better."
+    "on Gowalla, 0.16 on citeulike-a). A pilot of your own ranks gives a better plan."
 )
 
 
@@ -36,7 +36,7 @@ def plan(
     users: Annotated[
         str | None,
         common.option(
-            common.SAMPLE, "--users", "Number of test users that there are. Default: no limit.", "N"
+            common.SAMPLE, "--users", "Number of test users available. Default: no limit.", "N"
         ),
     ] = None,
     margin: Annotated[
@@ -44,7 +44,7 @@ def plan(
         common.option(
             common.PRECISION,
             "--margin",
-            "Half-width of the confidence interval: 0.005, or relative as 2%.",
+            "Half-width of the confidence interval: 0.005, or relative, such as 2%.",
             "WIDTH",
         ),
     ] = None,
@@ -53,7 +53,7 @@ def plan(
         common.option(
             common.PRECISION,
             "--budget",
-            "Instead of a margin: items that may be scored in all, such as 1e7.",
+            "Instead of a margin: total number of items to score, such as 1e7.",
             "N",
         ),
     ] = None,
@@ -77,7 +77,7 @@ def plan(
         common.option(
             common.INPUT,
             "--pilot",
-            "Ranks to plan from. With those of two models, their difference is planned for.",
+            "Ranks to plan from. With two models, the plan is for their difference.",
             "[NAME=]FILE",
             readable=False,  # said in our own words
         ),
@@ -85,7 +85,10 @@ def plan(
     shape: Annotated[
         float | None,
         common.option(
-            common.PRECISION, "--shape", "Instead of a pilot: the a of Recall@K = (K/N)^a.", "A"
+            common.PRECISION,
+            "--shape",
+            "Instead of a pilot: the exponent a in Recall@K = (K/N)^a.",
+            "A",
         ),
     ] = None,
     tried: Annotated[
@@ -103,7 +106,7 @@ def plan(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Plan a measurement: the users, candidates and cost that a precision takes, by design.
+    """Plan an evaluation: the users, candidates and cost of each design for a given precision.
 
     For example:
       fullrank plan --n-items 1e6 --metric ndcg@10 --margin 10%
@@ -115,17 +118,17 @@ def plan(
     samples, assumed = _pilots(reading, pilot or [], seed)
     if not samples:
         if reading.n_items is None:
-            raise InputError("`--n-items` must be given, or ranks by `--pilot`.")
+            raise InputError("`--n-items` or `--pilot` must be given.")
         if reading.design != "infer" or reading.sample_size is not None:
             option = "--design" if reading.design != "infer" else "--sample-size"
             raise InputError(
                 f"`{option}` must be given with `--pilot`, whose ranks it describes. Name the "
-                "designs to compare by `--try sampled:100`."
+                "designs to compare with `--try`, as in `--try sampled:100`."
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
     if difference is None and power != _POWER:
-        raise InputError("`--power` must come with `--difference`, which it is about.")
+        raise InputError("`--power` must be given with `--difference`, to which it applies.")
     n_users = whole_number("--users", users)
     with common.progress("designs") as designs:
         result = make_plan(
@@ -157,7 +160,7 @@ def _pilots(reading: Reading, paths: list[Path], seed: int) -> tuple[list[RankSa
     if len(samples) > 2:
         names = ", ".join(repr(name) for one in found for name in one.samples)
         raise InputError(
-            f"`--pilot` must hold one model or two; there are {len(samples)}: pick by "
+            f"`--pilot` must hold one or two models; there are {len(samples)}: choose with "
             f"`--model NAME` from {names}."
         )
     if len(samples) == 2 and any(getattr(one, "rows", one) is None for one in samples):
@@ -185,6 +188,6 @@ def _margin(
     try:
         return float(margin)
     except ValueError:
-        raise InputError(f"`--margin` must be a number, or a share as 2%, not {margin!r}.") from (
-            None
-        )
+        raise InputError(
+            f"`--margin` must be a number, or a share such as 2%, not {margin!r}."
+        ) from (None)

@@ -124,7 +124,7 @@ def _check_secure(url: str) -> None:
 
 def _too_large(url: str, size: int, max_bytes: int) -> DownloadError:
     return DownloadError(
-        f"{url} must be at most {max_bytes:,} bytes; it gave {size:,} and was not kept."
+        f"{url} must return at most {max_bytes:,} bytes, not {size:,}; nothing was kept."
     )
 
 

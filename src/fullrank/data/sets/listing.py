@@ -62,10 +62,10 @@ class Details:
 
     def __str__(self) -> str:
         if self.summary is None:
-            hint = "fetch it with --download" if self.dataset.urls else "it cannot be fetched"
+            hint = "Fetch it with --download, or put" if self.dataset.urls else "Put"
             return (
-                f"{self.dataset}\nIt is not available locally: {hint}, or put its files into the "
-                "folder FULLRANK_DATA."
+                f"{self.dataset}\nIt is not available locally. {hint} its files into the folder "
+                "that FULLRANK_DATA names."
             )
         return f"{self.dataset}\n\n{self.summary}"
 
@@ -113,4 +113,4 @@ def is_here(name: str) -> bool:
 def no_download(download: bool) -> None:
     """Refuse to download all data sets at once."""
     if download:
-        raise InputError("`--download` must come with the name of a data set.")
+        raise InputError("`--download` must be given with the name of a data set.")

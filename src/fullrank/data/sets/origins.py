@@ -114,7 +114,7 @@ DATASETS: Registry = Registry(
     ),
     Dataset(
         name="simulated",
-        about="simulated after MovieLens: 1,000 users, 3,000 items",
+        about="simulated data modelled on MovieLens: 1,000 users, 3,000 items",
         simulated=True,
     ),
     Dataset(
@@ -228,7 +228,7 @@ DATASETS: Registry = Registry(
     Dataset(
         name="gowalla",
         about="Gowalla: 29,858 users, 40,981 places, 1,027,370 interactions",
-        split="LightGCN's, 80 to 20 at random for each user",
+        split="LightGCN's, 80/20 at random for each user",
         page="https://github.com/gusye1234/LightGCN-PyTorch",
         licence="MIT (the repository)",
         citation=f"E. Cho, S. A. Myers, J. Leskovec. Friendship and Mobility. KDD 2011; "
@@ -239,7 +239,7 @@ DATASETS: Registry = Registry(
     Dataset(
         name="yelp2018",
         about="Yelp 2018: 31,668 users, 38,048 businesses, 1,561,406 interactions",
-        split="LightGCN's, 80 to 20 at random for each user",
+        split="LightGCN's, 80/20 at random for each user",
         page="https://github.com/gusye1234/LightGCN-PyTorch",
         citation=f"The Yelp dataset challenge, 2018; {_LIGHTGCN_PAPER}.",
         urls=(f"{_LIGHTGCN}/yelp2018/train.txt", f"{_LIGHTGCN}/yelp2018/test.txt"),
@@ -248,7 +248,7 @@ DATASETS: Registry = Registry(
     Dataset(
         name="amazon-books",
         about="Amazon Books: 52,643 users, 91,599 books, 2,984,108 interactions",
-        split="LightGCN's, 80 to 20 at random for each user",
+        split="LightGCN's, 80/20 at random for each user",
         page="https://github.com/gusye1234/LightGCN-PyTorch",
         citation=f"R. He, J. McAuley. Ups and Downs. WWW 2016; {_LIGHTGCN_PAPER}.",
         urls=(f"{_LIGHTGCN}/amazon-book/train.txt", f"{_LIGHTGCN}/amazon-book/test.txt"),

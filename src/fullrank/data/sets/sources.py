@@ -76,7 +76,7 @@ def load_split(
     if not is_name(source):
         found = _of_file(source, spec.name, columns or {}, encoding)
     elif columns:
-        raise InputError("`columns` must be left out for a data set by name.")
+        raise InputError("`columns` must be left out for a data set given by name.")
     else:
         found = _of_name(str(source), spec.name, download, progress)
     if isinstance(found, Split):
@@ -103,7 +103,7 @@ def load_interactions(
     asked = _columns(columns or {})
     if is_name(source):
         if asked:
-            raise InputError("`columns` must be left out for a data set by name.")
+            raise InputError("`columns` must be left out for a data set given by name.")
         return datasets.load(str(source), download=download, progress=progress)
     asked.pop("split", None)
     with open_table(source, encoding=encoding, argument="source") as table:
@@ -238,6 +238,6 @@ def _split(data: Interactions, name: str, settings: Mapping[str, Any], rng: int)
 
         known = list(inspect.signature(SPLITS[name]).parameters)[1:]
         raise InputError(
-            f"`split` must have settings of {name}, {', '.join(known)}, not "
+            f"`split` must have only settings of {name} ({', '.join(known)}), not "
             f"{', '.join(map(repr, settings))}."
         ) from error

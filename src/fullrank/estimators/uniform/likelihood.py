@@ -77,8 +77,8 @@ def mle_sensitivity(
     """How `mle` moves with the sample; of a number of steps alone."""
     if tol is not None:
         raise InputError(
-            "`tol` must not be given here: a converged maximum lies on the border of what "
-            "probabilities can be, where it has no derivative. Resample instead."
+            "`tol` must not be given here: a converged maximum can lie on the boundary of the "
+            "possible probabilities, where it has no derivative. Resample instead."
         )
     system = possible_system(sample, grid)
     path = plain_path(system, default_steps(sample) if iterations is None else iterations)

@@ -108,7 +108,9 @@ def fit_beta(sample: RankSample) -> Mapping:
     """
     size = _check(sample, None)
     if sample.n_items is None:
-        raise InputError("`sample` must have one catalogue for all users; its own differ.")
+        raise InputError(
+            "`sample` must have one catalogue for all users; its users' catalogues differ."
+        )
     a = 0.5
     for _ in range(_STEPS):
         mapping = Mapping(sample_size=size, n_items=sample.n_items, a=a)

@@ -72,7 +72,7 @@ def _plain(name: str, columns: Mapping[str, Any], metrics: tuple[Metric, ...]) -
     for metric in metrics:
         if metric not in by_name:
             raise InputError(
-                f"`ranks` must have {metric} of every model; {name} has "
+                f"`ranks` must have {metric} for every model; {name} has "
                 f"{', '.join(by_name.values()) or 'no metric'}."
             )
         size = arrays[0].size if arrays else None
@@ -193,7 +193,7 @@ def values_of(
         missing = [metric for metric in metrics if metric not in there]
         if missing:
             raise InputError(
-                f"`ranks` must have {missing[0]} of every model; {name} has "
+                f"`ranks` must have {missing[0]} for every model; {name} has "
                 f"{', '.join(result.metrics)}."
             )
         at = [there.index(metric) for metric in metrics]

@@ -323,7 +323,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
         notes.append(
             f"The {test} test does not test the mean. It tests whether "
             + ("more users gain than lose" if test == "sign" else "differences are symmetric")
-            + ", and with thousands of users it can reject although the means are equal."
+            + ", and with thousands of users it can reject even if the means are equal."
         )
     if TESTS[test].resamples and n_tests / (n_resamples + 1) > 0.01:
         notes.append(
@@ -332,7 +332,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
         )
     if aligned.exact:
         few = [
-            f"{model} at {metric}"
+            f"{metric} of {model}"
             for model, values in zip(aligned.models, aligned.values, strict=True)
             for metric, column in zip(aligned.metrics, values.T, strict=True)
             if np.count_nonzero(column) < FEW_HITS

@@ -250,8 +250,8 @@ def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str
         return []
     ranks = round(resolution(sample))
     says = (
-        f"{100 * share:.0f} % of the targets are at rank 1 of their sample, which could be any of "
-        f"ranks 1–{ranks:,}. Below K = {ranks:,} the estimate depends on the smoothness assumption "
-        f"({', '.join(below)})."
+        f"{100 * share:.0f} % of the targets are at rank 1 of their sample; their true rank could "
+        f"be any of 1–{ranks:,}. Below K = {ranks:,}, the estimate depends on the smoothness "
+        f"assumption ({', '.join(below)})."
     )
     return [says]

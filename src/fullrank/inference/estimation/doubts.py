@@ -62,7 +62,7 @@ def size_doubt(sample: RankSample) -> str | None:
     far = largest <= size / _FAR and int(count.sum()) >= _MANY
     if not far and (blur < 1.0 or _missing(rank, count, round(blur)) < needed):
         return None
-    return f"No rank exceeds {largest:,} of {size:,} candidates: check the sample size."
+    return f"No rank exceeds {largest:,} among {size:,} candidates: check the sample size."
 
 
 def _missing(rank: NDArray[np.int64], count: NDArray[np.int64], width: int) -> float:
@@ -90,7 +90,7 @@ def size_doubts(results: Mapping[str, Any] | Iterable[Any]) -> tuple[str, ...]:
     )
 
 
-_UNKNOWN = "It is not known whether training items were excluded. State it with {}."
+_UNKNOWN = "It is not known whether training items were excluded. State this with {}."
 ARGUMENT = "`excluded=true` or `excluded=false` in the design"
 
 

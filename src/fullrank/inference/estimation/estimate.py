@@ -228,7 +228,9 @@ def check_level(level: Any) -> float:
     """A confidence level strictly between 0 and 1."""
     number = checks.real("confidence_level", level)
     if not 0.0 < number < 1.0:
-        raise InputError(f"`confidence_level` must lie between 0 and 1, as 0.95, not {number:g}.")
+        raise InputError(
+            f"`confidence_level` must lie between 0 and 1, such as 0.95, not {number:g}."
+        )
     return number
 
 

@@ -68,11 +68,12 @@ def remarks(one: Estimate) -> Iterator[str]:
     if one.bounds is not None and one.bounds.contradiction is not None:
         yield f"▲ {one.bounds.contradiction}"
     for name, stands in stands_for(one.sample, one.values).items():
-        yield f"Your {name} among {stands['sample_size']:,} corresponds to about {stands['text']}."
+        size = f"{stands['sample_size']:,} candidates"
+        yield f"{name} among {size} corresponds to about {stands['text']}."
     if one.method == "exact":
         yield f"Exact: {one.reason}."
     else:
-        yield f"Estimated by {one.method}: {one.reason}."
+        yield f"Estimator: {one.method} ({one.reason})."
     if not one.recovers_exact:
         allowed = any(bound > 0.0 for bound in one.diagnosis.leans.values())
         yield _ALLOWED if allowed else _APPROXIMATE
@@ -106,7 +107,7 @@ def stands_for(
                 "k": place,
                 "mapping": str(mapping),
                 "sample_size": mapping.sample_size,
-                "text": f"{metric.word}@{round(place):,} in the catalogue ({mapping})",
+                "text": f"{metric.word}@{round(place):,} in the catalogue (mapping {mapping})",
             }
     return found
 

@@ -53,7 +53,7 @@ class Estimates(tabular.ByModel[Estimate]):
                 raise InputError(
                     f"`ranks` must hold one model for each name; {checks.printable(name)} is a "
                     f"table of {len(one)}: {checks.printable(', '.join(one))}. Give the table "
-                    "by itself, or its rows of one model."
+                    "by itself, or its rows for one model."
                 )
         assumed = dict.fromkeys(note for one in models.values() for note in one.diagnosis.assumed)
         return cls(models, tuple(assumed))

@@ -38,7 +38,7 @@ _SEVERAL = (
     'the same draws. Use interval_for="population".'
 )
 _OWN = (
-    'There is no interval of {} with interval_for="users", because each user has a catalogue of '
+    'There is no interval for {} with interval_for="users", because each user has a catalogue of '
     'their own. Use interval_for="population".'
 )
 

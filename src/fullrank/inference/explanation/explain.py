@@ -100,12 +100,12 @@ def _one_size(sample: RankSample) -> tuple[int, int]:
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
         raise InputError(
-            "`ranks` must have the same number of candidates for every target to be explained; "
+            "`ranks` must have the same number of candidates for every target; "
             f"the design {sample.design} gives {sizes[0]:,} to {sizes[-1]:,}."
         )
     if sample.n_items is None:
         raise InputError(
-            "`ranks` must have one catalogue for all users to be explained; their own differ."
+            "`ranks` must have one catalogue for all users; these have catalogues of their own."
         )
     return int(sizes[0]), sample.n_items
 

@@ -98,7 +98,7 @@ class Explanation(tabular.Tabular):
             shown = [f"{kind}@{round(place):,}" for place in places.values()]
             width = max(map(len, shown))
             now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
-            lines.append(f"{name} among {self.sample_size:,}{now} corresponds to about")
+            lines.append(f"{name} among {self.sample_size:,} candidates{now} corresponds to about")
             lines += [
                 f"  {one:<{width}}  {how}: {why}"
                 for one, how, why in zip(shown, places, self.why[name], strict=True)

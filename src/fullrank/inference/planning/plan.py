@@ -100,7 +100,7 @@ def plan(
     value = truth.metric(wanted)
     if not value > 0.0:
         raise InputError(
-            f"`pilot` must have a {wanted.name} above 0; otherwise there is nothing to plan."
+            f"`pilot` must have {wanted.name} above 0; otherwise there is nothing to plan."
         )
     whom = "the population of users"
     if interval_for == "users":
@@ -168,7 +168,7 @@ def _goal(
         != 1
     ):
         raise InputError(
-            "`margin` must be given, or else `budget` or `difference`: exactly one of the three."
+            "`margin`, `budget` or `difference` must be given: exactly one of the three."
         )
     if margin is not None:
         width = _margin(margin, value)
@@ -185,7 +185,9 @@ def _goal(
         )
     chance = checks.real("power", power)
     if not 1.0 - level < chance < 1.0:
-        raise InputError(f"`power` must lie between {1.0 - level:g} and 1, as 0.8, not {chance:g}.")
+        raise InputError(
+            f"`power` must lie between {1.0 - level:g} and 1, e.g. 0.8, not {chance:g}."
+        )
     together = together if correlation is None else checks.real("correlation", correlation)
     if not -1.0 <= together < 1.0:
         raise InputError(f"`correlation` must be at least -1 and below 1, not {together:g}.")
@@ -202,7 +204,7 @@ def _margin(margin: float | str, value: float) -> float:
         except ValueError:
             share = -1.0
         if not text.endswith("%") or not 0.0 < share < np.inf:
-            raise InputError(f'`margin` must be a number, or a share as "2%", not {margin!r}.')
+            raise InputError(f'`margin` must be a number, or a share like "2%", not {margin!r}.')
         return share / 100.0 * value
     return checks.positive("margin", margin)
 
@@ -231,7 +233,7 @@ def _truth(
 ) -> RankDistribution:
     """P(R) of the pilot (of two, the first), or assumed."""
     if (pilot is None) == (shape is None):
-        raise InputError("`pilot` must be given, or else `shape`: exactly one of the two.")
+        raise InputError("`pilot` or `shape` must be given: exactly one of the two.")
     if shape is not None:
         if n_items is None:
             raise InputError("`n_items` must be given with `shape`.")
@@ -281,7 +283,9 @@ def candidate_designs(
         adaptive = [Adaptive(START, limit=end) for end in sorted(ends) if end > 2 * START]
         given: list[str | Design] = [*fixed, *adaptive, Exact()]
     elif isinstance(designs, str | Design) or not isinstance(designs, Iterable):
-        raise InputError(f'`designs` must be a list, as ["sampled:100", "exact"], not {designs!r}.')
+        raise InputError(
+            f'`designs` must be a list like ["sampled:100", "exact"], not {designs!r}.'
+        )
     else:
         given = [*designs]
     if not given:

@@ -66,7 +66,7 @@ def validation(
     seen = checks.flag("exclude", exclude)
     if valid is None:
         if history is not None:
-            raise InputError("`valid_history` must come with `valid`, which is not given.")
+            raise InputError("`valid_history` must be given with `valid`, which is missing.")
         return None
     if not isinstance(valid, Interactions):
         raise InputError(

@@ -46,12 +46,12 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
             )
         )
         rows.append((names[i], *ends, shown_p(one.corrected_p, bare=True)))
-    told = [f"over {row[0]} {row[1]} ({row[2]} to {row[3]})" for row in reversed(rows)]
+    told = [f"{row[1]} over {row[0]} ({row[2]} to {row[3]})" for row in reversed(rows)]
     return Figure(
         name="differences",
         section="comparison",
         title=f"Lead of {names[first]} in {metric}",
-        reading=f"Points: by how much {names[first]} is ahead of each other model. Lines: {level} "
+        reading=f"Points: how far {names[first]} is ahead of every other model. Lines: {level} "
         "CIs. A lead whose interval includes zero could be due to chance.",
         alternative=f"Points with intervals: the lead of {names[first]} in {metric} is "
         f"{among(told)}.",

@@ -46,7 +46,7 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
     exact = (
         ""
         if not black
-        else " Dotted: exact ranks, which their button shows."
+        else " Dotted: exact ranks; press their button to show them."
         if many
         else (" Dotted: exact ranks.")
     ) + _others(order, first)
@@ -54,8 +54,8 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
         name="ranks",
         section="ranks",
         title="Distribution of true ranks",
-        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Every step is "
-        f"one doubling (the last is drawn as if it were one). Further left is better.{exact}",
+        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each step is "
+        f"a doubling (the last is drawn as if it were one). Further left is better.{exact}",
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
@@ -168,9 +168,10 @@ def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
     return Figure(
         name="efficiency",
         section="efficiency",
-        title="Items drawn for each target settled",
+        title="Items drawn per settled target",
         reading="An adaptive sample draws more candidates for targets that are still near the top. "
-        "Where the curve rises, settling one more target costs more items.",
+        "A target is settled once no more are drawn for it. Where the curve rises, settling "
+        "one more target costs more items.",
         alternative=f"Lines of cost against sample size. At the last level: {among(last)}.",
         x=Axis(title="share of the items drawn (log scale)", log=True, percent=True),
         y=Axis(title="items for each target", log=True),

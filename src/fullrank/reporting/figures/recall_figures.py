@@ -64,7 +64,7 @@ def _together(models: Sequence[Measurement], largest: int, leader: Measurement) 
     black = (
         ""
         if not known
-        else " Dotted: exact recall, which its button shows."
+        else " Dotted: exact recall; press its button to show it."
         if many
         else (" Dotted: exact recall, known here.")
     )

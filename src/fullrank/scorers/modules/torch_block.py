@@ -256,8 +256,8 @@ class _Network:
         bad = (own < -width) | (own >= width)
         if bad.any() or np.unique(own % width).size < own.size:
             raise InputError(
-                f"`padding_item` must name columns of the {width:,} that `module` returns, each "
-                f"once, not {checks.shown(list(self.padding))}."
+                f"`padding_item` must name some of the {width:,} columns that `module` returns, "
+                f"each once, not {checks.shown(list(self.padding))}."
             )
         return np.delete(np.arange(width), own)
 
