@@ -46,6 +46,13 @@ def test_a_page_has_twelve_options_at_most_and_says_where_the_rest_are(
     assert set(COMMANDS[name].first) <= {one.name for one in COMMANDS[name].params}
 
 
+def test_what_a_file_of_ranks_needs_is_on_the_short_page() -> None:
+    """The remarks ask for --training-items, and errors for --column."""
+    for name in ("estimate", "compare", "bounds", "report"):
+        assert {"sample_size", "n_items", "training_items", "column"} <= set(COMMANDS[name].first)
+    assert {"pilot", "column"} <= set(COMMANDS["plan"].first)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_values_have_names_and_options_a_heading(name: str) -> None:
     for one in own(name):
