@@ -55,6 +55,12 @@ TYPED = {
     "estimate nope.csv --format csv": r"`--format` must be one of text, markdown, latex, not 'csv'",
     "estimate ranks.csv --json --format csv": r"`--format` must be one of .* not 'csv'",
     "explain --design sampled:100 --sample-size 50 --n-items 500": r"`--sample-size` must be left",
+    "explain --design sampled:100 --n-items 50": r"`--design` .*'sampled:100': .*`--n-items` = 50",
+    "explain --sample-size 100 --n-items 50": r"`--sample-size` must be at most `--n-items` = 50",
+    "estimate ranks.csv --design sampled:50": r"`--design` must not be 'sampled:50': .*= 10",
+    "train simulated --model=ease:regularization=-1 --out=x.safetensors": (
+        r"`--model` must not be 'ease:regularization=-1': regularization must be above 0"
+    ),
     "explain --design sampled:100 --n-items -5": r"`--n-items` must be at least 1, not -5",
     "compare a --reference b": r".*`--baseline`\?",
     "report a --output b": r".*`--out`\?",
