@@ -51,9 +51,10 @@ bench: $(VENV)/.installed-bench
 	@$(RUN) benchmarks $(if $(QUICK),--quick)
 
 # Nothing else needs twine, so it has an environment of its own.
-release: $(VENV)/.installed-test
-	$(PYTHON) -m venv $(VENV)-release
-	$(VENV)-release/bin/python -m pip install -qq build==1.6.1 cffconvert==2.0.0 trove-classifiers twine==7.0.0
+release: $(VENV)/.created
+	$(RUN) -m venv --without-pip $(VENV)-release
+	$(RUN) -m pip --python $(VENV)-release/bin/python install -qq \
+		pip build==1.6.1 cffconvert==2.0.0 trove-classifiers twine==7.0.0
 	$(VENV)-release/bin/python tools/release.py
 
 clean:

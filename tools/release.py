@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -66,10 +67,10 @@ def versions() -> Iterator[Finding]:
     else:
         dated = re.fullmatch(r"\d{4}-\d\d-\d\d", heading[1]) is not None
         yield Finding("ok" if dated else "to do", f"CHANGELOG.md: {now} - {heading[1]}")
-    tags = _run("git", "tag", "--points-at", "HEAD").split()
-    yield Finding("ok" if f"v{now}" in tags else "to do", f"the commit has the tag v{now}")
-    clean = not _run("git", "status", "--porcelain").strip()
-    yield Finding("ok" if clean else "to do", "everything is committed")
+    tags = _git("tag", "--points-at", "HEAD")
+    tagged = tags is not None and f"v{now}" in tags.split()
+    yield Finding("ok" if tagged else "to do", f"the commit has the tag v{now}")
+    yield Finding("to do" if _git("status", "--porcelain") != "" else "ok", "all is committed")
 
 
 def metadata() -> Iterator[Finding]:
@@ -81,14 +82,14 @@ def metadata() -> Iterator[Finding]:
     yield _one(not unknown, f"classifiers are in the trove{_of(unknown)}")
     claimed = re.findall(r"Python :: (3\.\d+)", "\n".join(table["classifiers"]))
     script = (ROOT / ".ci" / "run").read_text("utf-8")
-    untried = [one for one in claimed if one not in script]
+    untried = sorted(set(claimed) - set(re.findall(r"\belsewhere \S+ (3\.\d+) ", script)))
     yield _one(not untried, f"CI runs Python {', '.join(claimed)}{_of(untried)}")
     links = table.get("urls", {})
     missing = {"Homepage", "Documentation", "Source", "Issues", "Changelog"} - set(links)
     yield Finding("to do" if missing else "ok", f"project.urls{_of(sorted(missing), 'lacks')}")
     relative = re.findall(r"\]\((?!https?://|#)([^)]+)\)", (ROOT / "README.md").read_text("utf-8"))
     yield Finding(
-        "to do" if relative and not links else "ok",
+        "to do" if relative else "ok",
         f"README.md has {len(relative)} links into the repository, which are dead on PyPI",
     )
 
@@ -110,32 +111,61 @@ def files() -> Iterator[Finding]:
     for old in DIST.glob("fullrank-*"):
         old.unlink()
     done = _tried(sys.executable, "-m", "build", "--outdir", str(DIST), str(ROOT))
-    yield _one(done.returncode == 0, "wheel and source archive are built")
+    yield _one(done.returncode == 0, "the source archive is built, and the wheel from it")
     if done.returncode:
         return
     built = sorted(DIST.glob(f"fullrank-{version()}*"))
     checked = _tried(sys.executable, "-m", "twine", "check", "--strict", *map(str, built))
     yield _one(checked.returncode == 0, f"twine check --strict {' '.join(p.name for p in built)}")
     (wheel,) = (one for one in built if one.suffix == ".whl")
-    names = zipfile.ZipFile(wheel).namelist()
-    strange = [one for one in names if not one.startswith(("fullrank/", "fullrank-"))]
-    yield _one(not strange, f"the wheel holds fullrank alone{_of(strange)}")
     (sdist,) = (one for one in built if one.name.endswith(".tar.gz"))
+    yield from _of_wheel(wheel)
+    yield from _of_sdist(sdist)
+
+
+def _of_wheel(wheel: Path) -> Iterator[Finding]:
+    names = zipfile.ZipFile(wheel).namelist()
+    own = ("fullrank/", f"fullrank-{version()}.dist-info/")
+    strange = [one for one in names if not one.startswith(own)]
+    yield _one(not strange, f"the wheel holds fullrank alone{_of(strange)}")
+    needed = {f"{own[1]}licenses/{one}" for one in project()["license-files"]}
+    absent = sorted({*needed, "fullrank/py.typed"} - set(names))
+    yield _one(not absent, f"the wheel has its licences and py.typed{_of(absent, 'lacks')}")
+    command = "import sys; sys.path.insert(0, sys.argv[1]); import fullrank as f"
+    command += "; print(f.__version__, f.__file__)"
+    said = _tried(sys.executable, "-c", command, str(wheel)).stdout
+    yield _one(
+        said.startswith(f"{version()} {wheel}"), "the wheel is imported and tells its version"
+    )
+
+
+def _of_sdist(sdist: Path) -> Iterator[Finding]:
     with tarfile.open(sdist) as archive:
-        inside = {one.partition("/")[2] for one in archive.getnames()}
-    absent = {"LICENSE", "README.md", "CHANGELOG.md", "CITATION.cff", "tests/conftest.py"} - inside
-    yield _one(not absent, f"the source archive can be tested{_of(sorted(absent), 'lacks')}")
+        inside = {one.name.partition("/")[2] for one in archive.getmembers() if one.isfile()}
+    needed = {"README.md", "CHANGELOG.md", "CITATION.cff", "Makefile", "tests/conftest.py"}
+    absent = {*needed, *project()["license-files"]} - inside
+    yield _one(
+        not absent,
+        f"the source archive has its licences, changelog and tests{_of(sorted(absent), 'lacks')}",
+    )
+    kept = _git("ls-files")
+    if kept is not None:
+        stray = sorted(inside - {*kept.splitlines(), "PKG-INFO"})
+        yield _one(not stray, f"the source archive holds what is committed alone{_of(stray)}")
 
 
 def conda() -> Iterator[Finding]:
     """The recipe is the one of pyproject.toml, and is complete."""
     kept = RECIPE.read_text("utf-8") if RECIPE.exists() else ""
     yield _one(kept == recipe(), "the conda recipe follows pyproject.toml (--recipe writes it)")
-    yield Finding("to do", "the recipe needs maintainers, and conda-smithy's linter run on it")
+    home = "" if "Homepage" in project().get("urls", {}) else "a homepage (project.urls), "
+    yield Finding(
+        "to do", f"the recipe needs {home}maintainers, and conda-smithy's linter run on it"
+    )
     archive = DIST / f"fullrank-{version()}.tar.gz"
     if archive.exists():
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-        yield Finding("to do", f"its sha256, of the file that PyPI serves; here {digest[:16]}…")
+        yield Finding("to do", f"its sha256, of the file that PyPI serves; here {digest}")
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citation, files, conda)
@@ -152,6 +182,8 @@ def recipe() -> str:
     runs = "\n".join(f"    - {_conda(one)}" for one in names)
     content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     (builds,) = map(_conda, content["build-system"]["requires"])
+    urls = table.get("urls", {})
+    home = f"  home: {urls['Homepage']}\n" if "Homepage" in urls else ""
     return f"""{{% set name = "fullrank" %}}
 {{% set version = "{version()}" %}}
 {{% set python_min = "{table["requires-python"].removeprefix(">=")}" %}}
@@ -191,7 +223,7 @@ test:
     - pip
 
 about:
-  summary: {table["description"]}
+{home}  summary: {table["description"]}
   license: {table["license"].partition(" AND ")[0]}
   license_file: LICENSE
 
@@ -201,8 +233,10 @@ extra:
 
 
 def _conda(requirement: str) -> str:
-    name, _, floor = requirement.partition(">=")
-    return f"{name} >={floor}"
+    found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
+    if found is None:
+        raise ValueError(f"The recipe has no line for the requirement {requirement!r}.")
+    return f"{found[1]} >={found[2]}"
 
 
 # -- Help
@@ -220,8 +254,12 @@ def _tried(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=dict(os.environ))
 
 
-def _run(*command: str) -> str:
-    return _tried(*command).stdout
+def _git(*words: str) -> str | None:
+    """What git prints; None outside of a repository, or without git."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        return None
+    done = _tried("git", *words)
+    return done.stdout if done.returncode == 0 else None
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -160,7 +160,7 @@ def _commands() -> str:
         "# The command line",
         "",
         "*You want the arguments and options of a command.*",
-        "`fullrank COMMAND --help` prints the same.",
+        "`fullrank COMMAND --help-all` prints the same.",
         "",
         _EXITS,
         "",

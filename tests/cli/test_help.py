@@ -46,6 +46,13 @@ def test_a_page_has_twelve_options_at_most_and_says_where_the_rest_are(
     assert set(COMMANDS[name].first) <= {one.name for one in COMMANDS[name].params}
 
 
+def test_what_a_file_of_ranks_needs_is_on_the_short_page() -> None:
+    """The remarks ask for --training-items, and errors for --column."""
+    for name in ("estimate", "compare", "bounds", "report"):
+        assert {"sample_size", "n_items", "training_items", "column"} <= set(COMMANDS[name].first)
+    assert {"pilot", "column"} <= set(COMMANDS["plan"].first)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_values_have_names_and_options_a_heading(name: str) -> None:
     for one in own(name):
@@ -66,6 +73,30 @@ def test_a_page_fits_and_has_no_noise(
     assert "\x1b" not in done.out
     assert max(map(len, done.out.splitlines())) <= width
     assert not NOISE.search(done.out), NOISE.search(done.out)
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_a_narrow_page_has_its_words_below_the_names(
+    fullrank: Run, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = fullrank(*[name][: bool(name)], "--help-all").out.splitlines()
+    said = [line for line in lines if line.startswith("    ")]
+    assert said
+    assert max(map(len, said)) <= 40
+    assert sum(map(len, said)) / len(said) > 20, "columns of single words"
+
+
+def test_what_must_be_given_and_what_is_on_by_default_are_said(fullrank: Run) -> None:
+    assert fullrank("train", "--help").out.count("Required.") == 2  # --model and --out
+    assert "Required." not in fullrank("evaluate", "--help-all").out
+    assert "into --out. Default: --report." in fullrank("evaluate", "--help-all").out
+
+
+def test_both_words_print_the_page_of_the_command_itself(fullrank: Run) -> None:
+    done = fullrank("--help-all")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == fullrank("--help").out
 
 
 def test_colours_are_for_terminals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,7 +262,7 @@ WRONG: dict[str, Wrong] = {
         "--sample-size", "1.5", "--n-items", "50", sizes=False,
     ),
     "a size below 0": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--n-items` must be a whole number, not '-5'",
+        "ranks.csv", "rank\n3\n", r"`--n-items` must be at least 1, not -5",
         "--sample-size", "10", "--n-items", "-5", sizes=False,
     ),
     "another size than the design's": _estimate(

@@ -54,15 +54,20 @@ def run() -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):
             raise
-        said = sentence(error, running())
+        said = sentence(error, running(), _group())
         print(said or error.format_message(), file=sys.stderr if said else sys.stdout)
         return 2
     return code if isinstance(code, int) else 0
 
 
+def _group() -> Any:
+    """The command that holds the others."""
+    return typer.main.get_command(app)
+
+
 def running() -> Any:
     """The command that was typed, or None."""
-    commands_: Any = getattr(typer.main.get_command(app), "commands", {})
+    commands_: Any = getattr(_group(), "commands", {})
     # the first word need not be it: --plugin FILE comes before
     return next((commands_[word] for word in sys.argv[1:] if word in commands_), None)
 

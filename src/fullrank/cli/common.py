@@ -44,9 +44,24 @@ def option(panel: str, names: str, says: str, metavar: str | None = None, **more
 
 Seed = Annotated[int, option(RUNNING, "--seed", "Random seed.", "N", min=0)]
 AsJson = Annotated[bool, option(OUTPUT, "--json", "Print JSON instead of text.")]
+
+
+def _known(form: str) -> str:
+    """A format, looked at before any work is done."""
+    if form not in FORMATS:
+        raise InputError(f"`--format` must be one of {', '.join(FORMATS)}, not {form!r}.")
+    return form
+
+
 Format = Annotated[
     str,
-    option(OUTPUT, "--format", "How tables are printed: text, markdown or latex.", "FORMAT"),
+    option(
+        OUTPUT,
+        "--format",
+        "How tables are printed: text, markdown or latex.",
+        "FORMAT",
+        callback=_known,
+    ),
 ]
 Level = Annotated[float, option(METRICS, "--level", "Confidence level of the intervals.", "LEVEL")]
 Metrics = Annotated[
@@ -86,8 +101,6 @@ def say(text: str) -> None:
 
 def say_result(result: Tabular, form: str, text: str | None = None) -> None:
     """Print a result as text, or its table alone as Markdown or LaTeX for a paper."""
-    if form not in FORMATS:
-        raise InputError(f"`--format` must be one of {', '.join(FORMATS)}, not {form!r}.")
     shown = {"markdown": result.to_markdown, "latex": result.to_latex}
     say(shown[form]() if form in shown else str(result) if text is None else text)
 

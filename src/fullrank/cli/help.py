@@ -24,6 +24,7 @@ LAST = ("Options", "Running", "Output")
 MOST = 12  # options on a short page
 _WIDTH = 100
 _NAMES = 26  # columns for the names of options
+_NARROW = 24  # columns of text; with fewer, it stands below the names
 _ALL = "--help-all"
 
 
@@ -75,7 +76,7 @@ class Group(TyperGroup):
         lines: Iterable[str] = ()
         if asked and isinstance(command, Command):
             lines = command.page(f"{path} {args[0]}", whole=_ALL in asked)
-        elif args and args[0] in asked - {_ALL}:
+        elif args and args[0] in asked:  # it has one page, so that both words print it
             lines = self.page(path)
         if lines:
             echo("\n".join(lines))
@@ -103,7 +104,7 @@ class Group(TyperGroup):
         yield from _section("Options", rows)
         yield from _examples(self.examples)
         yield ""
-        yield f"Options of a command: {path} COMMAND --help"
+        yield f"Options of a command: {path} COMMAND --help, and all of them: --help-all"
 
 
 def showing(first: tuple[str, ...]) -> type[Command]:
@@ -164,6 +165,10 @@ def _parts(text: str | None) -> tuple[str, list[str]]:
 
 def _says(param: Any) -> str:
     text = " ".join((param.help or "").split())
+    if param.required and param.param_type_name == "option":
+        return f"{text} Required."
+    if param.secondary_opts and isinstance(param.default, bool):
+        return f"{text} Default: {(param.opts if param.default else param.secondary_opts)[0]}."
     default = getattr(param.default, "value", param.default)
     plain = default is None or default == "" or isinstance(default, bool | list | tuple)
     if plain or callable(default) or not param.show_default or param.required:
@@ -181,6 +186,8 @@ def _paragraphs(text: str) -> Iterator[str]:
 def _section(title: str, rows: list[tuple[str, str]], wide: int = _NAMES) -> Iterator[str]:
     yield ""
     yield _head(f"{title}:")
+    if _width() - wide - 4 < _NARROW:
+        wide = 0
     for name, says in rows:
         indent = wide + 4
         lines = textwrap.wrap(

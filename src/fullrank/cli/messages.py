@@ -39,7 +39,8 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     """
     if command is None:
         return text
-    text = _in_specs(text, words).replace("must be None, ", "must be ")
+    sized = next((one.name for one in command.params if one.name == "sample_size"), None)
+    text = _in_specs(text, words, sized).replace("must be None, ", "must be ")
     ranking = "--design" if command.name == "evaluate" else "fullrank evaluate --design"
     text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)
     text = text.replace("without `max_rank` (design exact)", f"with `{ranking} exact`")
@@ -55,22 +56,33 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
-def _in_specs(text: str, words: Sequence[str]) -> str:
-    """The setting of a model, split or engine as it was typed, or the name that factors have."""
+def _in_specs(text: str, words: Sequence[str], sized: str | None) -> str:
+    """The setting of a model, split or engine as it was typed, or the name that factors have.
+
+    `sized` is "sample_size" where the command has that option; it may be typed in a design instead.
+    """
     from fullrank.cli.option_values import MAIN
 
     found = re.match(r"`(\w+)`(?= must)", text)
     if found is None:
         return text
-    for option, value in itertools.pairwise(words):
+    for option, value in itertools.pairwise(_parted(words)):
         if option not in _SPECS:
             continue
         unnamed = option == "--engine" and MAIN.get(value.partition(":")[0]) == found[1]
+        if found[1] == "sample_size" == sized and "--sample-size" not in words:
+            unnamed = option in ("--design", "--try") and bool(re.fullmatch(r"\w+:\d+", value))
         if unnamed or re.search(rf"[:,]{found[1]}=", value):
             return f"`{option}` must not be {value!r}: {found[1]}{text[found.end() :]}"
         if value.startswith(f"{found[1]}="):
             return f"`{option} {found[1]}`{text[found.end() :]}"
     return text
+
+
+def _parted(words: Sequence[str]) -> list[str]:
+    """``--model=ease`` as the two words that may be typed as well."""
+    parts = (one.split("=", 1) if one.startswith("--") else [one] for one in words)
+    return list(itertools.chain.from_iterable(parts))
 
 
 def _setting(found: re.Match[str], known: dict[str, Any]) -> str:

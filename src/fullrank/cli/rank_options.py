@@ -483,6 +483,8 @@ def whole_number(option: str, text: str | None) -> int | None:
     """A whole number as people type it."""
     number = _whole(text)
     if text is not None and number is None:
+        if re.fullmatch(r"-[0-9][0-9_,]*", text):
+            raise InputError(f"`{option}` must be at least 1, not {text}.")
         raise InputError(f"`{option}` must be a whole number, not {text!r}.")
     return number
 

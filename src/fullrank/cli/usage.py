@@ -7,43 +7,56 @@ the names of their classes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-# What people try, and the option that does it. Names of Python's arguments are in `messages`.
+# What people try, and what to type instead: the first of these that the command has.
 _TRIED = {
-    "--output": "--out", "-o": "--out", "--save": "--out", "--html": "--report",
-    "--top-k": "--metric", "--topk": "--metric", "-k": "--metric", "--cutoff": "--metric",
-    "--n-samples": "--sample-size", "--negatives": "--sample-size", "--candidates": "--sample-size",
+    "--out": "--report", "--output": "--out, --report", "-o": "--out, --report",
+    "--output-dir": "--out", "--save": "--out, --report", "--html": "--report, --out",
+    "--top-k": "--metric ndcg@10", "--topk": "--metric ndcg@10", "-k": "--metric ndcg@10",
+    "--k": "--metric ndcg@10", "--cutoff": "--metric ndcg@10",
+    "--sample-size": "--design sampled:100", "--n-samples": "--sample-size, --design sampled:100",
+    "--negatives": "--sample-size, --design sampled:100",
+    "--n-negatives": "--sample-size, --design sampled:100",
+    "--candidates": "--sample-size, --design sampled:100",
     "--items": "--n-items", "--catalogue-size": "--n-items", "--catalog-size": "--n-items",
-    "--confidence": "--level", "--alpha": "--level", "--random-state": "--seed",
-    "--bootstrap": "--uncertainty", "--latex": "--format", "--markdown": "--format",
-    "--csv": "--format", "--estimator": "--method", "--with-replacement": "--design",
-    "--replacement": "--design", "--sampling": "--design", "--unpaired-test": "--unpaired",
-    "--gpu": "--device", "--cuda": "--device", "--workers": "--engine", "--jobs": "--engine",
-    "--n-jobs": "--engine", "--names": "--model", "--reference": "--baseline",
-    "--ground-truth": "--truth", "--exclude": "--keep-seen", "--k": "--metric",
+    "--confidence": "--level", "--random-state": "--seed",
+    "--bootstrap": "--uncertainty bootstrap, --test bootstrap", "--latex": "--format latex",
+    "--markdown": "--format markdown", "--estimator": "--method",
+    "--with-replacement": "--design sampled:replacement=true",
+    "--replacement": "--design sampled:replacement=true", "--sampling": "--design",
+    "--unpaired-test": "--unpaired", "--gpu": "--device cuda", "--cuda": "--device cuda",
+    "--workers": "--engine processes:2", "--jobs": "--engine processes:2",
+    "--n-jobs": "--engine processes:2", "--names": "--model", "--reference": "--baseline",
+    "--ground-truth": "--truth",
+}  # fmt: skip
+# Where the nearest option does the opposite, or takes another value
+_LEFT_OUT = ("--keep-seen", "Training items are left out unless `--keep-seen` is given.")
+_OPPOSITE = {
+    "--alpha": ("--level", "For an alpha of 0.05, write `--level 0.95`."),
+    "--anchor": ("--no-anchor", "Anchors are trained unless `--no-anchor` is given."),
+    "--exclude": _LEFT_OUT, "--exclude-seen": _LEFT_OUT, "--filter-seen": _LEFT_OUT,
+    "--remove-seen": _LEFT_OUT,
 }  # fmt: skip
 _KINDS = {"int": "a whole number", "integer": "a whole number", "float": "a number"}
 
 
-def sentence(error: Any, running: Any) -> str | None:
+def sentence(error: Any, running: Any, group: Any) -> str | None:
     """What to tell about an error of typer's; None for the page that a bare command prints.
 
     `running` is the command that was typed, or None: not every error says where it comes from.
+    `group` holds all commands.
     """
     kind = type(error).__name__
     if kind == "NoArgsIsHelpError":
         return None
     context = getattr(error, "ctx", None)
-    command = running if context is None else context.command
-    if command is None:
-        return str(error.format_message())
-    path = f"fullrank {command.name}" if context is None else str(context.command_path)
+    command = (running or group) if context is None else context.command
+    path = "fullrank" if hasattr(command, "commands") else f"fullrank {command.name}"
     if kind == "NoSuchOption":
-        return _no_option(error.option_name, command, path)
+        return _no_option(error.option_name, command, path, group)
     param = getattr(error, "param", None)
     if kind == "MissingParameter" and param is not None:
         return _missing(param, path)
@@ -54,7 +67,9 @@ def sentence(error: Any, running: Any) -> str | None:
     return _rest(str(error.message), command, path)
 
 
-def _no_option(typed: str, command: Any, path: str) -> str:
+def _no_option(typed: str, command: Any, path: str, group: Any) -> str:
+    from fullrank.cli.help import names
+
     known = _options(command)
     says = f"`{typed}` is not an option of {path}."
     commands = getattr(command, "commands", None)
@@ -62,37 +77,53 @@ def _no_option(typed: str, command: Any, path: str) -> str:
         at = next((name for name, one in commands.items() if typed in _options(one)), None)
         if at is not None:
             return f"{says} Write it after the command, as in `{path} {at} {typed}`."
+    else:
+        of_all = next((one for one in group.params if typed in one.opts), None)
+        if of_all is not None:
+            rest = "" if of_all.is_flag else f" {command.name}"
+            return f"{says} Write it first, as in `fullrank {names(of_all)}{rest}`."
     column = re.fullmatch(r"--(\w+)[-_]col(umn)?", typed)
     if column and "--column" in known:
         return f"{says} Write `--column {column[1]}=NAME`."
-    close = _closest(typed, known)
+    plain = _plain(typed)
+    option, hint = _OPPOSITE.get(plain, ("", ""))
+    if option in known:
+        return f"{says} {hint}"
+    close = _closest(plain, command)
     if close:
         return f"{says} Did you mean `{close}`?"
     page = "--help" if commands else "--help-all"
     return f"{says} `{path} {page}` lists its options."
 
 
-def _closest(typed: str, known: Iterable[str]) -> str | None:
+def _plain(typed: str) -> str:
+    return typed.lower().replace("_", "-")
+
+
+def _closest(typed: str, command: Any) -> str | None:
     from fullrank.cli.messages import SAME
 
-    known = list(known)
-    plain = typed.lower().replace("_", "-")
-    name = plain.removeprefix("--").replace("-", "_")
-    same = "--" + SAME.get(name, name).replace("_", "-")
-    for one in (plain, same, _TRIED.get(plain)):
-        if one in known:
-            return one
-    close = get_close_matches(plain, known, n=1, cutoff=0.7)
+    known = _options(command)
+    tried = (one for one in _TRIED.get(typed, "").split(", ") if one.split(" ")[0] in known)
+    first = typed if typed in known else next(tried, None)
+    if first is not None:
+        return first
+    name = typed.removeprefix("--").replace("-", "_")
+    for param in command.params:  # an argument of Python's
+        if param.name in (name, SAME.get(name)) and param.param_type_name == "option":
+            return str(param.opts[0])
+    # without the dashes, which every option has in common
+    bare = {one.lstrip("-"): one for one in known}
+    close = get_close_matches(typed.lstrip("-"), bare, n=1, cutoff=0.7)
     if close:
-        return close[0]
-    begins = [one for one in known if len(plain) > 3 and one.startswith(plain)]
+        return bare[close[0]]
+    begins = [one for one in known if len(typed) > 3 and one.startswith(typed)]
     return begins[0] if len(begins) == 1 else None
 
 
 def _options(command: Any) -> list[str]:
     found = [opt for one in command.params for opt in (*one.opts, *one.secondary_opts)]
-    extra = ["--help"] if getattr(command, "commands", None) else ["--help", "--help-all"]
-    return [one for one in found if one.startswith("-")] + extra
+    return [*(one for one in found if one.startswith("-")), "--help", "--help-all"]
 
 
 def _missing(param: Any, path: str) -> str:
@@ -148,7 +179,11 @@ def _rest(message: str, command: Any, path: str) -> str:
         says = f"{found[1]!r} is not a command of {path}."
         if Path(found[1]).exists():
             return f"{says} For a file of ranks, write `{path} estimate {found[1]}`."
-        close = get_close_matches(found[1].lower().replace("_", "-"), commands, n=1, cutoff=0.5)
+        word = _plain(found[1])
+        if f"--{word}" in _options(command):  # help, version
+            return f"{says} Did you mean `{path} --{word}`?"
+        close = get_close_matches(word, commands, n=1, cutoff=0.7)
+        close = close or [one for one in commands if len(word) > 2 and one.startswith(word)]
         if close:
             return f"{says} Did you mean `{close[0]}`?"
         return f"{says} The commands are {', '.join(commands)}."
@@ -158,7 +193,9 @@ def _rest(message: str, command: Any, path: str) -> str:
         if "RANKS" in " ".join(taken):
             return f"{says} `fullrank compare` takes several files."
         option = next((one for one in ("--pilot", "--ranks") if one in _options(command)), None)
-        return says if option is None else f"{says} Write `{option} {found[1]}`."
+        if option is None:
+            return says
+        return f"{says} Write `{' '.join(f'{option} {word}' for word in found[1].split())}`."
     if message.startswith("Missing command"):
         return f"A command must be given; `{path} --help` lists them."
     return f"{message.rstrip('.')}."

@@ -9,8 +9,8 @@ from fullrank.cli.rank_options import RanksFile, Reading, takes_ranks
 
 PANEL = common.HAVE_RANKS
 FIRST = (
-    "sample_size", "n_items", "design", "truth", "column", "model", "metric", "level", "shape",
-    "form", "as_json",
+    "sample_size", "n_items", "training_items", "design", "truth", "column", "model", "metric",
+    "level", "shape", "form", "as_json",
 )  # fmt: skip
 
 

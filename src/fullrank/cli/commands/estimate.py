@@ -83,7 +83,7 @@ def estimate(
     read = reading.read(ranks, rows=rows, seed=seed, seeds=report is None)
     read = told(read, method)
     samples = shaped(read.samples, anchor, joint, method)
-    with common.progress("refits") as refits:
+    with common.progress("refits" if uncertainty == "bootstrap" else "estimating") as refits:
         found = fit(
             samples,
             metrics,

@@ -61,6 +61,11 @@ def explain(
         checked_design("--design", design)
         drawn = Design.of(design)
         size = whole_number("--sample-size", reading.sample_size)
+        own = getattr(drawn, "sample_size", None)
+        if None not in (size, own) and size != own:
+            raise InputError(
+                f"`--sample-size` must be left out, or be that of `--design {design}`, not {size}."
+            )
         drawn = drawn if size is None else drawn.of_size(size)
         result: Tabular = say_what(
             metrics=metrics,

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 PANEL = common.HAVE_RANKS
 FIRST = (
-    "n_items", "users", "pilot", "model", "sample_size", "metric", "margin", "budget", "difference",
-    "tried", "as_json",
+    "n_items", "users", "pilot", "column", "model", "sample_size", "metric", "margin", "budget",
+    "difference", "tried", "as_json",
 )  # fmt: skip
 SHAPE = 0.35
 _POWER = 0.8

@@ -11,17 +11,9 @@ from fullrank.cli.shape_options import Anchors, Joint, shaped, told
 
 PANEL = common.HAVE_RANKS
 FIRST = (
-    "sample_size",
-    "n_items",
-    "training_items",
-    "column",
-    "model",
-    "metric",
-    "level",
-    "out",
-    "title",
-    "as_json",
-)
+    "sample_size", "n_items", "training_items", "design", "truth", "column", "model", "metric",
+    "level", "out", "title", "as_json",
+)  # fmt: skip
 
 
 @takes_ranks
