@@ -9,11 +9,12 @@ import numpy as np
 
 from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
-from fullrank.inference.comparison.numbers import decimals_of
+from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
+from fullrank.inference.comparison.result import Difference
 from fullrank.metrics import Metric, parse, spelled
 from fullrank.metrics import named as named_in
 from fullrank.reporting.escaping import among, interval, number, percent
-from fullrank.reporting.figures.comparison_figures import first_of
+from fullrank.reporting.figures.comparison_figures import first_of, rivals_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
 
@@ -154,17 +155,33 @@ def _lead(
     """By how much the highest model leads the next, and whether that could be chance."""
     if comparison is None or spelled(metric, comparison.metrics) is None:
         return []
-    column = comparison.metrics.index(named_in(metric, comparison.metrics))
-    order = np.argsort(-comparison.estimate[:, column], kind="stable")
-    second = next(int(i) for i in order if i != best)
+    known = named_in(metric, comparison.metrics)
+    second = rivals_of(comparison, known, best)[0]
     first = comparison.models[best]
-    lead = comparison.between(first, comparison.models[second], metric)
+    lead = comparison.between(first, comparison.models[second], known)
+    if lead.estimate == 0.0:
+        return []  # no lead
     digits = decimals_of(lead.standard_error)
     ends = interval(*lead.confidence_interval, digits)
-    sure = "is more than chance would explain" if lead.better == first else "could be due to chance"
+    sure = "is more than chance would explain"
+    if lead.better != first:
+        sure = "could be due to chance"
+        if lead.confidence_interval.low > 0.0 and lead.p_value < 1.0 - level:
+            sure = _unsure(comparison, lead)
     shown = f"{lead.estimate:.{digits}f}".replace("-", "−")
     over = f"The lead of {models[best].name} over {models[second].name}"
     return [f"{over}, {shown} ({100 * level:g} % CI {ends}), {sure}."]
+
+
+def _unsure(comparison: Comparison, lead: Difference) -> str:
+    """Why a lead whose interval excludes zero is not called significant."""
+    if lead.corrected_p < 1.0 - comparison.confidence_level:
+        return f"is not confirmed by the {comparison.test} test"
+    return (
+        f"could be due to chance, because {len(comparison.differences):,} differences were tested "
+        f"({shown_p(lead.corrected_p)} with {CORRECTIONS[comparison.correction or 'holm']} "
+        "correction)"
+    )
 
 
 def _unseen(
