@@ -42,7 +42,7 @@ from fullrank.reporting.figures.figure import (
     even_ticks,
     log_ticks,
 )
-from fullrank.reporting.figures.legend import entries, places, swatch, told_apart
+from fullrank.reporting.figures.legend import entries, key, places, swatch, told_apart
 
 _NAMED = 16  # lines with their names at their ends, at most
 _BAR = 20.0  # pixels of a bar
@@ -212,7 +212,7 @@ def _series(figure: Figure, frame: _Frame, clip: str) -> list[str]:
         drawn.append(
             group(
                 *inside,
-                data_legend=where[one.legend],
+                data_legend=where[key(one)],
                 display="none" if one.hidden else None,
                 clip_path=f"url(#{clip})",
             )
@@ -330,7 +330,7 @@ def _named_at_end(figure: Figure, layout: Layout) -> bool:
     return not layout.stacked and 2 <= len(_ending(figure)) <= _NAMED
 
 
-def _end_names(figure: Figure, frame: _Frame, where: dict[str, int]) -> list[str]:
+def _end_names(figure: Figure, frame: _Frame, where: dict[tuple[str, bool], int]) -> list[str]:
     """The name of each line at its end, moved up or down where they would overlap."""
     lines, ended = [], []
     for one in _ending(figure):
@@ -347,7 +347,7 @@ def _end_names(figure: Figure, frame: _Frame, where: dict[str, int]) -> list[str
         group(
             path(f"M{x:.1f} {y:.1f}L{left - 3:.1f} {at:.1f}", colour_of(one), 1.0, opacity=0.5),
             words(left, at + 4, cut(one.legend, room, size), colour_of(one)),
-            data_legend=where[one.legend],
+            data_legend=where[key(one)],
             display="none" if one.hidden else None,
         )
         for one, (x, y), at in zip(lines, ended, moved, strict=True)

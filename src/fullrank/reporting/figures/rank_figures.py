@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fullrank.reporting.escaping import among, number
+from fullrank.reporting.escaping import among, number, outward
 from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_of, numbers
 from fullrank.reporting.measurement import Measurement, distribution_of
 from fullrank.samples import RankDistribution, RankSample, sampling_efficiency
@@ -22,7 +22,8 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
 
     `order` has the rows of the models, the best first.
     """
-    series, black, columns = [], [], {}
+    series, black = [], []
+    columns: list[tuple[str, RankDistribution]] = []
     first = _first(order)
     many = len(models) > 2  # black outlines that nobody can tell apart
     for place, model in enumerate(models):
@@ -31,18 +32,18 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
             continue
         outline = _outline(found, model.name, place, model.name)
         series.append(replace(outline, hidden=place not in first))
-        columns[model.name] = found
+        columns.append((model.name, found))
         known = distribution_of(model.exact) if model.sampled else None
         if known is not None:
             outline = _outline(known, f"{model.name}, exact", EXACT, "exact ranks")
             black.append(replace(outline, hidden=many))
-            columns[f"{model.name}, exact"] = known
+            columns.append((f"{model.name}, exact", known))
     if not series:
         return None
-    items = max(found.n_items for found in columns.values())
+    items = max(found.n_items for _, found in columns)
     edges = _doublings(items)
-    shares = [_shares(found, edges) for found in columns.values()]
-    middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns.items()]
+    shares = [_shares(found, edges) for _, found in columns]
+    middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns]
     exact = (
         ""
         if not black
@@ -60,7 +61,7 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
         series=(*series, *black),
-        head=("ranks", *columns),
+        head=("ranks", *(name for name, _ in columns)),
         rows=tuple(
             (_span(low, high), *(f"{100 * column[row]:.2f} %" for column in shares))
             for row, (low, high) in enumerate(pairwise(edges))
@@ -104,7 +105,12 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
                 )
             )
         rows += [
-            (model.name, f"{k:,}", *map(number, (one.least, one.most, one.estimate, one.exact)))
+            (
+                model.name,
+                f"{k:,}",
+                *outward(one.least, one.most, 4),  # type: ignore[arg-type]
+                *map(number, (one.estimate, one.exact)),
+            )
             for k, one in model.whiskers
         ]
     reach = [model.resolution for _, model in bounded]
