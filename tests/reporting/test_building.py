@@ -13,7 +13,8 @@ import fullrank as fr
 from fullrank.designs import Adaptive
 from fullrank.errors import InputError
 from fullrank.reporting import Report
-from fullrank.samples import RankSample, simulate
+from fullrank.reporting.figures.tips import tips
+from fullrank.samples import ExactRanks, RankSample, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
 ONE = ALL | {"bounds": False}
@@ -463,3 +464,59 @@ def test_models_without_a_lead_have_no_sentence_on_it(kit: Any) -> None:
     said = " ".join(fr.report(ranks, **ONE).summary)
     assert "2 models share the highest value" in said
     assert "The lead" not in said
+
+
+def test_a_naive_comparison_is_refused(kit: Any) -> None:
+    """Its values and leads are not of the full catalogue, of which the page speaks."""
+    samples = {
+        name: simulate(kit.ranks_of(p), n_items=kit.n_items, design="sampled:100", rng=0)
+        for name, p in (("a", 2.0), ("b", 3.0))
+    }
+    naive = fr.compare(samples, "recall@10", method="naive", rng=0)
+    with pytest.raises(InputError, match=r"`comparison`.*full-catalogue.*naive"):
+        fr.report(samples, comparison=naive)
+
+
+def test_without_intervals_none_are_spoken_of(kit: Any) -> None:
+    samples = {
+        name: simulate(kit.ranks_of(p), n_items=kit.n_items, design="sampled:100", rng=0)
+        for name, p in (("a", 2.0), ("b", 3.0))
+    }
+    given = {
+        name: fr.estimate(one, "recall@10", confidence_level=None) for name, one in samples.items()
+    }
+    report = fr.report(given, bounds=False, rng=0)
+    assert report.columns() == ["model", "naive", "full catalogue"]
+    assert report.figures["metrics"].reading == "Points: estimates."
+    assert report.figures["metrics"].beside == ("recall@10", "P(best)")
+    assert "nterval" not in report.figures["recall"].reading + report.figures["recall-1"].reading
+    assert tips(report.figures["metrics"])[0][0][2].count("(") == 0
+    assert "confidence interval" not in report.to_html()
+
+
+def test_the_page_says_whom_its_intervals_are_for(kit: Any) -> None:
+    ranks = kit.exact_ranks(kit.ranks_of(3.0))
+    page = fr.report(fr.estimate(ranks, "recall@10", interval_for="users"), **ONE)
+    assert "in the population" not in " ".join(page.summary)
+    assert "confidence intervals for these users." in page.to_html().replace("\u00a0", " ")
+
+
+def test_the_sentence_for_a_paper_names_every_design(kit: Any) -> None:
+    samples = {
+        str(n): simulate(kit.ranks_of(3.0), n_items=kit.n_items, design=f"sampled:{n}", rng=0)
+        for n in (50, 200)
+    }
+    page = fr.report(samples, **ONE).to_html()
+    told = page.split("Metrics are estimates")[1].split("</p>")[0]
+    assert "among 50 of 2,000" in told
+    assert "among 200 of 2,000" in told
+
+
+def test_models_of_other_users_are_said_to_have_users_each(kit: Any) -> None:
+    ranks = {
+        name: ExactRanks.from_ranks(
+            kit.ranks_of(p, n=50), n_items=kit.n_items, user=first + np.arange(50)
+        )
+        for name, p, first in (("a", 2.0, 0), ("b", 3.0, 100))
+    }
+    assert "evaluated on 50 users each." in fr.report(ranks, **ONE).summary[-1]

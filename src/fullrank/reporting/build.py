@@ -76,7 +76,8 @@ def report(
         ExactRanks, or a RankSample that holds every item
     metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
         Default: those of the estimates or the comparison, else recall@10 and ndcg@10
-    comparison : of the same models at the same metrics; made from the samples if it is left out
+    comparison : of the same models at the same metrics, not of naive ones; made from the samples
+        if it is left out
     bounds : name to Bounds; or whether to compute them, which takes no assumption
     measured : label to text, shown under "How it was measured": the data, the seed, the time.
         "data" and "date" are shown below the title, too; the default date is today
@@ -108,7 +109,7 @@ def report(
     >>> list(page.figures)
     ['metrics', 'recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
     >>> page.summary[-1]
-    'Two models were evaluated on 800 users. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
+    'Two models were evaluated on 800 users each. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
     """  # noqa: E501 (the last line of the example is two sentences)
     if hasattr(results, "for_report"):
         told_by = results.for_report()
@@ -254,6 +255,11 @@ def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
     if not isinstance(comparison, Comparison):
         kind = type(comparison).__name__
         raise InputError(f"`comparison` must be a Comparison, not {kind}.")
+    if "naive" in comparison.methods:
+        raise InputError(
+            "`comparison` must be of full-catalogue metrics; this one is of sampled metrics "
+            '(method="naive").'
+        )
     if comparison.models != tuple(checks.printable(name) for name in results):
         raise InputError(
             f"`comparison` must be of the models of `results`, in their order: "
