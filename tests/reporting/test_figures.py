@@ -261,3 +261,37 @@ def test_bounds_are_bounds_as_they_are_printed(fixed: Report) -> None:
         if metric == fixed.metrics[0]:
             assert f"anywhere from {' to '.join(shown)}." in " ".join(fixed.summary)
     assert outward(0.415, 0.415) == ("0.415", "0.415")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
+def test_long_names_that_begin_alike_are_told_apart(layout: Any) -> None:
+    names = [f"{'a long name of a model ' * 3}{place}" for place in range(4)]
+    rows = [
+        Series(name=name, kind="interval", x=(0.5,), y=(float(place),), low=(0.4,), high=(0.6,),
+               legend=name, beside=("0.5000 (0.4000 to 0.6000)",), strong=place == 3)
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    figure = Figure(
+        name="metrics", section="answer", title="t", reading="", alternative="a", beside=("v",),
+        x=Axis(title="x"), y=Axis(title="", labels=tuple(names)), series=tuple(rows),
+    )  # fmt: skip
+    shown = [one for one in _read(figure, layout).iter(f"{SVG}text") if "…" in (one.text or "")]
+    assert len({one.text for one in shown}) == 4
+    plain, strong = (
+        [one.text for one in shown if one.get("font-weight") == weight] for weight in (None, "650")
+    )
+    assert len(strong[0]) < min(map(len, plain))  # bold text is wider
+
+
+def test_what_buttons_do_is_not_on_paper(many: Report) -> None:
+    for name in ("recall", "ranks"):
+        figure = many.figures[name]
+        assert "name of another model" in figure.live or "another name" in figure.live
+        assert "utton" not in figure.reading
+        assert "another" not in figure.reading
+
+
+def test_bars_have_no_outline_of_the_light_page(many: Report, fixed: Report) -> None:
+    for report in (many, fixed):
+        for box in _read(report.figures["winner"]).iter(f"{SVG}rect"):
+            assert "stroke" not in box.attrib

@@ -44,19 +44,16 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
     edges = _doublings(items)
     shares = [_shares(found, edges) for _, found in columns]
     middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns]
-    exact = (
-        ""
-        if not black
-        else " Dotted: exact ranks, which their button shows."
-        if many
-        else (" Dotted: exact ranks.")
-    ) + _others(order, first)
+    exact = " Dotted: exact ranks." if black and not many else ""
+    live = ["Their button shows the exact ranks, dotted."] if black and many else []
     return Figure(
         name="ranks",
         section="ranks",
         title="Distribution of true ranks",
         reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Every step is "
-        f"one doubling (the last is drawn as if it were one). Further left is better.{exact}",
+        "one doubling (the last is drawn as if it were one). Further left is better."
+        f"{exact}{_shown(order, first)}",
+        live=" ".join(_press(order, first) + live),
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
@@ -129,7 +126,8 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
         title="Bounds without assumptions",
         reading=f"Whiskers: every recall@K consistent with the sample, jointly at {100 * level:g} "
         f"%, with no assumption about the ranks. Points: estimates.{exact} {seen}"
-        f"{_others(order, first)}",
+        f"{_shown(order, first)}",
+        live=" ".join(_press(order, first)),
         alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
@@ -191,10 +189,14 @@ def _first(order: Sequence[int]) -> set[int]:
     return set(order if len(order) <= _FEW + 1 else order[:_FEW])
 
 
-def _others(order: Sequence[int], first: set[int]) -> str:
+def _shown(order: Sequence[int], first: set[int]) -> str:
     if len(first) == len(order):
         return ""
-    return f" The {len(first)} best models are shown. Press the name of another to show it."
+    return f" The {len(first)} models with the highest values are shown."
+
+
+def _press(order: Sequence[int], first: set[int]) -> list[str]:
+    return [] if len(first) == len(order) else ["Press the name of another model to show it."]
 
 
 def _distribution(model: Measurement) -> RankDistribution | None:

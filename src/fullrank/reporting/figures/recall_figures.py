@@ -63,15 +63,11 @@ def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measuremen
         if not any(map(_bounded, models))
         else " Bands: intervals."
         if all_bands
-        else f" Band: the interval of {leader.name}. Point at another name to see its interval."
+        else f" Band: the interval of {leader.name}."
     )
-    black = (
-        ""
-        if not known
-        else " Dotted: exact recall, which its button shows."
-        if many
-        else (" Dotted: exact recall, known here.")
-    )
+    black = " Dotted: exact recall, known here." if known and not many else ""
+    live = ["Point at another name to see its interval."] if band and not all_bands else []
+    live += ["Its button shows the exact recall, dotted."] if known and many else []
     at = max((k for k, _ in models[0].curve if k <= largest), default=1)
     shown = [f"{model.name} {number(_at(model, at).estimate, 3)}" for model in models]
     return Figure(
@@ -79,6 +75,7 @@ def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measuremen
         section="recall",
         title="Recall of all models",
         reading=f"{says} up to K = {end:,}.{band}{black}",
+        live=" ".join(live),
         alternative=f"Lines of recall against K. At K = {at:,}: {among(shown)}.",
         x=Axis(title=_K, log=True, low=1, high=1.02 * end),
         y=Axis(title="recall@K", low=0.0, high=_top([*series, *known], end)),
