@@ -272,6 +272,12 @@ def test_without_scripts_everything_is_there(visit: Visit, pages: dict[str, Path
     page.locator("#recall details summary").first.click()
     assert page.locator("#recall details table").first.is_visible()
     assert "0." in page.locator("#metrics > .tabled table").inner_text()
+    many = visit(pages["many"], drawn=False, java_script_enabled=False).page
+    assert many.locator(".live").count() > 1
+    assert many.locator('.live:visible, [aria-pressed="false"]:visible').count() == 0
+    assert not many.locator("#measured dl").is_visible()
+    many.emulate_media(media="print")
+    assert many.locator("#measured dl").is_visible()
 
 
 def _point(page: Any, figure: str, name: str, x: float | None = None) -> Any:

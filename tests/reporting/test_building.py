@@ -13,7 +13,8 @@ import fullrank as fr
 from fullrank.designs import Adaptive
 from fullrank.errors import InputError
 from fullrank.reporting import Report
-from fullrank.samples import RankSample, simulate
+from fullrank.reporting.figures.tips import tips
+from fullrank.samples import ExactRanks, RankSample, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
 ONE = ALL | {"bounds": False}
@@ -177,6 +178,20 @@ def test_names_that_print_alike_are_numbered(kit: Any) -> None:
     sample = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
     report = fr.report({"a": sample, "a\n": sample, "": sample}, **ONE)
     assert [model.name for model in report.models] == ["a", "a #2", "(no name)"]
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        (["run #2", "run"], ["run #2", "run"]),
+        (["run #1", "run"], ["run #1", "run"]),
+        (["a", "a ", "a #2", "a\t"], ["a", "a #3", "a #2", "a #4"]),
+    ],
+)
+def test_no_two_models_have_one_label(names: list[str], labels: list[str]) -> None:
+    from fullrank.reporting.build import _printable
+
+    assert list(_printable(names).values()) == labels
 
 
 def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
@@ -396,3 +411,112 @@ def test_values_on_the_common_users_are_labelled(kit: Any) -> None:
     fewer = ranks["b"].take(ranks["b"].user < 300)
     page = fr.report({"a": ranks["a"], "b": fewer}, bounds=False, rng=0).to_html()
     assert "value on the 300 common users" in page
+
+
+def _three(kit: Any) -> dict[str, Any]:
+    return {
+        name: kit.exact_ranks(kit.ranks_of(p, seed=9))
+        for name, p in zip("abc", (2, 3, 4), strict=True)
+    }
+
+
+def test_a_comparison_with_a_baseline_shows_the_pairs_that_it_has(kit: Any) -> None:
+    ranks = _three(kit)
+    against = fr.compare(ranks, "recall@10", baseline="a", rng=0)
+    report = fr.report(ranks, comparison=against, bounds=False)
+    assert report.summary[1].startswith("The lead of c over a,")
+    figure = report.figures["differences"]
+    assert [row[0] for row in figure.rows] == ["a"]
+    assert "ahead of the baseline a." in figure.reading
+    table = report.to_html().split("Comparison of the models at each metric</caption>")[1]
+    row = table.split('<th scope="row">b</th>')[1].split("</tr>")[0]
+    assert row.count("<td>–</td>") == 3
+
+
+def test_the_comparison_is_shown_at_the_metrics_of_the_report(kit: Any) -> None:
+    ranks = _three(kit)
+    found = fr.compare(ranks, "recall@10, mrr, ndcg@10", rng=0)
+    report = fr.report(ranks, metrics="ndcg@10, recall@10", comparison=found, bounds=False)
+    assert report.comparison.metrics == report.metrics == ("ndcg@10", "recall@10")
+    assert report.figures["differences"].title == "Lead of c in ndcg@10"
+    assert report.comparison.between("c", "b", "recall@10") == found.between("c", "b", "recall@10")
+    same = fr.report(ranks, comparison=found, bounds=False)
+    assert same.comparison is found
+
+
+def test_uncorrected_intervals_are_not_taken_for_significance(kit: Any) -> None:
+    """With many models an interval can exclude zero where the corrected p value is large."""
+    ranks = {f"m{i}": kit.exact_ranks(kit.ranks_of(2.0, seed=i)) for i in range(11)}
+    ranks["top"] = kit.exact_ranks(kit.ranks_of(2.6, seed=21))
+    report = fr.report(ranks, metrics="recall@100", bounds=False, rng=0)
+    found = report.comparison
+    second = max((v, name) for name, v in zip(found.models, found.estimate[:, 0], strict=True)
+                 if name != "top")[1]  # fmt: skip
+    lead = found.between("top", second, "recall@100")
+    assert lead.confidence_interval.low > 0.0
+    assert lead.better is None
+    assert "could be due to chance, because 66 differences were tested (p = " in report.summary[1]
+    assert "do not allow for the number of comparisons" in report.figures["differences"].reading
+
+
+def test_models_without_a_lead_have_no_sentence_on_it(kit: Any) -> None:
+    ranks = {name: kit.exact_ranks(np.full(50, 1500)) for name in "ab"}
+    said = " ".join(fr.report(ranks, **ONE).summary)
+    assert "2 models share the highest value" in said
+    assert "The lead" not in said
+
+
+def test_a_naive_comparison_is_refused(kit: Any) -> None:
+    """Its values and leads are not of the full catalogue, of which the page speaks."""
+    samples = {
+        name: simulate(kit.ranks_of(p), n_items=kit.n_items, design="sampled:100", rng=0)
+        for name, p in (("a", 2.0), ("b", 3.0))
+    }
+    naive = fr.compare(samples, "recall@10", method="naive", rng=0)
+    with pytest.raises(InputError, match=r"`comparison`.*full-catalogue.*naive"):
+        fr.report(samples, comparison=naive)
+
+
+def test_without_intervals_none_are_spoken_of(kit: Any) -> None:
+    samples = {
+        name: simulate(kit.ranks_of(p), n_items=kit.n_items, design="sampled:100", rng=0)
+        for name, p in (("a", 2.0), ("b", 3.0))
+    }
+    given = {
+        name: fr.estimate(one, "recall@10", confidence_level=None) for name, one in samples.items()
+    }
+    report = fr.report(given, bounds=False, rng=0)
+    assert report.columns() == ["model", "naive", "full catalogue"]
+    assert report.figures["metrics"].reading == "Points: estimates."
+    assert report.figures["metrics"].beside == ("recall@10", "P(best)")
+    assert "nterval" not in report.figures["recall"].reading + report.figures["recall-1"].reading
+    assert tips(report.figures["metrics"])[0][0][2].count("(") == 0
+    assert "confidence interval" not in report.to_html()
+
+
+def test_the_page_says_whom_its_intervals_are_for(kit: Any) -> None:
+    ranks = kit.exact_ranks(kit.ranks_of(3.0))
+    page = fr.report(fr.estimate(ranks, "recall@10", interval_for="users"), **ONE)
+    assert "in the population" not in " ".join(page.summary)
+    assert "confidence intervals for these users." in page.to_html().replace("\u00a0", " ")
+
+
+def test_the_sentence_for_a_paper_names_every_design(kit: Any) -> None:
+    samples = {
+        str(n): simulate(kit.ranks_of(3.0), n_items=kit.n_items, design=f"sampled:{n}", rng=0)
+        for n in (50, 200)
+    }
+    page = fr.report(samples, **ONE).to_html()
+    told = page.split("Metrics are estimates")[1].split("</p>")[0]
+    assert "among 50 of 2,000" in told
+    assert "among 200 of 2,000" in told
+
+
+def test_models_of_other_users_are_said_to_have_users_each(kit: Any) -> None:
+    ranks = {
+        name: ExactRanks.from_ranks(
+            kit.ranks_of(p, n=50), n_items=kit.n_items, user=first + np.arange(50)
+        )
+        for name, p, first in (("a", 2.0, 0), ("b", 3.0, 100))
+    }
+    assert "evaluated on 50 users each." in fr.report(ranks, **ONE).summary[-1]

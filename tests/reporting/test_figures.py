@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -10,13 +11,16 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+import fullrank as fr
 from fullrank.errors import InputError
 from fullrank.reporting import Report
+from fullrank.reporting.escaping import outward
 from fullrank.reporting.figures.canvas import NARROW, SMALL, WIDE, Scale, apart
 from fullrank.reporting.figures.draw_svg import draw
 from fullrank.reporting.figures.figure import Axis, Figure, Series, dash_of, mark_of
-from fullrank.reporting.figures.legend import entries
+from fullrank.reporting.figures.legend import entries, key, places
 from fullrank.reporting.figures.tips import tips
+from fullrank.samples import simulate
 
 LAYOUTS = (WIDE, NARROW, SMALL)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -202,3 +206,92 @@ def test_a_figure_without_any_number_can_be_drawn() -> None:
     )  # fmt: skip
     draw_matplotlib.draw(figure).figure.canvas.draw()
     assert _scales(_read(figure))[1].high > 0
+
+
+def test_a_model_may_have_the_name_of_another_entry(kit: Any) -> None:
+    names = ("exact ranks", "blind spot", "exact value", "naive", "m", "m, exact")
+    truth = {name: kit.ranks_of(2.0 + at / 2, seed=at) for at, name in enumerate(names)}
+    samples = {
+        name: kit.named(simulate(ranks, n_items=kit.n_items, design="sampled:100", rng=0))
+        for name, ranks in truth.items()
+    }
+    exact = {name: kit.exact_ranks(ranks) for name, ranks in truth.items()}
+    report = fr.report(samples, exact=exact, metrics="recall@10", rng=0)
+    for figure in report.figures.values():
+        shown, where = entries(figure), places(figure)
+        for one in figure.series:
+            at = where[key(one)]
+            if at < 0:  # named by its row
+                assert one.legend in figure.y.labels or one.name.startswith("lead over")
+                continue
+            assert shown[at].label == one.legend
+            assert isinstance(shown[at].series.colour, int) == isinstance(one.colour, int)
+    assert [one.label for one in entries(report.figures["metrics"])] == ["exact value"]
+    blind = [one.label for one in entries(report.figures["blind-spot"])]
+    assert blind.count("blind spot") == blind.count("exact ranks") == 2
+    ranks = report.figures["ranks"]
+    assert ranks.head.count("m, exact") == 2
+    assert {len(row) for row in ranks.rows} == {len(ranks.head)}
+
+
+def test_a_model_beside_one_without_a_curve_keeps_its_colour(kit: Any) -> None:
+    several = fr.estimate(kit.several_targets(), "recall@10")
+    single = simulate(kit.ranks_of(3.0), n_items=kit.n_items, design="sampled:100", rng=0)
+    given = {"several": replace(several, also={}), "single": fr.estimate(single, "recall@10")}
+    figures = fr.report(given, bounds=False, rng=0).figures
+    for name in ("metrics", "recall", "ranks"):
+        (found,) = {one.colour for one in figures[name].series if one.name == "single"}
+        assert found == 1, name
+
+
+def test_bounds_are_bounds_as_they_are_printed(fixed: Report) -> None:
+    model = fixed.models[1]
+    known = dict(model.whiskers)
+    rows = [row for row in fixed.figures["blind-spot"].rows if row[0] == model.name]
+    assert len(rows) == len(known)
+    for _, k, least, most, *_ in rows:
+        one = known[int(k)]
+        assert float(least) <= one.least
+        assert one.most <= float(most) < one.most + 1e-4
+    for metric, members in fixed.groups():
+        shown = members[1][fixed.columns().index("bounds")].split(" … ")
+        one = model.values[metric]
+        assert float(shown[0]) <= one.least
+        assert one.most <= float(shown[1]) < one.most + 1e-3
+        if metric == fixed.metrics[0]:
+            assert f"anywhere from {' to '.join(shown)}." in " ".join(fixed.summary)
+    assert outward(0.415, 0.415) == ("0.415", "0.415")
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=lambda one: one.name)
+def test_long_names_that_begin_alike_are_told_apart(layout: Any) -> None:
+    names = [f"{'a long name of a model ' * 3}{place}" for place in range(4)]
+    rows = [
+        Series(name=name, kind="interval", x=(0.5,), y=(float(place),), low=(0.4,), high=(0.6,),
+               legend=name, beside=("0.5000 (0.4000 to 0.6000)",), strong=place == 3)
+        for place, name in enumerate(names)
+    ]  # fmt: skip
+    figure = Figure(
+        name="metrics", section="answer", title="t", reading="", alternative="a", beside=("v",),
+        x=Axis(title="x"), y=Axis(title="", labels=tuple(names)), series=tuple(rows),
+    )  # fmt: skip
+    shown = [one for one in _read(figure, layout).iter(f"{SVG}text") if "…" in (one.text or "")]
+    assert len({one.text for one in shown}) == 4
+    plain, strong = (
+        [one.text for one in shown if one.get("font-weight") == weight] for weight in (None, "650")
+    )
+    assert len(strong[0]) < min(map(len, plain))  # bold text is wider
+
+
+def test_what_buttons_do_is_not_on_paper(many: Report) -> None:
+    for name in ("recall", "ranks"):
+        figure = many.figures[name]
+        assert "name of another model" in figure.live or "another name" in figure.live
+        assert "utton" not in figure.reading
+        assert "another" not in figure.reading
+
+
+def test_bars_have_no_outline_of_the_light_page(many: Report, fixed: Report) -> None:
+    for report in (many, fixed):
+        for box in _read(report.figures["winner"]).iter(f"{SVG}rect"):
+            assert "stroke" not in box.attrib

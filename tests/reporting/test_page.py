@@ -122,6 +122,18 @@ def test_a_spreadsheet_finds_numbers_and_no_formula() -> None:
     ]
 
 
+@pytest.mark.parametrize("head", ["model", "over"])
+def test_the_names_of_models_are_no_numbers(head: str) -> None:
+    names = ("1,2", "50 %", ",%", "−1", "–")
+    rows = tuple((name, "1,234", "−0.5 %") for name in names)
+    table = Table(name="t", caption="t", head=(head, "12 %", "=b"), groups=((None, rows),))
+    first, *others = csv.reader(io.StringIO(table.to_csv(), newline=""))
+    assert first == [head, "12 %", "'=b"]
+    assert others == [[name, "1234", "-0.005"] for name in names]
+    plain = replace(table, csv_head=("model", "x"), csv_rows=(("1,2", 0.5), ("=a", None)))
+    assert plain.to_csv() == 'model,x\r\n"1,2",0.5\r\n\'=a,\r\n'
+
+
 @pytest.mark.parametrize(("name", "most"), [("fixed", 300_000), ("hostile", 500_000)])
 def test_a_page_is_small(
     fixed: Report, hostile: Report, many: Report, name: str, most: int

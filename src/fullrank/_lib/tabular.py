@@ -86,6 +86,8 @@ class Tabular:
     def to_latex(self, *, caption: str | None = None, label: str | None = None) -> str:
         r"""Return a LaTeX table for a paper that loads the package booktabs.
 
+        Names in scripts other than Latin and Greek need XeLaTeX or LuaLaTeX.
+
         Parameters
         ----------
         caption : replaces the caption that states what was measured; "" for the bare tabular

@@ -5,7 +5,9 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,7 @@ from fullrank.errors import InputError
 from fullrank.inference import Bounds, Comparison, Estimate, Estimates, compare
 from fullrank.inference.estimation.estimate import check_level
 from fullrank.inference.estimation.result import PEOPLE
-from fullrank.metrics import DEFAULT, Metric, parse_all, spelled
+from fullrank.metrics import DEFAULT, ByMetric, Metric, named, parse_all, spelled
 from fullrank.reporting.conclusions import foremost, leading, summary
 from fullrank.reporting.escaping import clean, short
 from fullrank.reporting.figures.comparison_figures import comparison_figures
@@ -74,7 +76,8 @@ def report(
         ExactRanks, or a RankSample that holds every item
     metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
         Default: those of the estimates or the comparison, else recall@10 and ndcg@10
-    comparison : of the same models at the same metrics; made from the samples if it is left out
+    comparison : of the same models at the same metrics, not of naive ones; made from the samples
+        if it is left out
     bounds : name to Bounds; or whether to compute them, which takes no assumption
     measured : label to text, shown under "How it was measured": the data, the seed, the time.
         "data" and "date" are shown below the title, too; the default date is today
@@ -106,7 +109,7 @@ def report(
     >>> list(page.figures)
     ['metrics', 'recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
     >>> page.summary[-1]
-    'Two models were evaluated on 800 users. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
+    'Two models were evaluated on 800 users each. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
     """  # noqa: E501 (the last line of the example is two sentences)
     if hasattr(results, "for_report"):
         told_by = results.for_report()
@@ -125,6 +128,8 @@ def report(
     samples = {name: _ranks(one) for name, one in results.items()}
     wanted = _metrics(made, metrics, within_reach(DEFAULT, samples.values()))
     level = _level(made, confidence_level)
+    if comparison is not None:
+        comparison = _narrowed(comparison, wanted)
     limits = bounds if isinstance(bounds, Mapping) else checks.flag("bounds", bounds)
     cuts = _whisker_cuts(samples.values(), wanted)
     models = tuple(
@@ -147,7 +152,7 @@ def report(
     )
     names = [model.name for model in models]
     first = wanted[0].name
-    named = {
+    best_at = {
         metric.name: row
         for metric in wanted
         if (row := leading(models, comparison, metric.name)) is not None
@@ -156,7 +161,7 @@ def report(
     best = foremost(models, comparison, first)
     largest = max((metric.k for metric in wanted if metric.k is not None), default=10)
     figures = [
-        *metric_figures(models, [metric.name for metric in wanted], named, comparison, level),
+        *metric_figures(models, [metric.name for metric in wanted], best_at, comparison, level),
         *recall_figures(models, largest, best),
         rank_figure(models, order),
         blind_figure(models, order),
@@ -250,12 +255,34 @@ def _checked(comparison: Any, results: Mapping[str, Result]) -> Comparison:
     if not isinstance(comparison, Comparison):
         kind = type(comparison).__name__
         raise InputError(f"`comparison` must be a Comparison, not {kind}.")
+    if "naive" in comparison.methods:
+        raise InputError(
+            "`comparison` must be of full-catalogue metrics; this one is of sampled metrics "
+            '(method="naive").'
+        )
     if comparison.models != tuple(checks.printable(name) for name in results):
         raise InputError(
             f"`comparison` must be of the models of `results`, in their order: "
             f"{', '.join(results)}; it is of {', '.join(comparison.models)}."
         )
     return comparison
+
+
+def _narrowed(comparison: Comparison, metrics: tuple[Metric, ...]) -> Comparison:
+    """The comparison at the metrics of the report, in its order."""
+    names = tuple(named(metric, comparison.metrics) for metric in metrics)
+    if names == comparison.metrics:
+        return comparison
+    at = [comparison.metrics.index(name) for name in names]
+    return replace(
+        comparison,
+        metrics=names,
+        estimate=comparison.estimate[:, at],
+        standard_error=comparison.standard_error[:, at],
+        p_best=comparison.p_best[:, at],
+        differences=tuple(one for one in comparison.differences if one.metric in names),
+        naive_best=ByMetric({k: v for k, v in comparison.naive_best.items() if k in names}),
+    )
 
 
 def _intervals(models: tuple[Measurement, ...]) -> dict[str, str]:
@@ -317,11 +344,11 @@ def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
 
 def _printable(names: Iterable[str]) -> dict[str, str]:
     """Each name as it can be printed, cut if very long; those that look alike then are numbered."""
-    found: dict[str, str] = {}
-    for name in names:
-        label = short(clean(name), _LONGEST) or "(no name)"
-        taken = sum(label == other.rsplit(" #", 1)[0] for other in found.values())
-        found[name] = f"{label} #{taken + 1}" if taken else label
+    labels = {name: short(clean(name), _LONGEST) or "(no name)" for name in names}
+    kept, found = set(labels.values()), dict[str, str]()  # a number must not make another's name
+    for name, label in labels.items():
+        numbered = (f"{label} #{n}" for n in count(2) if f"{label} #{n}" not in kept)
+        found[name] = next(one for one in chain((label,), numbered) if one not in found.values())
     return found
 
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
-from fullrank.inference.comparison.numbers import decimals_of
+from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
+from fullrank.inference.comparison.result import Difference
 from fullrank.metrics import Metric, parse, spelled
 from fullrank.metrics import named as named_in
-from fullrank.reporting.escaping import among, interval, number, percent
-from fullrank.reporting.figures.comparison_figures import first_of
+from fullrank.reporting.escaping import among, interval, number, outward, percent
+from fullrank.reporting.figures.comparison_figures import first_of, rivals_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
 
@@ -35,7 +36,7 @@ def summary(
         if naive != named:
             sentences.append(f"The naive sampled {metric} would have picked {models[naive].name}.")
     sentences += _checked(models, metric, best)
-    return (*sentences, _measured(models))
+    return (*sentences, _measured(models, apart=comparison is not None and not comparison.paired))
 
 
 def leading(
@@ -57,12 +58,14 @@ def foremost(models: Sequence[Measurement], comparison: Comparison | None, metri
     return int(np.argmax([model.values[metric].estimate for model in models]))
 
 
-def _measured(models: Sequence[Measurement]) -> str:
+def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
+    """What was measured; the users of models that are `apart` may be different ones."""
     count = _COUNTS[len(models)] if len(models) < len(_COUNTS) else f"{len(models):,}"
     what = f"{count} models were" if len(models) > 1 else f"{models[0].name} was"
     ways = {ranked_among(model.given): None for model in models}
     sizes = {_users(model.given): None for model in models}
     users = among(list(sizes)) if len(sizes) < 3 else "different numbers of users"
+    users += " each" if apart and len(sizes) == 1 else ""
     how = next(iter(ways)) if len(ways) == 1 else "in more than one way (see the notes)"
     costs = [model.given.average_size for model in models
              if isinstance(model.given, RankSample) and model.given.design.adaptive]  # fmt: skip
@@ -104,6 +107,11 @@ def ranked_among(given: RankSample | ExactRanks) -> str:
     return f"among {drawn} of {items}, drawn at random"
 
 
+def asked(model: Measurement) -> str:
+    """Whom a model's intervals are for."""
+    return "population" if model.estimate is None else model.estimate.interval_for
+
+
 def _winner(
     models: Sequence[Measurement],
     comparison: Comparison | None,
@@ -131,7 +139,11 @@ def _winner(
         one = comparison.leader(metric)
         told = replace(one, highest=label[one.highest], likeliest=label[one.likeliest])
         if told.says is not None:
-            return told.says
+            common = comparison.n_users[0]
+            fewer = comparison.paired and common < max(
+                int(one.given.n_users or 0) for one in models
+            )
+            return f"{told.says[:-1]} (among {common:,} common users)." if fewer else told.says
         return (  # only where a comparison was given that is not of these estimates
             f"No model can be named best by {metric}: {told.highest} leads in the comparison but "
             "does not have the highest value."
@@ -154,17 +166,33 @@ def _lead(
     """By how much the highest model leads the next, and whether that could be chance."""
     if comparison is None or spelled(metric, comparison.metrics) is None:
         return []
-    column = comparison.metrics.index(named_in(metric, comparison.metrics))
-    order = np.argsort(-comparison.estimate[:, column], kind="stable")
-    second = next(int(i) for i in order if i != best)
+    known = named_in(metric, comparison.metrics)
+    second = rivals_of(comparison, known, best)[0]
     first = comparison.models[best]
-    lead = comparison.between(first, comparison.models[second], metric)
+    lead = comparison.between(first, comparison.models[second], known)
+    if lead.estimate == 0.0:
+        return []  # no lead
     digits = decimals_of(lead.standard_error)
     ends = interval(*lead.confidence_interval, digits)
-    sure = "is more than chance would explain" if lead.better == first else "could be due to chance"
+    sure = "is more than chance would explain"
+    if lead.better != first:
+        sure = "could be due to chance"
+        if lead.confidence_interval.low > 0.0 and lead.p_value < 1.0 - level:
+            sure = _unsure(comparison, lead)
     shown = f"{lead.estimate:.{digits}f}".replace("-", "−")
     over = f"The lead of {models[best].name} over {models[second].name}"
     return [f"{over}, {shown} ({100 * level:g} % CI {ends}), {sure}."]
+
+
+def _unsure(comparison: Comparison, lead: Difference) -> str:
+    """Why a lead whose interval excludes zero is not called significant."""
+    if lead.corrected_p < 1.0 - comparison.confidence_level:
+        return f"is not confirmed by the {comparison.test} test"
+    return (
+        f"could be due to chance, because {len(comparison.differences):,} differences were tested "
+        f"({shown_p(lead.corrected_p)} with {CORRECTIONS[comparison.correction or 'holm']} "
+        "correction)"
+    )
 
 
 def _unseen(
@@ -175,14 +203,16 @@ def _unseen(
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
         known = model.given.max_rank if isinstance(model.given, ExactRanks) else None
         exact = "Every item was ranked" if known is None else f"Ranks up to {known:,} are exact"
-        told = "The interval shows how much the value may differ in the population of users."
-        return [f"{exact}{who}, so nothing had to be estimated. {told}"]
+        told = ""
+        if np.isfinite(model.values[metric].low) and asked(model) == "population":
+            told = " The interval shows how much the value may differ in the population of users."
+        return [f"{exact}{who}, so nothing had to be estimated.{told}"]
     value, found = model.values[metric], []
     allowed = ""
     if value.least is not None and value.most is not None:
         allowed = (
             " Without any assumption about the ranks, the value could be anywhere from "
-            f"{value.least:.3f} to {value.most:.3f}."
+            f"{' to '.join(outward(value.least, value.most))}."
         )
     if spelled(metric, model.estimate.diagnosis.blind) is None:
         found.append(f"{_seen(model.resolution, parse(metric))}{allowed}")

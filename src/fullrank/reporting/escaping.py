@@ -48,6 +48,13 @@ def interval(low: float, high: float, digits: int = 4) -> str:
     return "–" if "–" in shown else f"{shown[0]} to {shown[1]}".replace("-", "−")
 
 
+def outward(low: float, high: float, digits: int = 3) -> tuple[str, str]:
+    """Both bounds of a value, rounded away from each other, so that they are bounds as printed."""
+    unit = 10.0**digits
+    least, most = math.floor(round(low * unit, 6)) / unit, math.ceil(round(high * unit, 6)) / unit
+    return f"{least:.{digits}f}", f"{most:.{digits}f}"
+
+
 def percent(share: float) -> str:
     """A probability in words that never say certain."""
     if share > 0.99:

@@ -12,7 +12,7 @@ from fullrank._lib import extras
 from fullrank.reporting.escaping import as_code, script_json
 from fullrank.reporting.figures.canvas import NARROW, PAPER, SMALL, WIDE
 from fullrank.reporting.figures.draw_svg import draw
-from fullrank.reporting.figures.legend import entries, places, swatch
+from fullrank.reporting.figures.legend import entries, key, places, swatch
 from fullrank.reporting.figures.tips import tips
 from fullrank.reporting.parts import Part, Picture, pictures, tables
 from fullrank.reporting.sections import byline, sections
@@ -61,7 +61,7 @@ def _data(parts: tuple[Part, ...]) -> dict[str, Any]:
     return {
         "tips": {
             figure.name: [
-                {"legend": places(figure)[one.legend], "name": one.name, "points": points}
+                {"legend": places(figure)[key(one)], "name": one.name, "points": points}
                 for one, points in zip(figure.series, tips(figure), strict=True)
             ]
             for figure in shown

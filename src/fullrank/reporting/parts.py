@@ -16,7 +16,8 @@ from fullrank.reporting.figures.figure import Figure
 
 Rows = tuple[tuple[str, ...], ...]
 
-_NUMBER = re.compile(r"[+-]?[\d,]+(\.\d+)?( ?%)?")
+_NUMBER = re.compile(r"[+-]?\d[\d,]*(\.\d+)?( ?%)?")
+_NAMES = ("model", "over")  # heads of columns whose cells are names, whatever they look like
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,11 +61,16 @@ class Table:
 
     def to_csv(self) -> str:
         """The table as comma-separated values."""
-        rows = self.csv_rows or tuple(row for _, some in self.groups for row in some)
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow([_cell(one) for one in self.csv_head or self.head])
-        writer.writerows([_cell(one) for one in row] for row in rows)
+        writer.writerow([_text(one) for one in self.csv_head or self.head])
+        if self.csv_rows:
+            writer.writerows([_plain(one) for one in row] for row in self.csv_rows)
+            return out.getvalue()
+        named = self.head[0] in _NAMES
+        for first, *others in (row for _, some in self.groups for row in some):
+            label = _text(first) if named else _cell(first)
+            writer.writerow([label, *(_cell(one) for one in others)])
         return out.getvalue()
 
 
@@ -174,14 +180,26 @@ def pictures(parts: tuple[Part, ...]) -> list[Picture]:
     return found
 
 
-def _cell(value: object) -> str:
-    """A cell as programs read it; text that a spreadsheet would run as a formula is quoted."""
-    if value is None or value == "–" or value != value:
+def _plain(value: object) -> str:
+    """A value as programs read it; nothing for what is not known."""
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or value != value:
         return ""
-    if not isinstance(value, str):
-        return repr(value) if isinstance(value, float) else str(value)
-    shown = value.replace("−", "-")
-    if _NUMBER.fullmatch(shown):
-        plain = shown.replace(",", "")
-        return f"{float(plain[:-1]) / 100:.6g}" if plain.endswith("%") else plain
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def _text(value: str) -> str:
+    """Text; what a spreadsheet would run as a formula is quoted."""
     return f"'{value}" if value.startswith(("=", "+", "-", "@")) else value
+
+
+def _cell(shown: str) -> str:
+    """A cell of the page: its number, if it is one."""
+    if shown == "–":
+        return ""
+    number = shown.replace("−", "-")
+    if not _NUMBER.fullmatch(number):
+        return _text(shown)
+    number = number.replace(",", "")
+    return f"{float(number[:-1]) / 100:.6g}" if number.endswith("%") else number

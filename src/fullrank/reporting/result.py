@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fullrank._lib.results import markup
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
-from fullrank.reporting.escaping import number
+from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import Measurement, Value
 
@@ -155,6 +156,7 @@ class Report(tabular.Tabular):
         head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % CI",
                 "bounds", "exact"]  # fmt: skip
         has = {
+            head[3]: any(isfinite(one.low) or one.warnings for one in values),
             "naive": any(one.naive is not None for one in values),
             "bounds": any(one.least is not None for one in values),
             "exact": any(model.sampled and one.exact is not None
@@ -181,7 +183,9 @@ def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
         "model": name,
         "naive": number(one.naive, digits),
         "full catalogue": number(one.estimate, digits),
-        "bounds": _ends(one.least, one.most, 3),
+        "bounds": "–"
+        if one.least is None or one.most is None
+        else " … ".join(outward(one.least, one.most)),
         "exact": number(one.exact, digits),
     }
     return [

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from fullrank import __version__
-from fullrank.reporting.conclusions import leading, ranked_among
+from fullrank.reporting.conclusions import asked, leading, ranked_among
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import described
 from fullrank.reporting.parts import (
@@ -114,8 +115,7 @@ def _key(page: _Page) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """The columns of the table of metrics."""
     report = page.report
     columns = report.columns()
-    asked = {one.estimate.interval_for for one in report.models if one.estimate is not None}
-    people = " or ".join(_PEOPLE[one] for one in sorted(asked) or ["population"])
+    people = " or ".join(_PEOPLE[one] for one in sorted({asked(one) for one in report.models}))
     bold = "; the best model's is bold" if page.named else ""
     warnings = dict.fromkeys(
         why for model in report.models for one in model.values.values() for why in one.warnings
@@ -217,18 +217,22 @@ def _statement(report: Report) -> str:
     """A sentence for a paper's section on evaluation."""
     model = next((one for one in report.models if one.sampled), report.models[0])
     level = f"{100 * report.confidence_level:g} %"
-    tail = f"intervals are {level} confidence intervals over users"
+    people = dict.fromkeys(_PEOPLE[asked(one)] for one in report.models)
+    tail = ""
+    if any(isfinite(one.low) for model in report.models for one in model.values.values()):
+        tail = f"; intervals are {level} confidence intervals for {' or '.join(people)}"
     if not any(one.sampled for one in report.models):
         return (
             f"Metrics were computed by fullrank {__version__} from exact ranks over the full "
-            f"catalogue ({model.n_items:,} items); {tail}."
+            f"catalogue ({model.n_items:,} items){tail}."
         )
     methods = dict.fromkeys(
         one.estimate.method for one in report.models if one.estimate is not None
     )
+    ranked = dict.fromkeys(described(one.given) for one in report.models)
     return (
         f"Metrics are estimates for the full catalogue ({model.n_items:,} items) by fullrank "
-        f"{__version__} ({'; '.join(methods)}) from {described(model.given)}; {tail}."
+        f"{__version__} ({'; '.join(methods)}) from {'; '.join(ranked)}{tail}."
     )
 
 

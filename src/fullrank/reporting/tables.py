@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from fullrank._lib.text import decimals
-from fullrank.inference.comparison.numbers import shown_p
+from fullrank.inference.comparison.numbers import CORRECTIONS, shown_p
 from fullrank.reporting.escaping import number, percent
-from fullrank.reporting.figures.comparison_figures import first_of
+from fullrank.reporting.figures.comparison_figures import first_of, rivals_of
 from fullrank.reporting.parts import Rows, Table
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def comparison_table(report: Report, named: Mapping[str, int]) -> Table | None:
     names = [model.name for model in report.models]
     measured = max(int(model.given.n_users or 0) for model in report.models)
     level = f"{100 * comparison.confidence_level:g} % CI of the lead"
-    p = "p" if comparison.correction is None else f"p, {comparison.correction.title()}"
+    p = "p" if comparison.correction is None else f"p, {CORRECTIONS[comparison.correction]}"
     common = comparison.n_users[0] if comparison.paired else measured
     of = "" if common == measured else f" on the {common:,} common users"
     head = ("model", f"value{of}", "standard error", "P(best)", "behind the first by", level, p)
@@ -56,6 +56,7 @@ def comparison_table(report: Report, named: Mapping[str, int]) -> Table | None:
     plain: list[tuple[object, ...]] = []
     for column, metric in enumerate(comparison.metrics):
         first = first_of(comparison, metric)
+        rivals = rivals_of(comparison, metric, first)
         rows: list[tuple[str, ...]] = []
         for i in sorted(
             range(len(names)),
@@ -67,7 +68,7 @@ def comparison_table(report: Report, named: Mapping[str, int]) -> Table | None:
             record = (metric, names[i], float(value), float(error), chance)
             if named.get(metric) == i:
                 best.add((len(groups), len(rows), 1))
-            if i == first:
+            if i not in rivals:  # the first itself, or one that it was not compared with
                 rows.append((*cells, "–", "–", "–"))
                 plain.append((*record, None, None, None, None))
                 continue

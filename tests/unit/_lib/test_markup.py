@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 from fullrank import compare, estimate
 from fullrank._lib.results.markup import Best, html, latex, markdown
+from fullrank.inference import Estimates
 from fullrank.samples import ExactRanks, simulate
 
 HEAD = ["model", "recall@10", "95 % CI", "difference", "p"]
@@ -120,7 +122,8 @@ def test_latex_compiles(results: dict[str, object], tmp_path: Path) -> None:
     command = shutil.which("pdflatex")
     if command is None:
         pytest.skip("pdflatex is not installed")
-    tables = [one.to_latex(label="tab:x") for one in results.values()]  # type: ignore[attr-defined]
+    tables = [latex(["a"], [[name] for name in NAMES])]
+    tables += [one.to_latex(label="tab:x") for one in results.values()]  # type: ignore[attr-defined]
     page = [r"\documentclass{article}", r"\usepackage{booktabs}", r"\begin{document}",
             *tables, latex(HEAD, ROWS), r"\end{document}"]  # fmt: skip
     (tmp_path / "page.tex").write_text("\n\n".join(page), encoding="utf-8")
@@ -130,3 +133,53 @@ def test_latex_compiles(results: dict[str, object], tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
     assert "Missing character" not in run.stdout
+
+
+NAMES = [
+    "new\nline",
+    " [lead",
+    "a--b",
+    "α → Ω, ß ½",
+    "&lt;i&gt;",
+    "[x](y)",
+    "~~s~~ $5$",
+    "\u202eturned",
+]
+
+
+def test_a_name_stays_in_its_cell() -> None:
+    shown = markdown(["a", "b"], [[name, "1"] for name in NAMES]).splitlines()[2:]
+    assert shown == [
+        r"| new\\nline | 1 |", "|  [lead | 1 |", "| a--b | 1 |", "| α → Ω, ß ½ | 1 |",
+        r"| \&lt;i\&gt; | 1 |", r"| [x\](y) | 1 |", r"| \~\~s\~\~ \$5\$ | 1 |",
+        r"| \\u202eturned | 1 |",
+    ]  # fmt: skip
+    rows = latex(["a", "b"], [[name, "1"] for name in NAMES]).splitlines()[4:-2]
+    assert rows[:4] == [
+        r"new\textbackslash{}nline & 1 \\",
+        r"{} [lead & 1 \\",
+        r"a-{}-b & 1 \\",
+        r"$\alpha$ $\to$ $\Omega$, ß ½ & 1 \\",
+    ]
+
+
+def test_models_with_other_columns_are_in_one_table(results: dict[str, object]) -> None:
+    exact, sampled = results["exact"], results["several"]
+    mixed = Estimates.of(
+        {"exact": exact["c"], "sampled": sampled["c"],  # type: ignore[index]
+         "none": replace(exact["c"], confidence_level=0.9)}  # type: ignore[index]
+    )  # fmt: skip
+    head, _, *rows = mixed.to_markdown().splitlines()[:5]
+    assert head.split(" | ")[1:4] == ["recall@10", "CI", "bounds"]
+    assert rows[0].split(" | ")[3] == "–"
+    assert "CI: confidence interval for the population of users at 95 % or 90 %" in str(
+        mixed.to_markdown()
+    )
+    assert mixed.to_latex().count(r"\\") == 4
+
+
+def test_a_caption_says_why_exact_values_are_marked() -> None:
+    few = ExactRanks.from_ranks(np.full(400, 700), n_items=900, user=np.arange(400))
+    shown = estimate({"a": few, "b": few}, "recall@10").to_markdown()
+    assert "▲ marks intervals that may be unreliable: fewer than 10 targets are in the" in shown
+    assert "more than the sample shows" not in shown

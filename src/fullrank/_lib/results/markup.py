@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import NamedTuple
 
+from fullrank._lib.text import printable
+
 Rows = Iterable[Sequence[str]]
 MARK = "†"
 
@@ -57,7 +59,8 @@ def latex(head: Sequence[str], rows: Rows, caption: str = "", label: str | None 
     rows = list(rows)
     first, *others = [" & ".join(map(_tex, row)) + r" \\" for row in (head, *rows)]
     # "\\" would take a bracket or a star after it for its own
-    body = [first, r"\midrule", *(f"{{}}{row}" if row[0] in "[*" else row for row in others)]
+    body = [first, r"\midrule"]
+    body += [f"{{}}{row}" if row.lstrip().startswith(("[", "*")) else row for row in others]
     begin = rf"\begin{{tabular}}{{{_sides(rows)}}}"
     tabular = [begin, r"\toprule", *body, r"\bottomrule", r"\end{tabular}"]
     if not caption:
@@ -88,12 +91,30 @@ def _html(cell: str) -> str:
 _SIGNED = r"(?<![\w.)\]])[-−+]\d(?:[\d.,]*\d)?"  # a number with a sign; "a-1" has a hyphen
 _NUMBER = re.compile(r"[\[<]? ?[-−+]?\d")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=\d)")
-_NOT_MARKDOWN = re.compile(r"[\\`*<|]|\b_|_\b")
+# also an entity such as "&lt;", the end of a link's text, struck text and formulas
+_NOT_MARKDOWN = re.compile(r"[\\`*<|$]|\b_|_\b|&(?=#?\w+;)|\](?=\()|~(?=~)|(?<=~)~")
+
+
+def _in_a_line(cell: str) -> str:
+    """The cell without line breaks and other characters that would end it; spaces may be hard."""
+    return "\xa0".join(map(printable, cell.split("\xa0")))
 
 
 def _markdown(cell: str) -> str:
-    shown = _MINUS.sub("−", _NOT_MARKDOWN.sub(r"\\\g<0>", cell))
+    shown = _MINUS.sub("−", _NOT_MARKDOWN.sub(r"\\\g<0>", _in_a_line(cell)))
     return f"**{shown}**" if isinstance(cell, Best) else shown
+
+
+def _greek() -> list[tuple[int, str]]:
+    """The letters of settings such as α and λ, which LaTeX knows in formulas alone."""
+    small = (
+        "alpha beta gamma delta varepsilon zeta eta theta iota kappa lambda mu nu xi o pi rho "
+        "varsigma sigma tau upsilon varphi chi psi omega"
+    )
+    large = {"Γ": "Gamma", "Δ": "Delta", "Θ": "Theta", "Λ": "Lambda", "Ξ": "Xi", "Π": "Pi",
+             "Σ": "Sigma", "Φ": "Phi", "Ψ": "Psi", "Ω": "Omega"}  # fmt: skip
+    letters = [(0x3B1 + place, name) for place, name in enumerate(small.split()) if name != "o"]
+    return [*letters, *((ord(one), name) for one, name in large.items())]
 
 
 _TEX = str.maketrans(
@@ -102,8 +123,10 @@ _TEX = str.maketrans(
      # OT1, the encoding of fonts where none is chosen, has other signs in these places
      "<": "$<$", ">": "$>$", "|": "$|$", '"': "''",
      "±": r"$\pm$", "…": r"\ldots{}", "▲": r"$\triangle$", "◀": "", "−": "$-$", "–": "--",
-     "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "λ": r"$\lambda$", "\xa0": "~",
+     "×": r"$\times$", "≤": r"$\le$", "≥": r"$\ge$", "≈": r"$\approx$", "≠": r"$\ne$",
+     "→": r"$\to$", "←": r"$\gets$", "∞": r"$\infty$", "\xa0": "~", "\u2060": "{}",
      MARK: r"$^{\dagger}$"}
+    | {chr(code): rf"$\{name}$" for code, name in _greek()}
 )  # fmt: skip
 _MARKED = re.compile(rf"(?<=\d)({MARK}?)( ▲)?$")
 _FORMULA = re.compile(rf"(?P<formula>{_SIGNED}|[<>] ?\d[\d.]*)|(?P<percent>(?<=\d) %)")
@@ -111,6 +134,8 @@ _FORMULA = re.compile(rf"(?P<formula>{_SIGNED}|[<>] ?\d[\d.]*)|(?P<percent>(?<=\
 
 def _tex(cell: str) -> str:
     """A cell as LaTeX; what is a formula, such as "< 0.001" or "−0.2", as one."""
+    # two hyphens would be drawn as a dash
+    bold, cell = isinstance(cell, Best), re.sub(r"-(?=-)", "-\u2060", _in_a_line(cell))
     parts, done = [], 0
     for found in _FORMULA.finditer(cell):
         formula = found.group().replace("−", "-").replace(" ", "").replace(",", "{,}")
@@ -120,7 +145,7 @@ def _tex(cell: str) -> str:
     marks = _MARKED.search(cell)
     end = len(cell) if marks is None else marks.start()
     shown = "".join([*parts, cell[done:end].translate(_TEX)])
-    if isinstance(cell, Best):
+    if bold:
         shown = rf"\textbf{{{shown}}}"
     if marks is None or not marks.group():
         return shown

@@ -234,6 +234,8 @@ def paired_rows(
         n_resamples=n_resamples,
         rng=rng,
     )
+    favours = TESTS[test].favours
+    sides = out.estimate if favours is None else favours(columns)
     cells = [(i, j, metric) for i, j in pairs for metric in aligned.metrics]
     return [
         {
@@ -245,6 +247,7 @@ def paired_rows(
             "confidence_interval": Interval(float(out.low[c]), float(out.high[c])),
             "p_value": float(out.p_value[c]),
             "effect_size": float(out.effect_size[c]),
+            "agrees": float(sides[c]) * float(out.estimate[c]) >= 0.0,
         }
         for c, (i, j, metric) in enumerate(cells)
     ]
@@ -305,7 +308,8 @@ def _packed(rows: list[_Row], correction: str | None, confidence: float) -> tupl
     out = []
     for row, one in zip(rows, p.tolist(), strict=True):
         ahead = row["first"] if row["estimate"] > 0.0 else row["second"]
-        told = one < 1.0 - confidence and row["estimate"] != 0.0
+        agrees = row.pop("agrees", True)  # what a sign test finds can be against the means
+        told = one < 1.0 - confidence and row["estimate"] != 0.0 and agrees
         out.append(Difference(**row, corrected_p=one, better=ahead if told else None))
     return tuple(out)
 

@@ -41,7 +41,7 @@ def significance(found: Comparison) -> str:
     than = "every other model" if found.baseline is None else found.baseline
     pairing = "paired" if found.paired else "two-sample"
     known = CORRECTIONS.get(found.correction or "")
-    corrected = f" with {known} correction" if known and len(found.differences) > 1 else ""
+    corrected = f" with {known} correction" if known and found.corrects else ""
     return (
         f"{MARK} significantly better than {than} ({pairing} {found.test} test{corrected}, "
         f"p < {1.0 - found.confidence_level:.3g})."
@@ -81,7 +81,7 @@ def _models(found: Comparison) -> Sheet:
 def _differences(found: Comparison) -> Sheet:
     level = f"{100 * found.confidence_level:g} %"
     known = CORRECTIONS.get(found.correction or "")
-    corrected = known is not None and len(found.differences) > 1
+    corrected = known is not None and found.corrects
     digits = max(decimals_of(one.standard_error) for one in found.differences)
     head = ["difference", "metric", "estimate", f"{level} CI", "p"]
     head += [f"p ({known})"] if corrected else []

@@ -102,7 +102,8 @@ class Difference:
     estimate, standard_error, confidence_interval : of the difference
     p_value, corrected_p : of its test, alone and among all tests of the comparison
     effect_size : Cohen's d_z (same users) or d (different users)
-    better : the model that is significantly better after correction; None if neither is
+    better : the model that is significantly better after correction; None if neither is, or if a
+        sign or Wilcoxon test and the means favour different models
     """
 
     first: str
@@ -195,6 +196,12 @@ class Comparison(tabular.Tabular):
     def __iter__(self) -> Iterator[str]:
         """The names of the metrics."""
         return iter(self.metrics)
+
+    @property
+    def corrects(self) -> bool:
+        """Whether p values are corrected; also at one of several metrics that were tested."""
+        several = any(one.corrected_p != one.p_value for one in self.differences)
+        return self.correction is not None and (several or len(self.differences) > 1)
 
     def __getitem__(self, metric: str | Metric) -> Comparison:
         """The comparison at one metric alone."""
@@ -352,7 +359,7 @@ class Comparison(tabular.Tabular):
         return lines + ([f"… {rest:,} more differences in `.to_frame()`"] if rest else [])
 
     def _tail(self, one: Difference) -> str:
-        if self.correction is None or len(self.differences) == 1:
+        if self.correction is None or not self.corrects:
             return one.tail
         label = CORRECTIONS[self.correction]
         return f"{one.tail} ({label} {shown_p(one.corrected_p, bare=True)})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HIGHEST = "The highest value of each metric is in bold."
 OF = {"population": "the population of users", "users": "these users"}
-_DOUBTED = "▲ marks estimates that depend on more than the sample shows."
+_DOUBTED = "estimates that depend on more than the sample shows"
 
 
 def sheet(
@@ -36,26 +36,25 @@ def sheet(
     ones = list(models.values())
     first = ones[0]
     wide = by_model or len(ones) > 1
+    beside = _beside(ones)
     columns = [_column(models, metric, best, better or {}) for metric in first.values]
     cells = [[cell for column in columns for cell in column[row]] for row in range(len(ones))]
     if wide:
-        head = ["model", *(name for metric in first.values for name in (metric, *_beside(first)))]
+        head = ["model", *(name for metric in first.values for name in (metric, *beside))]
         rows = [[name, *row] for name, row in zip(models, cells, strict=True)]
     else:  # a row for each metric, and room for the naive value
-        head = ["metric", "naive", "full catalogue", *_beside(first)]
+        head = ["metric", "naive", "full catalogue", *beside]
         rows = [
             [metric, _naive(first, metric), *column[0]]
             for metric, column in zip(first.values, columns, strict=True)
         ]
-    doubted = any(one.marked(metric) for one in ones for metric in one.values)
     bold = HIGHEST if len(ones) > 1 and best is None else ""
-    lines = [*_measured(models), bold, _DOUBTED if doubted else ""]
+    lines = [*_measured(models), bold, _marks(ones)]
     return Sheet(" ".join(line for line in lines if line), head, rows)
 
 
 def _measured(models: Mapping[str, Estimate]) -> list[str]:
     """What was ranked, how the values came about, and whom the intervals are for."""
-    first = next(iter(models.values()))
     samples = described({name: one.sample for name, one in models.items()})
     methods = dict.fromkeys(one.method for one in models.values())
     if list(methods) == ["exact"]:
@@ -63,16 +62,42 @@ def _measured(models: Mapping[str, Estimate]) -> list[str]:
     else:
         lines = [f"Full-catalogue metrics estimated from {'; '.join(samples)}.",
                  f"Estimator: {'; '.join(methods)}."]  # fmt: skip
-    if first.confidence_level is not None:
-        level = f"{100 * first.confidence_level:g} %"
-        lines.append(f"{level} CI: confidence interval for {OF[first.interval_for]}.")
+    levels = _levels(models.values())
+    if levels:
+        people = dict.fromkeys(OF[one.interval_for] for one in models.values())
+        at = f" at {' or '.join(levels)}, which differs between models" if len(levels) > 1 else ""
+        lines.append(f"{_interval(levels)}: confidence interval for {' or '.join(people)}{at}.")
     return lines
 
 
-def _beside(one: Estimate) -> list[str]:
-    """The names of the columns that follow the value of a metric."""
-    level = [] if one.confidence_level is None else [f"{100 * one.confidence_level:g} % CI"]
-    return level + (["bounds"] if one.bounds is not None else [])
+def _marks(ones: Collection[Estimate]) -> str:
+    """What the mark says here, in a sentence."""
+    blind = any(one.diagnosis.marks(metric) for one in ones for metric in one.values)
+    why = dict.fromkeys(
+        reason
+        for one in ones
+        for metric in one.values
+        for reason in one.diagnosis.warnings.get(metric, ())
+    )
+    said = [_DOUBTED] if blind else []
+    said += [f"intervals that may be unreliable: {' '.join(why)}"] if why else []
+    return f"▲ marks {', and '.join(said)}".removesuffix(".") + "." if said else ""
+
+
+def _levels(ones: Iterable[Estimate]) -> list[str]:
+    levels = dict.fromkeys(one.confidence_level for one in ones)
+    return [f"{100 * level:g} %" for level in levels if level is not None]
+
+
+def _interval(levels: Sequence[str]) -> str:
+    return f"{levels[0]} CI" if len(levels) == 1 else "CI"
+
+
+def _beside(ones: Collection[Estimate]) -> list[str]:
+    """The names of the columns that follow the value of a metric, where some model has them."""
+    levels = _levels(ones)
+    bounded = any(one.bounds is not None for one in ones)
+    return ([_interval(levels)] if levels else []) + (["bounds"] if bounded else [])
 
 
 def _column(
@@ -84,29 +109,27 @@ def _column(
     """The cells of a metric, model by model, with the same decimals for all of them."""
     digits = max(decimals(one[metric]) for one in models.values())
     shown = {name: f"{one[metric]:.{digits}f}" for name, one in models.items()}
+    top = max(shown.values(), key=float)
+    bold = [name for name, value in shown.items() if value == top and len(models) > 1]
     if best is not None:
-        bold: Sequence[str] = [best[metric]] if metric in best else []
-    else:
-        top = max(shown.values(), key=float)
-        bold = [name for name, value in shown.items() if value == top and len(models) > 1]
+        bold = [name for name in bold if name == best.get(metric)]
+    levels, beside = _levels(models.values()), _beside(models.values())
     rows = []
     for name, one in models.items():
         mark = (MARK if name in better.get(metric, ()) else "") + (
             " ▲" if one.marked(metric) else ""
         )
         value = Best(shown[name] + mark) if name in bold else shown[name] + mark
-        rows.append([value, *_ends(one, metric, digits)])
+        ends = [_ends(one, metric, digits)] if levels else []
+        if "bounds" in beside:
+            ends.append("–" if one.bounds is None else one.bounds.between(metric))
+        rows.append([value, *ends])
     return rows
 
 
-def _ends(one: Estimate, metric: str, digits: int) -> list[str]:
-    cells = []
-    if one.confidence_level is not None:
-        low, high = one.confidence_interval[metric]
-        cells.append(f"[{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(low) else "–")
-    if one.bounds is not None:
-        cells.append(one.bounds.between(metric))
-    return cells
+def _ends(one: Estimate, metric: str, digits: int) -> str:
+    low, high = one.confidence_interval[metric]
+    return f"[{low:.{digits}f}, {high:.{digits}f}]" if np.isfinite(low) else "–"
 
 
 def _naive(one: Estimate, metric: str) -> str:

@@ -71,6 +71,17 @@ class PairedTest(tabular.Tabular):
         return ax
 
 
+def _more_users(d: Floats) -> Floats:
+    return np.asarray(np.sign(np.sign(d).sum(axis=0)))
+
+
+def _higher_ranks(d: Floats) -> Floats:
+    from scipy.stats import rankdata
+
+    sums = [(np.sign(one) * rankdata(np.abs(one))).sum() for one in (x[x != 0.0] for x in d.T)]
+    return np.asarray(np.sign(sums))
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Test:
     """What a test asks, and its p values and interval from differences, weights and settings."""
@@ -78,8 +89,13 @@ class _Test:
     says: str
     run: Callable[[Floats, Floats, _Summary, int, np.random.Generator], _Found]
     weighted: bool = True  # whether weights have a meaning
-    of_means: bool = True  # whether it tests the mean difference
+    favours: Callable[[Floats], Floats] | None = None  # the sign of what it tests; None: the mean's
     resamples: bool = False
+
+    @property
+    def of_means(self) -> bool:
+        """Whether it tests the mean difference."""
+        return self.favours is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,13 +178,13 @@ TESTS: Mapping[str, _Test] = MappingProxyType(
             says="exact sign test: do as many users gain as lose?",
             run=_sign,
             weighted=False,
-            of_means=False,
+            favours=_more_users,
         ),
         "wilcoxon": _Test(
             says="signed-rank test: are differences symmetric about 0?",
             run=_wilcoxon,
             weighted=False,
-            of_means=False,
+            favours=_higher_ranks,
         ),
     }
 )

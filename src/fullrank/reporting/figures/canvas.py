@@ -15,7 +15,7 @@ from fullrank.reporting.figures.figure import EXACT, N_COLOURS, NAIVE, Numbers, 
 PAPER = {
     "page": "#ffffff", "text": "#1c2126", "quiet": "#59626b", "faint": "#8b949c",
     "rule": "#e3e6e9", "shade": "#e9ebee", "naive": "#757575", "exact": "#000000",
-    "m0": "#0072b2", "m1": "#d55e00", "m2": "#008a64", "m3": "#c0629a", "m4": "#a87900",
+    "m0": "#0072b2", "m1": "#c05500", "m2": "#008661", "m3": "#ad588b", "m4": "#996e00",
     "m5": "#5e4fa2", "m6": "#757500", "m7": "#00788a",
 }  # fmt: skip
 DASHES = {"dash": "7 4", "dashdot": "8 3 2 3", "dot": "2 3"}
@@ -144,13 +144,19 @@ def text_width(text: str, size: float) -> float:
 
 
 def cut(text: str, room: float, size: float) -> str:
-    """The text, or as much of it as there is room for."""
+    """The text, or its two ends where there is no room: names of models often begin alike."""
     if text_width(text, size) <= room:
         return text
-    kept = len(text)
-    while kept > 1 and text_width(text[:kept], size) > room - size:
+    kept = len(text) - 1
+    while kept > 2 and text_width(_ends(text, kept), size) > room:
         kept -= 1
-    return f"{text[:kept]}…"
+    return _ends(text, kept)
+
+
+def _ends(text: str, kept: int) -> str:
+    """Of so many characters two in three from the beginning."""
+    last = kept // 3
+    return f"{text[: kept - last].rstrip()}…{text[len(text) - last :].lstrip()}"
 
 
 def apart(places: Sequence[float], gap: float, first: float, last: float) -> list[float]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from fullrank.inference import Comparison
 from fullrank.inference.comparison.numbers import decimals_of, shown_p
 from fullrank.reporting.escaping import among, percent
@@ -15,6 +17,19 @@ def first_of(comparison: Comparison, metric: str) -> int:
     return comparison.models.index(comparison.leader(metric).highest)
 
 
+def rivals_of(comparison: Comparison, metric: str, first: int) -> list[int]:
+    """The models that one was compared with at a metric, best first: with a baseline not all."""
+    tested = {
+        frozenset((one.first, one.second)) for one in comparison.differences if one.metric == metric
+    }
+    column = comparison.estimate[:, comparison.metrics.index(metric)]
+    return [
+        int(i)
+        for i in np.argsort(-column, kind="stable")
+        if frozenset((comparison.models[first], comparison.models[i])) in tested
+    ]
+
+
 def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Figure]:
     """The leads at the first metric, and the probabilities at all of them."""
     chances = _chances if len(names) <= N_COLOURS else _chances_of_many
@@ -23,8 +38,10 @@ def comparison_figures(comparison: Comparison, names: Sequence[str]) -> list[Fig
 
 def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
     metric, first = comparison.metrics[0], first_of(comparison, comparison.metrics[0])
-    others = sorted((i for i in range(len(names)) if i != first),
-                    key=lambda i: comparison.estimate[i, 0])  # fmt: skip
+    others = rivals_of(comparison, metric, first)[::-1]
+    whom = (
+        "each other model" if len(others) == len(names) - 1 else f"the baseline {names[others[0]]}"
+    )
     series, rows = [], []
     level = f"{100 * comparison.confidence_level:g} %"
     for at, i in enumerate(others):  # drawn from below: the closest rival on top
@@ -51,8 +68,8 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
         name="differences",
         section="comparison",
         title=f"Lead of {names[first]} in {metric}",
-        reading=f"Points: how far {names[first]} is ahead of every other model. Lines: {level} "
-        "CIs. A lead whose interval includes zero could be due to chance.",
+        reading=f"Points: how far {names[first]} is ahead of {whom}. Lines: {level} CIs. A "
+        f"lead whose interval includes zero could be due to chance.{_uncorrected(comparison)}",
         alternative=f"Points with intervals: the lead of {names[first]} in {metric} is "
         f"{among(told)}.",
         x=Axis(title=f"lead in {metric}", zero=True),
@@ -61,6 +78,15 @@ def _leads(comparison: Comparison, names: Sequence[str]) -> Figure:
         series=tuple(series),
         head=("over", "lead", "low", "high", "p, corrected"),
         rows=tuple(reversed(rows)),
+    )
+
+
+def _uncorrected(comparison: Comparison) -> str:
+    """An interval without zero is no significant lead where many differences are tested."""
+    if not comparison.corrects:
+        return ""
+    return (
+        " The intervals do not allow for the number of comparisons; the p values in the table do."
     )
 
 

@@ -42,10 +42,12 @@ from fullrank.reporting.figures.figure import (
     even_ticks,
     log_ticks,
 )
-from fullrank.reporting.figures.legend import entries, places, swatch, told_apart
+from fullrank.reporting.figures.legend import entries, key, places, swatch, told_apart
 
 _NAMED = 16  # lines with their names at their ends, at most
 _BAR = 20.0  # pixels of a bar
+_NAME = 190.0  # pixels for the name of a row, at most
+_BOLD = 1.1  # how much wider bold text is
 _TOLD = 34.0  # pixels from which on a share is written into its bar
 
 
@@ -120,8 +122,12 @@ def _rows_frame(figure: Figure, layout: Layout) -> _Frame:
             ]
             columns.insert(0, right)
             right -= 22 + max(text_width(cell, size) for cell in cells)
-    named = min(190.0, max(text_width(one, size) for one in figure.y.labels))
-    left = 10.0 if layout.stacked else 22 + named
+    strong = _strong(figure)
+    named = max(
+        text_width(one, size) * (_BOLD if place in strong else 1.0)
+        for place, one in enumerate(figure.y.labels)
+    )
+    left = 10.0 if layout.stacked else 22 + min(_NAME, named)
     row = (52.0 if bars else 42.0) if layout.stacked else (34.0 if bars else 27.0)
     down = 12.0 if layout.stacked else 0.0
     top = 30.0 if figure.beside and not layout.stacked else 8.0
@@ -174,26 +180,33 @@ def _axes(figure: Figure, frame: _Frame) -> str:
     return group(*parts)
 
 
+def _strong(figure: Figure) -> set[float | None]:
+    """The rows that are emphasised."""
+    return {one.y[0] for one in figure.series if one.strong}
+
+
 def _names(figure: Figure, frame: _Frame, top: float) -> list[str]:
     """The names of the rows, and the text beside their intervals."""
     size, parts = frame.layout.size, []
-    strong = {one.y[0] for one in figure.series if one.strong}
+    strong = _strong(figure)
     for end, head in zip(frame.columns, figure.beside, strict=False):
         parts.append(words(end, top - 11, head, "quiet", text_anchor="end"))
     told = {one.y[0]: one.beside for one in figure.series if one.beside}
     for place, name in enumerate(figure.y.labels):
-        weight = 650 if place in strong else None
+        weight, wider = (650, _BOLD) if place in strong else (None, 1.0)
         middle, cells = frame.y(place) + 4.5, told.get(float(place), ())
         if frame.layout.stacked:
             above = middle - (24 if figure.series[0].kind == "bar" else 18)
             beside = cells[0] if cells else ""
-            room = frame.layout.width - 30 - text_width(beside, size)
+            room = (frame.layout.width - 30 - text_width(beside, size)) / wider
             end = frame.layout.width - 14
             parts.append(clear(10, above, cut(name, room, size), font_weight=weight))
             parts.append(clear(end, above, beside, "quiet", text_anchor="end"))
             continue
-        parts.append(words(frame.x.first - 12, middle, cut(name, 190.0, size), text_anchor="end",
-                           font_weight=weight))  # fmt: skip
+        label = cut(name, _NAME / wider, size)
+        parts.append(
+            words(frame.x.first - 12, middle, label, text_anchor="end", font_weight=weight)
+        )
         for end, cell in zip(frame.columns, cells, strict=False):
             parts.append(words(end, middle, cell, font_weight=weight, text_anchor="end"))
     return parts
@@ -212,7 +225,7 @@ def _series(figure: Figure, frame: _Frame, clip: str) -> list[str]:
         drawn.append(
             group(
                 *inside,
-                data_legend=where[one.legend],
+                data_legend=where[key(one)],
                 display="none" if one.hidden else None,
                 clip_path=f"url(#{clip})",
             )
@@ -309,8 +322,9 @@ def _bars(one: Series, frame: _Frame, starts: list[float]) -> list[str]:
         middle, starts[row] = frame.y(row), starts[row] + wide
         if right - left < 0.2:
             continue
-        parts.append(_box(left, middle - _BAR / 2, right - left, _BAR, colour_of(one),
-                          stroke=PAPER["page"], stroke_width=1))  # fmt: skip
+        parts.append(_box(left, middle - _BAR / 2, right - left, _BAR, colour_of(one)))
+        if left > frame.x.first:  # a gap between it and the one before
+            parts.append(path(f"M{left:.1f} {middle - _BAR / 2:.1f}v{_BAR:g}", "page", 1.0))
         if right - left >= _TOLD:
             parts.append(words((left + right) / 2, middle + 4.5, percent(wide), "page",
                                text_anchor="middle", font_size=12))  # fmt: skip
@@ -330,7 +344,7 @@ def _named_at_end(figure: Figure, layout: Layout) -> bool:
     return not layout.stacked and 2 <= len(_ending(figure)) <= _NAMED
 
 
-def _end_names(figure: Figure, frame: _Frame, where: dict[str, int]) -> list[str]:
+def _end_names(figure: Figure, frame: _Frame, where: dict[tuple[str, bool], int]) -> list[str]:
     """The name of each line at its end, moved up or down where they would overlap."""
     lines, ended = [], []
     for one in _ending(figure):
@@ -347,7 +361,7 @@ def _end_names(figure: Figure, frame: _Frame, where: dict[str, int]) -> list[str
         group(
             path(f"M{x:.1f} {y:.1f}L{left - 3:.1f} {at:.1f}", colour_of(one), 1.0, opacity=0.5),
             words(left, at + 4, cut(one.legend, room, size), colour_of(one)),
-            data_legend=where[one.legend],
+            data_legend=where[key(one)],
             display="none" if one.hidden else None,
         )
         for one, (x, y), at in zip(lines, ended, moved, strict=True)

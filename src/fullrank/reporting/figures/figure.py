@@ -100,6 +100,7 @@ class Figure:
     name : what `Report.plot` calls it
     section : the part of the page it stands in
     title, reading : what it shows, and how to read it
+    live : what the page's buttons do; not on paper, where there are none
     alternative : what it shows, for who cannot see it
     x, y, series : what is drawn
     shade : first and last x of a shaded stretch, and what it is; or None
@@ -119,6 +120,7 @@ class Figure:
     beside: tuple[str, ...] = ()
     head: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
+    live: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and text."""

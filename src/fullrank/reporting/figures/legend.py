@@ -23,14 +23,23 @@ class Entry:
 
 def entries(figure: Figure) -> list[Entry]:
     """The entries, in the order of the series; none where the rows have the names already."""
-    found: dict[str, Entry] = {}
+    return [one for one in _entries(figure).values() if not _named_by_row(one, figure)]
+
+
+def key(one: Series) -> tuple[str, bool]:
+    """What the series of an entry have in common: a model may have the name of another entry."""
+    return one.legend, isinstance(one.colour, int)
+
+
+def _entries(figure: Figure) -> dict[tuple[str, bool], Entry]:
+    found: dict[tuple[str, bool], Entry] = {}
     if figure.shade is not None:
         label = figure.shade[2]
-        found[label] = Entry(label=label, series=None, shown=True)
+        found[label, False] = Entry(label=label, series=None, shown=True)
     for one in figure.series:
         entry = Entry(label=one.legend, series=one, shown=not one.hidden, marked=told_apart(figure))
-        found.setdefault(one.legend, entry)
-    return [one for one in found.values() if not _named_by_row(one, figure)]
+        found.setdefault(key(one), entry)
+    return found
 
 
 def told_apart(figure: Figure) -> bool:
@@ -38,10 +47,10 @@ def told_apart(figure: Figure) -> bool:
     return len({one.colour for one in figure.series if isinstance(one.colour, int)}) > 1
 
 
-def places(figure: Figure) -> dict[str, int]:
-    """Legend to the place of its entry; -1 where it has none."""
-    found = {entry.label: place for place, entry in enumerate(entries(figure))}
-    return {one.legend: -1 for one in figure.series} | found
+def places(figure: Figure) -> dict[tuple[str, bool], int]:
+    """The key of each series to the place of its entry; -1 where it has none."""
+    shown = [name for name, one in _entries(figure).items() if not _named_by_row(one, figure)]
+    return {key(one): -1 for one in figure.series} | {name: at for at, name in enumerate(shown)}
 
 
 def swatch(entry: Entry) -> str:
@@ -63,8 +72,9 @@ def swatch(entry: Entry) -> str:
 
 def _named_by_row(entry: Entry, figure: Figure) -> bool:
     one = entry.series
-    lies = one is not None and one.kind == "interval"
-    return lies or entry.label in figure.y.labels
+    if one is None or not isinstance(one.colour, int):
+        return False
+    return one.kind == "interval" or entry.label in figure.y.labels
 
 
 def _patch(colour: str) -> str:

@@ -59,16 +59,17 @@ def _figure(
         )
         if models[i].sampled and one.exact is not None:
             known.append((at, one.exact))
-    ci = f"{100 * level:g} % CI"
+    ci = f"{100 * level:g} % CI" if any(one.low != (None,) for one in series) else ""
     exact = " Vertical strokes: exact values, which are known here." if known else ""
     told_in_words = [f"{models[i].name} {series[at].beside[0]}" for at, i in enumerate(order)]
+    lines, with_ci = (f" Lines: {ci}s.", f" with {ci}s") if ci else ("", "")
     whole = all(not model.sampled for model in models)
     return Figure(
         name="metrics" if place == 0 else f"metrics-{place + 1}",
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
-        reading=f"Points: {'exact values' if whole else 'estimates'}. Lines: {ci}s.{exact}",
-        alternative=f"Points with {ci}s of {metric}: {among(told_in_words[::-1])}.",
+        reading=f"Points: {'exact values' if whole else 'estimates'}.{lines}{exact}",
+        alternative=f"Points{with_ci} of {metric}: {among(told_in_words[::-1])}.",
         x=Axis(title=metric),
         y=Axis(title="", labels=tuple(models[i].name for i in order)),
         series=(
@@ -88,7 +89,7 @@ def _figure(
                 else []
             ),
         ),
-        beside=(f"{metric} ({ci})", *(["P(best)"] if chances else [])),
+        beside=(f"{metric} ({ci})" if ci else metric, *(["P(best)"] if chances else [])),
         head=("model", metric, "low", "high", *(["P(best)"] if chances else []), "exact"),
         rows=tuple(
             (

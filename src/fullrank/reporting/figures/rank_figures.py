@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from fullrank.reporting.escaping import among, number
+from fullrank.reporting.escaping import among, number, outward
 from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_of, numbers
 from fullrank.reporting.measurement import Measurement, distribution_of
 from fullrank.samples import RankDistribution, RankSample, sampling_efficiency
@@ -22,7 +22,8 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
 
     `order` has the rows of the models, the best first.
     """
-    series, black, columns = [], [], {}
+    series, black = [], []
+    columns: list[tuple[str, RankDistribution]] = []
     first = _first(order)
     many = len(models) > 2  # black outlines that nobody can tell apart
     for place, model in enumerate(models):
@@ -31,36 +32,33 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
             continue
         outline = _outline(found, model.name, place, model.name)
         series.append(replace(outline, hidden=place not in first))
-        columns[model.name] = found
+        columns.append((model.name, found))
         known = distribution_of(model.exact) if model.sampled else None
         if known is not None:
             outline = _outline(known, f"{model.name}, exact", EXACT, "exact ranks")
             black.append(replace(outline, hidden=many))
-            columns[f"{model.name}, exact"] = known
+            columns.append((f"{model.name}, exact", known))
     if not series:
         return None
-    items = max(found.n_items for found in columns.values())
+    items = max(found.n_items for _, found in columns)
     edges = _doublings(items)
-    shares = [_shares(found, edges) for found in columns.values()]
-    middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns.items()]
-    exact = (
-        ""
-        if not black
-        else " Dotted: exact ranks; press their button to show them."
-        if many
-        else (" Dotted: exact ranks.")
-    ) + _others(order, first)
+    shares = [_shares(found, edges) for _, found in columns]
+    middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns]
+    exact = " Dotted: exact ranks." if black and not many else ""
+    live = ["Press their button to show the exact ranks, dotted."] if black and many else []
     return Figure(
         name="ranks",
         section="ranks",
         title="Distribution of true ranks",
         reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each step is "
-        f"a doubling (the last is drawn as if it were one). Further left is better.{exact}",
+        "a doubling (the last is drawn as if it were one). Further left is better."
+        f"{exact}{_shown(order, first)}",
+        live=" ".join(_press(order, first) + live),
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
         y=Axis(title="share of held-out items", low=0.0, percent=True),
         series=(*series, *black),
-        head=("ranks", *columns),
+        head=("ranks", *(name for name, _ in columns)),
         rows=tuple(
             (_span(low, high), *(f"{100 * column[row]:.2f} %" for column in shares))
             for row, (low, high) in enumerate(pairwise(edges))
@@ -104,7 +102,12 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
                 )
             )
         rows += [
-            (model.name, f"{k:,}", *map(number, (one.least, one.most, one.estimate, one.exact)))
+            (
+                model.name,
+                f"{k:,}",
+                *outward(one.least, one.most, 4),  # type: ignore[arg-type]
+                *map(number, (one.estimate, one.exact)),
+            )
             for k, one in model.whiskers
         ]
     reach = [model.resolution for _, model in bounded]
@@ -123,7 +126,8 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
         title="Bounds without assumptions",
         reading=f"Whiskers: every recall@K consistent with the sample, jointly at {100 * level:g} "
         f"%, with no assumption about the ranks. Points: estimates.{exact} {seen}"
-        f"{_others(order, first)}",
+        f"{_shown(order, first)}",
+        live=" ".join(_press(order, first)),
         alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
         y=Axis(title="recall@K", low=-0.01, high=_top(bounded)),
@@ -186,10 +190,14 @@ def _first(order: Sequence[int]) -> set[int]:
     return set(order if len(order) <= _FEW + 1 else order[:_FEW])
 
 
-def _others(order: Sequence[int], first: set[int]) -> str:
+def _shown(order: Sequence[int], first: set[int]) -> str:
     if len(first) == len(order):
         return ""
-    return f" The {len(first)} best models are shown. Press the name of another to show it."
+    return f" The {len(first)} models with the highest values are shown."
+
+
+def _press(order: Sequence[int], first: set[int]) -> list[str]:
+    return [] if len(first) == len(order) else ["Press the name of another model to show it."]
 
 
 def _distribution(model: Measurement) -> RankDistribution | None:

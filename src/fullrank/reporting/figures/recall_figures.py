@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 
 from fullrank.reporting.escaping import among, number
 from fullrank.reporting.figures.figure import (
@@ -28,26 +29,27 @@ def recall_figures(models: Sequence[Measurement], largest: int, best: int) -> li
 
     `best` is the row of the model whose band is drawn where there are many.
     """
-    leader = models[best]
-    models = [model for model in models if model.curve]
-    if not models:
+    drawn = {place: model for place, model in enumerate(models) if model.curve}
+    if not drawn:
         return []
-    if len(models) == 1:
-        return [_alone(models[0], 0, "recall", f"Recall of {models[0].name}")]
+    if len(drawn) == 1:
+        ((place, model),) = drawn.items()
+        return [_alone(model, place, "recall", f"Recall of {model.name}")]
     detailed = [
         _alone(model, place, f"recall-{place + 1}", model.name)
-        for place, model in enumerate(models)
+        for place, model in drawn.items()
         if len(_curves(model, place)) > 1
     ]
-    return [_together(models, largest, leader), *detailed]
+    return [_together(drawn, largest, models[best]), *detailed]
 
 
-def _together(models: Sequence[Measurement], largest: int, leader: Measurement) -> Figure:
+def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measurement) -> Figure:
+    models = list(drawn.values())
     end = min(max(model.reach for model in models), max(100, _NEAR * largest))
     all_bands = len(models) <= _BANDS
     series = [
         replace(_estimated(model, place, model.name), band=all_bands or model is leader)
-        for place, model in enumerate(models)
+        for place, model in drawn.items()
     ]
     many = len(models) > 2  # black curves that nobody can tell apart
     known = [
@@ -57,17 +59,15 @@ def _together(models: Sequence[Measurement], largest: int, leader: Measurement) 
     ]
     says = "Estimated recall" if any(m.sampled for m in models) else "Recall"
     band = (
-        " Bands: intervals."
-        if all_bands
-        else f" Band: the interval of {leader.name}. Point at another name to see its interval."
-    )
-    black = (
         ""
-        if not known
-        else " Dotted: exact recall; press its button to show it."
-        if many
-        else (" Dotted: exact recall, known here.")
+        if not any(map(_bounded, models))
+        else " Bands: intervals."
+        if all_bands
+        else f" Band: the interval of {leader.name}."
     )
+    black = " Dotted: exact recall, known here." if known and not many else ""
+    live = ["Point at another name to see its interval."] if band and not all_bands else []
+    live += ["Press its button to show the exact recall, dotted."] if known and many else []
     at = max((k for k, _ in models[0].curve if k <= largest), default=1)
     shown = [f"{model.name} {number(_at(model, at).estimate, 3)}" for model in models]
     return Figure(
@@ -75,6 +75,7 @@ def _together(models: Sequence[Measurement], largest: int, leader: Measurement) 
         section="recall",
         title="Recall of all models",
         reading=f"{says} up to K = {end:,}.{band}{black}",
+        live=" ".join(live),
         alternative=f"Lines of recall against K. At K = {at:,}: {among(shown)}.",
         x=Axis(title=_K, log=True, low=1, high=1.02 * end),
         y=Axis(title="recall@K", low=0.0, high=_top([*series, *known], end)),
@@ -113,16 +114,21 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
 
 def _says(model: Measurement) -> str:
     if not model.sampled:
-        return "Exact recall, with its interval."
+        return "Exact recall, with its interval." if _bounded(model) else "Exact recall."
     parts = []
     if any(series.colour == NAIVE for series in _curves(model, 0)):
         parts.append("Grey: recall among the sampled candidates, which is not recall@K.")
     if model.mapped:
         parts.append("Dashed: the same, with each k drawn at the corresponding K.")
-    parts.append("Solid: the estimate with its interval.")
+    parts.append(f"Solid: the estimate{' with its interval' if _bounded(model) else ''}.")
     if model.exact:
         parts.append("Dotted: exact.")
     return " ".join(parts)
+
+
+def _bounded(model: Measurement) -> bool:
+    """Whether its curve has intervals."""
+    return any(isfinite(one.low) for _, one in model.curve)
 
 
 def _curves(model: Measurement, place: int) -> tuple[Series, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from fullrank.reporting.escaping import percent
+from fullrank._lib.text import decimals
+from fullrank.reporting.escaping import outward, percent
 from fullrank.reporting.figures.figure import Figure, Series
 
 Tip = tuple[float, float, str]
@@ -44,7 +45,7 @@ def _told(one: Series, figure: Figure) -> list[str]:
     if one.kind == "interval":
         shown = _signed if figure.x.zero else _plain
         return [
-            f"{shown(x)} ({shown(low)} to {shown(high)})"
+            shown(x) + ("" if low is None or high is None else f" ({shown(low)} to {shown(high)})")
             for x, low, high in zip(one.x, one.low, one.high, strict=True)
         ]
     if one.kind == "stroke":
@@ -76,16 +77,24 @@ def _steps(one: Series) -> list[str]:
 def _tails(one: Series) -> list[str]:
     if not one.low:
         return [""] * len(one.x)
-    label = "bounds" if one.kind == "whisker" else "interval"
+    label, shown = ("bounds", _bounds) if one.kind == "whisker" else ("interval", _ends)
     return [
-        "" if low is None or high is None else f"\n{label} {low:.4f} to {high:.4f}"
+        "" if low is None or high is None else f"\n{label} {' to '.join(shown(low, high))}"
         for low, high in zip(one.low, one.high, strict=True)
     ]
 
 
+def _bounds(low: float, high: float) -> tuple[str, str]:
+    return outward(low, high, 4)
+
+
+def _ends(low: float, high: float) -> tuple[str, str]:
+    return _plain(low), _plain(high)
+
+
 def _plain(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}"
+    return "–" if value is None else f"{value:.{decimals(value)}f}"
 
 
 def _signed(value: float | None) -> str:
-    return "–" if value is None else f"{value:+.4f}".replace("-", "−")
+    return "–" if value is None else f"{value:+.{decimals(value)}f}".replace("-", "−")

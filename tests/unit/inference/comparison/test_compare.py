@@ -759,3 +759,40 @@ TEXT = simulate(RANKS["a"], n_items=N, design="sampled:40", user=USERS.astype(st
 def test_errors_say_what_is_wrong(arguments, says: str) -> None:
     with pytest.raises(InputError, match=says):
         compare(**({"metrics": "ndcg@10"} | arguments))
+
+
+@pytest.mark.parametrize("test", ["sign", "wilcoxon"])
+def test_no_model_is_better_that_most_users_are_worse_off_with(test: str) -> None:
+    base = np.linspace(0.0, 1.0, 1000)
+    few = base - 0.01
+    few[::20] += 1.0
+    users = np.arange(base.size)
+    values = {"few": {"user": users, "ndcg@10": few}, "base": {"user": users, "ndcg@10": base}}
+    one = compare(values, "ndcg@10", test=test, rng=0).differences[0]
+    assert one.estimate > 0.0
+    assert one.p_value < 0.001
+    assert one.better is None
+    assert compare(values, "ndcg@10", rng=0).differences[0].better == "few"
+    found = compare(values | {"few": values["base"], "base": values["few"]}, "ndcg@10", test=test)
+    assert found.differences[0].better is None
+    most = {"most": {"user": users, "ndcg@10": base + 0.01}, "base": values["base"]}
+    assert compare(most, "ndcg@10", test=test).differences[0].better == "most"
+
+
+def test_one_of_several_metrics_keeps_its_corrected_p() -> None:
+    random = np.random.default_rng(4)
+    users = np.arange(300)
+    first = random.random((300, 3))
+    second = first + random.normal(0.01, 0.1, first.shape)
+    metrics = ("recall@10", "ndcg@10", "mrr@10")
+    values = {
+        name: {"user": users} | dict(zip(metrics, columns.T, strict=True))
+        for name, columns in (("a", first), ("b", second))
+    }
+    found = compare(values, metrics, rng=0)["recall@10"]
+    one = found.differences[0]
+    assert one.corrected_p != one.p_value
+    assert f"(Holm {one.corrected_p:.3f})" in str(found)
+    assert "p (Holm)" in found.to_markdown()
+    alone = compare(values, "ndcg@10", rng=0)
+    assert "Holm" not in str(alone) + alone.to_markdown()
