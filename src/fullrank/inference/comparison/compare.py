@@ -16,6 +16,7 @@ from fullrank._lib.types import Floats
 from fullrank.designs import Design
 from fullrank.errors import InputError
 from fullrank.estimators.methods import Named
+from fullrank.estimators.system import resolution
 from fullrank.inference.comparison import validity
 from fullrank.inference.comparison.aligned import (
     Aligned,
@@ -25,14 +26,17 @@ from fullrank.inference.comparison.aligned import (
     naive_best,
 )
 from fullrank.inference.comparison.result import Comparison, Difference
+from fullrank.inference.estimation.diagnosis import below
 from fullrank.inference.estimation.doubts import size_doubts, training_notes
+from fullrank.inference.estimation.remarks import described
 from fullrank.inference.statistics.hypothesis_tests import CORRECTIONS, TESTS, corrected, run_paired
 from fullrank.inference.statistics.means import FEW_HITS
 from fullrank.inference.statistics.normal import Interval, level, mean_and_covariance, spread
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
-from fullrank.metrics import DEFAULT, ByMetric, Metric
+from fullrank.metrics import DEFAULT, ByMetric, Metric, parse
+from fullrank.samples import RankSample
 
 _DRAWS = 100_000
 _UNPAIRED = ("t", "z")
@@ -185,10 +189,36 @@ def compare(
             *size_doubts(ranks),
             *aligned.notes,
             *_cautions(aligned, test, n_resamples, len(differences)),
+            *([] if as_sampled else _unresolved(aligned)),
             *spoken,
         ),
         assumed=training_notes(aligned.results, method),
+        estimated_from=() if as_sampled else tuple(described(_sampled(aligned))),
     )
+
+
+def _sampled(aligned: Aligned) -> dict[str, RankSample]:
+    found = zip(aligned.models, aligned.results, strict=True)
+    return {model: one for model, one in found if isinstance(one, RankSample)}
+
+
+def _unresolved(aligned: Aligned) -> list[str]:
+    """The metrics that look above the first rank that some sample resolves."""
+    asked = tuple(map(parse, aligned.metrics))
+    lines: dict[str, list[str]] = {}
+    for model, sample in _sampled(aligned).items():
+        if names := below(sample, asked):
+            ranks = round(resolution(sample))
+            says = (
+                f"▲ Rank 1 of a sample could be any of ranks 1–{ranks:,}: {', '.join(names)} and "
+                "the differences depend on the smoothness assumption."
+            )
+            lines.setdefault(says, []).append(model)
+    every = len(aligned.models)
+    return [
+        says if len(models) == every else f"{', '.join(models)}: {says}"
+        for says, models in lines.items()
+    ]
 
 
 Pairs = list[tuple[int, int]]

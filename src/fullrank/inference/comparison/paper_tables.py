@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fullrank._lib.results.markup import MARK, Best, Sheet
 from fullrank._lib.text import decimals
+from fullrank.inference.comparison.aligned import is_naive
 from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
 
 if TYPE_CHECKING:
@@ -55,6 +56,19 @@ def _who(found: Comparison) -> str:
     return f"{sizes} users, different for each model"
 
 
+def _measured(found: Comparison) -> str:
+    """What the values are: exact, estimated from samples, or metrics of the samples."""
+    if any(map(is_naive, found.methods)):
+        return f"Metrics among sampled candidates of {_who(found)}."
+    if not found.estimated_from:
+        return f"Full-catalogue metrics of {_who(found)}."
+    methods = dict.fromkeys(one for one in found.methods if one != "exact")
+    return (
+        f"Full-catalogue metrics of {_who(found)}, estimated from "
+        f"{'; '.join(found.estimated_from)}. Estimator: {'; '.join(methods)}."
+    )
+
+
 def _models(found: Comparison) -> Sheet:
     best, better = best_by_metric(found), better_by_metric(found)
     digits = [max(decimals(value) for value in column) for column in found.estimate.T]
@@ -69,9 +83,10 @@ def _models(found: Comparison) -> Sheet:
             error, chance = f"{found.standard_error[i, j]:.{d}f}", f"{found.p_best[i, j]:.2f}"
             row += [Best(value) if best.get(metric) == model else value, error, chance]
         rows.append(row)
+    over = ", which includes the sampling of candidates" if found.estimated_from else " over users"
     caption = [
-        f"Full-catalogue metrics of {_who(found)}.",
-        "SE: standard error over users; P(best): probability that the model is the best.",
+        _measured(found),
+        f"SE: standard error{over}; P(best): probability that the model is the best.",
         "The best model, by value and by P(best), is in bold." if best else "",
         significance(found) if better else "",
     ]
@@ -83,19 +98,22 @@ def _differences(found: Comparison) -> Sheet:
     known = CORRECTIONS.get(found.correction or "")
     corrected = known is not None and found.corrects
     digits = max(decimals_of(one.standard_error) for one in found.differences)
-    head = ["difference", "metric", "estimate", f"{level} CI", "p"]
+    one_metric = len(found.metrics) == 1
+    head = ["difference", *([] if one_metric else ["metric"]), "estimate", f"{level} CI", "p"]
     head += [f"p ({known})"] if corrected else []
     rows = []
     for one in found.differences:
         low, high = (f"{end:+.{digits}f}" for end in one.confidence_interval)
-        row = [one.pair, one.metric, f"{one.estimate:+.{digits}f}", f"[{low}, {high}]"]
+        metric = [] if one_metric else [one.metric]
+        row = [one.pair, *metric, f"{one.estimate:+.{digits}f}", f"[{low}, {high}]"]
         row.append(shown_p(one.p_value, bare=True))
         row += [shown_p(one.corrected_p, bare=True)] if corrected else []
         rows.append([*row, f"{one.effect_size:+.3f}"])
     size = "paired: Cohen's d of the differences" if found.paired else "Cohen's d"
     test = f"{'paired' if found.paired else 'two-sample'} {found.test} test"
     caption = (
-        f"Differences between models, first minus second, of {_who(found)}, with {level} "
+        f"Differences between models{f' in {found.metrics[0]}' if one_metric else ''}, first minus "
+        f"second, of {_who(found)}, with {level} "
         f"confidence intervals (CI), p values of the {test} and effect sizes ({size})."
     )
     return Sheet(caption, [*head, "effect size"], rows)

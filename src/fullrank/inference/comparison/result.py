@@ -173,6 +173,8 @@ class Comparison(tabular.Tabular):
     dominance : for a naive comparison, pairs of models to the order of their sampled recall curves
     notes : further remarks
     assumed : assumptions about facts that are not known, one sentence each
+    estimated_from : what was ranked among what, in a line for all sampled models or one for each;
+        empty if all ranks are exact
     """
 
     models: tuple[str, ...]
@@ -192,6 +194,7 @@ class Comparison(tabular.Tabular):
     dominance: Mapping[tuple[str, str], Dominance]
     notes: tuple[str, ...]
     assumed: tuple[str, ...] = ()
+    estimated_from: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[str]:
         """The names of the metrics."""
@@ -306,7 +309,8 @@ class Comparison(tabular.Tabular):
     def page(self, n_shown: int | None = _SHOWN) -> str:
         """The tables and notes as text, with at most `n_shown` differences; None shows all."""
         unnamed = [says for one in self.metrics if (says := self.leader(one).says) is not None]
-        lines = [self._title(), "", *self._block(), "", *self._lines(n_shown), *unnamed]
+        head = [self._title(), *(f"Estimated from {one}." for one in self.estimated_from)]
+        lines = [*head, "", *self._block(), "", *self._lines(n_shown), *unnamed]
         return "\n".join([*lines, *self.notes, *self.assumed])
 
     def _title(self) -> str:

@@ -95,7 +95,7 @@ def diagnose(
     counts_smoothing: bool = True,
 ) -> Diagnosis:
     """Look at the sample's size, its resolution, and how far the estimate depends on smoothing."""
-    below = _below(sample, metrics)
+    unseen = below(sample, metrics)
     known = sample.design.exhausted(sample.sample_size, sample.pool)
     blind = float(sample.weight[(sample.rank == 1) & ~known].sum() / sample.weight.sum())
     hits = {metric.name: _hits(sample, metric, distribution) for metric in metrics}
@@ -132,12 +132,12 @@ def diagnose(
         warnings=warnings,
         notes=(
             *doubts,
-            *_blind(sample, below, blind),
+            *_blind(sample, unseen, blind),
             *_leaning(dict(zip(hits, leans.tolist(), strict=True))),
             *found.notes.get(interval_for, ()),
             *(_remedy(sample, distribution) if any(vague) else ()),
         ),
-        blind=below,
+        blind=unseen,
         doubts=doubts,
         assumed=training_notes([sample], chosen.name),
     )
@@ -231,7 +231,7 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
     return [says]
 
 
-def _below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
+def below(sample: RankSample, metrics: tuple[Metric, ...]) -> tuple[str, ...]:
     """The metrics with a cut-off below the number of ranks that rank 1 of the sample covers."""
     ranks = round(resolution(sample))
     if sample.exhausted:

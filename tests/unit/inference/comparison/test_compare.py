@@ -367,8 +367,8 @@ def test_few_hits_are_pointed_out() -> None:
     few = {name: exact(np.where(USERS < 20, 1, N)) for name in "ab"}
     found = compare(few, ["recall@10", "auc"])
     assert found.notes == (
-        "Fewer than 30 users have a value above 0 (a at recall@10, a at auc, b at recall@10, "
-        "b at auc); the intervals may be too short.",
+        "Fewer than 30 users have a value above 0 (recall@10 of a, auc of a, recall@10 of b, "
+        "auc of b); the intervals may be too short.",
     )
     assert all(one.p_value == 1.0 and one.better is None for one in found.differences)
 
@@ -796,3 +796,22 @@ def test_one_of_several_metrics_keeps_its_corrected_p() -> None:
     assert "p (Holm)" in found.to_markdown()
     alone = compare(values, "ndcg@10", rng=0)
     assert "Holm" not in str(alone) + alone.to_markdown()
+
+
+def test_what_sampled_models_were_estimated_from_is_said() -> None:
+    found = compare({name: one for name, one in fixed(10).items() if name != "c"}, "ndcg@10")
+    among = "600 targets ranked among 10 of 200 items (without replacement from all items)"
+    assert found.estimated_from == (among,)
+    assert str(found).splitlines()[1] == f"Estimated from {among}."
+    assert any(note.startswith("▲ Rank 1 of a sample could be") for note in found.notes)
+    assert f"estimated from {among}. Estimator: smoothed" in found.to_markdown()
+    assert "which includes the sampling of candidates" in found.to_markdown()
+    assert "| difference | estimate |" in found.to_markdown()
+    mixed = compare({"a": fixed(10)["a"], "b": replace(EXACT["b"], item=None)}, "ndcg@10")
+    assert any(note.startswith("a: ▲ Rank 1") for note in mixed.notes)
+    known = compare(EXACT, "ndcg@10")
+    assert known.estimated_from == ()
+    assert "Full-catalogue metrics of 600 users in common. SE" in known.to_markdown()
+    naive = compare(fixed(40), "ndcg@10", method="naive")
+    assert naive.estimated_from == ()
+    assert "Metrics among sampled candidates of 600 users" in naive.to_markdown()
