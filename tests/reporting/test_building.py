@@ -12,9 +12,10 @@ import pytest
 import fullrank as fr
 from fullrank.designs import Adaptive
 from fullrank.errors import InputError
+from fullrank.metrics import Metric
 from fullrank.reporting import Report
 from fullrank.reporting.figures.tips import tips
-from fullrank.samples import ExactRanks, RankSample, simulate
+from fullrank.samples import ExactRanks, RankSample, Seeds, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
 ONE = ALL | {"bounds": False}
@@ -188,10 +189,9 @@ def test_names_that_print_alike_are_numbered(kit: Any) -> None:
         (["a", "a ", "a #2", "a\t"], ["a", "a #3", "a #2", "a #4"]),
     ],
 )
-def test_no_two_models_have_one_label(names: list[str], labels: list[str]) -> None:
-    from fullrank.reporting.build import _printable
-
-    assert list(_printable(names).values()) == labels
+def test_no_two_models_have_one_label(names: list[str], labels: list[str], kit: Any) -> None:
+    ranks = {name: kit.exact_ranks(np.array([3, 7, 11])) for name in names}
+    assert [model.name for model in fr.report(ranks, **ONE).models] == labels
 
 
 def test_metrics_without_a_cut_off_and_twice_the_same(kit: Any) -> None:
@@ -520,3 +520,37 @@ def test_models_of_other_users_are_said_to_have_users_each(kit: Any) -> None:
         for name, p, first in (("a", 2.0, 0), ("b", 3.0, 100))
     }
     assert "evaluated on 50 users each." in fr.report(ranks, **ONE).summary[-1]
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_seeds_are_averaged_in_every_part(kit: Any, exact: bool) -> None:
+    """No part shows the first seed as if it were the average."""
+
+    def ranks(power: float, seed: int) -> Any:
+        found = kit.ranks_of(power, seed=seed)
+        if exact:
+            return kit.exact_ranks(found)
+        return kit.named(simulate(found, n_items=kit.n_items, design="sampled:100", rng=seed))
+
+    seeds = {
+        name: Seeds({str(seed): ranks(power, seed) for seed in range(3)})
+        for name, power in (("a", 2.0), ("b", 2.3))
+    }
+    estimates = fr.estimate(seeds, "recall@10")
+    report = fr.report(estimates, rng=0)
+    model = report.models[0]
+    each = [fr.estimate(one, "recall@10") for one in seeds["a"].samples.values()]
+    for k, value in model.curve:
+        mean = np.mean([one.distribution.metric(Metric("recall", k)) for one in each])
+        assert value.estimate == pytest.approx(mean)
+    assert model.bounds is None
+    assert "recall-1" not in report.figures
+    assert report.comparison is None
+    assert "some have several seeds" in report.notes[0]
+    assert "could not be compared" in report.summary[0]
+    found = fr.compare(seeds, "recall@10", rng=0)
+    compared = fr.report(estimates, comparison=found)
+    lead = estimates["b"]["recall@10"] - estimates["a"]["recall@10"]
+    assert compared.comparison is found
+    assert compared.summary[1].startswith(f"The lead of b over a, {lead:.4f} ")
+    assert "Values are averaged over seeds within users." in estimates.to_markdown()

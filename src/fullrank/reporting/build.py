@@ -77,7 +77,7 @@ def report(
     metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
         Default: those of the estimates or the comparison, else recall@10 and ndcg@10
     comparison : of the same models at the same metrics, not of naive ones; made from the samples
-        if it is left out
+        if it is left out, but for estimates of several seeds
     bounds : name to Bounds; or whether to compute them, which takes no assumption
     measured : label to text, shown under "How it was measured": the data, the seed, the time.
         "data" and "date" are shown below the title, too; the default date is today
@@ -146,7 +146,7 @@ def report(
         for name, label in _printable(results).items()
     )
     comparison, notes = (
-        _compared(samples, wanted, method, level, rng)
+        _compared(results, wanted, method, level, rng)
         if comparison is None
         else (comparison, comparison.notes)
     )
@@ -367,15 +367,22 @@ def _whisker_cuts(
 
 
 def _compared(
-    samples: Mapping[str, Any],
+    results: Mapping[str, Result],
     metrics: tuple[Metric, ...],
     method: str,
     level: float,
     rng: RandomState,
 ) -> tuple[Comparison | None, tuple[str, ...]]:
     """The comparison, or why there is none."""
-    if len(samples) < 2:
+    if len(results) < 2:
         return None, ()
+    if any(isinstance(one, Estimate) and one.seeds for one in results.values()):
+        says = (
+            "The models were not compared, because some have several seeds: give `comparison=` the "
+            "result of `compare` for the same seeds."
+        )
+        return None, (says,)
+    samples = {name: _ranks(one) for name, one in results.items()}
     try:
         found = compare(samples, metrics, method=method, confidence_level=level, rng=rng)
     except InputError as error:

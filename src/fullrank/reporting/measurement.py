@@ -148,7 +148,10 @@ def measure(
         ranks, metrics, also=recalls, method=method, confidence_level=confidence_level
     )  # fmt: skip
     limits = limits if found.bounds is None else found.bounds
-    if isinstance(ranks, RankSample) and not ranks.exhausted:
+    averaged = bool(found.seeds)  # `ranks` are those of the first seed alone
+    if averaged:
+        known = _known(exact, (*metrics, *recalls))
+    elif isinstance(ranks, RankSample) and not ranks.exhausted:
         allowed, notes = _bounds(ranks, metrics, recalls_at(few), confidence_level, limits)
         known = _known(exact, (*metrics, *recalls))
     else:
@@ -157,7 +160,7 @@ def measure(
         found = replace(found, also={**curve_values, **found.also})
         known = _known(found, (*metrics, *recalls))
     values = ByMetric(_values(found, allowed, known, recalls))
-    mapped, mapping = _mapped(ranks)
+    mapped, mapping = ((), "") if averaged else _mapped(ranks)
     return Measurement(
         name=name,
         given=ranks,
@@ -296,7 +299,7 @@ def _naive(found: Estimate, recalls: Metrics) -> dict[Metric, float]:
     """The sampled metrics as they are, where there are any."""
     if found.naive is None or found.sample.exhausted or not isinstance(found.sample, RankSample):
         return {}
-    of_recalls = {metric: found.sample.naive(metric) for metric in recalls}
+    of_recalls = {} if found.seeds else {metric: found.sample.naive(metric) for metric in recalls}
     return of_recalls | {parse(name): value for name, value in found.naive.items()}
 
 

@@ -82,7 +82,7 @@ def compare(
     method : the estimator for samples, as in `estimate`; "naive" compares sampled metrics and
         notes whether that comparison is valid
     confidence_level : level of the intervals; a model is called better if the corrected p value
-        is below 1 - confidence_level
+        is below 1 - confidence_level and, with "sign" and "wilcoxon", the means agree
     n_resamples : number of resamples of "bootstrap" and "randomization"
     rng : None, int, SeedSequence or Generator
     settings : settings of the estimator

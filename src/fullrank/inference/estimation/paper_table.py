@@ -62,6 +62,10 @@ def _measured(models: Mapping[str, Estimate]) -> list[str]:
     else:
         lines = [f"Full-catalogue metrics estimated from {'; '.join(samples)}.",
                  f"Estimator: {'; '.join(methods)}."]  # fmt: skip
+    seeded = [name for name, one in models.items() if one.seeds]
+    if seeded:
+        whose = "" if len(seeded) == len(models) else f" of {', '.join(seeded)}"
+        lines.append(f"Values{whose} are averaged over seeds within users.")
     levels = _levels(models.values())
     if levels:
         people = dict.fromkeys(OF[one.interval_for] for one in models.values())

@@ -135,7 +135,7 @@ def _curves(model: Measurement, place: int) -> tuple[Series, ...]:
     """Naive, mapped, estimated and exact, as far as there are such."""
     found = []
     naive = [(k, n) for k, one in model.curve if (n := _naive_at(model, k, one)) is not None]
-    if naive:
+    if len(naive) > 1:
         found.append(
             Series(
                 name="naive",
