@@ -76,7 +76,7 @@ def test_the_summary_answers_first(fixed: Report) -> None:
     between = fixed.comparison.between("new", "old", "recall@10")
     assert lead.startswith(f"The lead of new over old, {between.estimate:.2f}")
     assert ("more than chance" in lead) == (between.better == "new")
-    assert "does not distinguish ranks 1 to 20" in unseen
+    assert "cannot tell ranks 1 to 20 apart" in unseen
     assert f"{value.least:.3f} to {value.most:.3f}" in unseen
     text = " ".join(rest)
     assert f"The exact ranks are known here: new has {value.exact:.4f}, inside the interval" in text
@@ -238,7 +238,7 @@ def test_what_the_caller_says_of_the_measurement_comes_first_and_wins(kit: Any) 
     assert list(report.measured)[:2] == ["numpy", "users"]
     assert report.measured["numpy"] == "of its own"
     assert report.measured["users"] == "3"
-    assert "exact ranks of 3 targets" in report.measured["what was ranked"]
+    assert "exact ranks for 3 targets" in report.measured["what was ranked"]
     assert report.measured["fullrank"] == fr.__version__
 
 
@@ -428,7 +428,7 @@ def test_a_comparison_with_a_baseline_shows_the_pairs_that_it_has(kit: Any) -> N
     figure = report.figures["differences"]
     assert [row[0] for row in figure.rows] == ["a"]
     assert "ahead of the baseline a." in figure.reading
-    table = report.to_html().split("Comparison of the models at each metric</caption>")[1]
+    table = report.to_html().split("Comparison of the models by each metric</caption>")[1]
     row = table.split('<th scope="row">b</th>')[1].split("</tr>")[0]
     assert row.count("<td>–</td>") == 3
 

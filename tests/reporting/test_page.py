@@ -270,7 +270,7 @@ def test_bold_summary_and_p_best_agree(
         bounds=False,
     )  # fmt: skip
     page = report.to_html()
-    for table in ("Metrics of each model", "Comparison of the models at each metric"):
+    for table in ("Metrics of each model", "Comparison of the models by each metric"):
         rows = page.split(f'<caption class="hidden">{table}</caption>')[1].split("</table>")[0]
         bold = re.findall(
             r'<tr>\s*<th scope="row">(\w+)</th>(?:<td>[^<]*</td>)*<td class="best">', rows
