@@ -88,7 +88,7 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     )
     assert any(line.startswith("▲ ") and "rank 1" in line for line in lines)
     typed = "--sample-size 100 --n-items 5_000 --training-items excluded"
-    assert lines[-1].endswith(f"--users 800 --pilot {ranks} {typed}")
+    assert lines[-1].endswith(f"--margin 5% --pilot {ranks} {typed}")
 
 
 def test_the_command_prints_what_python_prints(
