@@ -60,7 +60,7 @@ def test_speeds_are_those_of_the_benchmark() -> None:
         if "times as fast" in row
     }
     text = " ".join(README.split())
-    assert f"on {len(times)} models trained by" in text
+    assert f"on {len(times)} models trained with" in text
     assert all(library in text for library, _ in times)
     assert f"**{statistics.median(times.values()):.1f} times as fast** (median)" in text
     assert f"(from {min(times.values()):.1f} to {max(times.values()):.1f} times" in text
