@@ -114,7 +114,7 @@ def evaluate(
     >>> split = load("simulated").split("leave-one-out", rng=0)
     >>> found = evaluate(["popularity", "ease:regularization=100"], split, metrics="recall@10")
     >>> print(found)
-    ranks · exact ranks of 1,000 targets of 1,000 users among 2,295 to 2,988 items (ties: mean)
+    ranks · exact ranks for 1,000 targets of 1,000 users among 2,295 to 2,988 items (ties: mean)
     Split: leave-one-out, last item by time
     <BLANKLINE>
     model                                  recall@10  P(best)
