@@ -261,7 +261,10 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     value = untorched(name, value)
     if isinstance(value, list | tuple) and len({isinstance(one, str) for one in value}) > 1:
         value = np.asarray(value, dtype=object)  # numpy would make text of the numbers
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise InputError(f"{must}; some of its entries are lists.") from None
     if array.dtype.kind == "O" and array.ndim == 1:
         kinds = {type(one) for one in array}
         if all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):

@@ -155,6 +155,7 @@ BAD = [
         {"user": [0.5, 1.0, 2.0]},
         r"`user`.*\b3\b.*\bfloat64 of shape \(3,\)",
     ),
+    ({"user": [[1], 2, 3]}, r"`user`.*each of the 3 ranks; some of its entries are lists"),
     (
         {"n_targets": 2},
         r"`n_targets`.*`user`.*3 of 3.*n_targets\[0\] = 2\b",
