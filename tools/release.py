@@ -26,6 +26,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 RECIPE = ROOT / "tools" / "conda" / "meta.yaml"
+# Conda-forge's `python_min`, the Python that it builds and tests packages of pure Python with: 3.11
+# since it dropped 3.10, on 31 August 2026. A recipe sets the variable only above that (R-052).
+PYTHON_MIN = (3, 11)
 
 
 class Finding(NamedTuple):
@@ -176,8 +179,12 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citat
 
 def recipe() -> str:
     """A recipe for conda-forge, in the order of sections that its linter asks for."""
-    files = "https://pypi.org/packages/source/{{ name[0] }}/{{ name }}"
+    # The host that PyPI documents; pypi.org sends there.
+    files = "https://files.pythonhosted.org/packages/source/{{ name[0] }}/{{ name }}"
     table = project()
+    python = table["requires-python"].removeprefix(">=")
+    newer = tuple(map(int, python.split("."))) > PYTHON_MIN
+    minimum = f'{{% set python_min = "{python}" %}}\n' if newer else ""
     names = [*table["dependencies"], *table["optional-dependencies"]["cli"]]
     runs = "\n".join(f"    - {_conda(one)}" for one in names)
     content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -186,11 +193,10 @@ def recipe() -> str:
     home = f"  home: {urls['Homepage']}\n" if "Homepage" in urls else ""
     return f"""{{% set name = "fullrank" %}}
 {{% set version = "{version()}" %}}
-{{% set python_min = "{table["requires-python"].removeprefix(">=")}" %}}
-
+{minimum}
 package:
   name: {{{{ name|lower }}}}
-  version: {{{{ version }}}}
+  version: "{{{{ version }}}}"
 
 source:
   url: {files}/fullrank-{{{{ version }}}}.tar.gz
