@@ -29,6 +29,10 @@ RECIPE = ROOT / "tools" / "conda" / "meta.yaml"
 # Conda-forge's `python_min`, the Python that it builds and tests packages of pure Python with: 3.11
 # since it dropped 3.10, on 31 August 2026. A recipe sets the variable only above that (R-052).
 PYTHON_MIN = (3, 11)
+# Names on GitHub of those who look after the package at conda-forge, each of whom has agreed to it.
+MAINTAINERS: tuple[str, ...] = ()
+# What PyPI calls otherwise than conda-forge does.
+CONDA_NAMES = {"build": "python-build", "matplotlib": "matplotlib-base", "torch": "pytorch"}
 
 
 class Finding(NamedTuple):
@@ -189,8 +193,10 @@ def recipe() -> str:
     runs = "\n".join(f"    - {_conda(one)}" for one in names)
     content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     (builds,) = map(_conda, content["build-system"]["requires"])
+    fields = {"home": "Homepage", "doc_url": "Documentation", "dev_url": "Source"}
     urls = table.get("urls", {})
-    home = f"  home: {urls['Homepage']}\n" if "Homepage" in urls else ""
+    links = "".join(f"  {key}: {urls[one]}\n" for key, one in fields.items() if one in urls)
+    people = "".join(f"\n    - {one}" for one in MAINTAINERS) or " []"
     return f"""{{% set name = "fullrank" %}}
 {{% set version = "{version()}" %}}
 {minimum}
@@ -200,7 +206,8 @@ package:
 
 source:
   url: {files}/fullrank-{{{{ version }}}}.tar.gz
-  sha256: {{{{ environ.get("FULLRANK_SHA256", "to be filled in at the release") }}}}
+  # Of PyPI's archive, which holds this file: it goes into a copy.
+  sha256: to be filled in at the release
 
 build:
   number: 0
@@ -229,12 +236,13 @@ test:
     - pip
 
 about:
-{home}  summary: {table["description"]}
+{links}  summary: {table["description"]}
+  # Of what is installed. The archive also holds data, under terms of their own.
   license: {table["license"].partition(" AND ")[0]}
   license_file: LICENSE
 
 extra:
-  recipe-maintainers: []
+  recipe-maintainers:{people}
 """
 
 
@@ -242,7 +250,7 @@ def _conda(requirement: str) -> str:
     found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
     if found is None:
         raise ValueError(f"The recipe has no line for the requirement {requirement!r}.")
-    return f"{found[1]} >={found[2]}"
+    return f"{CONDA_NAMES.get(found[1], found[1])} >={found[2]}"
 
 
 # -- Help

@@ -55,6 +55,7 @@ def test_dead_links_of_the_readme_stay_on_the_list(monkeypatch: pytest.MonkeyPat
 def test_a_recipe_has_no_line_for_what_it_would_bend() -> None:
     with pytest.raises(ValueError, match=r"'numpy~=2\.0'"):
         release._conda("numpy~=2.0")
+    assert release._conda("torch>=2.4") == "pytorch >=2.4"
 
 
 def test_files_are_looked_into(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
