@@ -165,20 +165,60 @@ def conda() -> Iterator[Finding]:
     """The recipe is the one of pyproject.toml, and is complete."""
     kept = RECIPE.read_text("utf-8") if RECIPE.exists() else ""
     yield _one(kept == recipe(), "the conda recipe follows pyproject.toml (--recipe writes it)")
-    home = "" if "Homepage" in project().get("urls", {}) else "a homepage (project.urls), "
-    yield Finding(
-        "to do", f"the recipe needs {home}maintainers, and conda-smithy's linter run on it"
-    )
+    broken = [rule for rule, shape in RULES.items() if not re.search(shape, kept, re.M | re.S)]
+    numbers = ", ".join(rule.partition(" (")[0] for rule in RULES)
+    yield _one(not broken, f"it keeps {numbers} of conda-forge's linter{_of(broken)}")
+    for rule, (shape, what) in PERSONAL.items():
+        met = re.search(shape, kept, re.M) is not None
+        yield Finding("ok" if met else "to do", f"{rule} asks for {what}")
     archive = DIST / f"fullrank-{version()}.tar.gz"
     if archive.exists():
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-        yield Finding("to do", f"its sha256, of the file that PyPI serves; here {digest}")
+        yield Finding("to do", f"a copy has the sha256 of the file that PyPI serves; here {digest}")
+    yield Finding(
+        "to do",
+        "`conda smithy recipe-lint --conda-forge` passes the copy: it looks up the maintainers "
+        f"(CF-001) and python_min (R-052), here taken to be {'.'.join(map(str, PYTHON_MIN))}",
+    )
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citation, files, conda)
 
 
 # -- The recipe
+
+# The rules of conda-forge's linter (conda-smithy, August 2026) that a change of `recipe` could
+# break, as shapes of the text. Those on compilers, selectors and further outputs have no object.
+_SECTIONS = ("package", "source", "build", "requirements", "test", "about", "extra")
+_PIN = r"[\w.-]+(?: (?:>=)?(?:[\w.]+|\{\{ python_min \}\}))?"
+RULES = {
+    "R-001 (order of the sections)": ".*".join(rf"^{one}:$" for one in _SECTIONS),
+    "R-002 (licence and summary)": r"^  summary: \S.*^  license: \S",
+    "R-005 (tests)": r"^test:\n  imports:\n    - ",
+    "R-008 (number of the build)": r"^  number: \d+$",
+    "R-011, R-012 (one newline at the end)": r"[^\n]\n\Z",
+    "R-013 (licence file)": r"^  license_file: \S+$",
+    "R-014 (name)": r'\A\{% set name = "[a-z0-9_.-]+" %\}$',
+    "R-019 (hash)": r"^  sha256: \S",
+    "R-021, R-022, R-048 (one space before a version)": rf"^  host:\n(?:    - {_PIN}\n)+"
+    rf"  run:\n(?:    - {_PIN}\n)+$",
+    "R-025 (spaces in braces)": r"\A(?:(?!\{\{)[^\n]|\{\{ [^{}\n]*\S \}\}|\n)+\Z",
+    "R-026, R-047 (python_min)": r"^  host:\n    - python \{\{ python_min \}\}$.*"
+    r"^  run:\n    - python >=\{\{ python_min \}\}$.*"
+    r"^  requires:\n    - python \{\{ python_min \}\}$",
+    "R-040 (version in quotes)": r'^  version: "\{\{ version \}\}"$',
+    "R-044 (SPDX licence)": r"^  license: Apache-2\.0$",
+    "R-046 (build backend)": r"^  host:\n(?:    - [^\n]+\n)*    - hatchling ",
+    "R-050 (host of the archive)": r"^  url: https://files\.pythonhosted\.org/",
+}
+# The rules that ask for what a person decides.
+PERSONAL = {
+    "R-002": (r"^  home: https?://\S+$", "about/home (Homepage of project.urls)"),
+    "R-003": (
+        r"^  recipe-maintainers:\n    - \S+$",
+        "extra/recipe-maintainers (names on GitHub; MAINTAINERS of tools/release.py)",
+    ),
+}
 
 
 def recipe() -> str:
