@@ -209,7 +209,7 @@ RULES = {
     "R-040 (version in quotes)": r'^  version: "\{\{ version \}\}"$',
     "R-044 (SPDX licence)": r"^  license: Apache-2\.0$",
     "R-046 (build backend)": r"^  host:\n(?:    - [^\n]+\n)*    - hatchling ",
-    "R-050 (host of the archive)": r"^  url: https://files\.pythonhosted\.org/",
+    "R-050 (host of the archive)": r"^  url: https://pypi\.org/packages/source/",
 }
 # The rules that ask for what a person decides.
 PERSONAL = {
@@ -224,7 +224,7 @@ PERSONAL = {
 def recipe() -> str:
     """A recipe for conda-forge, in the order of sections that its linter asks for."""
     # The host that PyPI documents; pypi.org sends there.
-    files = "https://files.pythonhosted.org/packages/source/{{ name[0] }}/{{ name }}"
+    files = "https://pypi.org/packages/source/{{ name[0] }}/{{ name }}"
     table = project()
     python = table["requires-python"].removeprefix(">=")
     newer = tuple(map(int, python.split("."))) > PYTHON_MIN

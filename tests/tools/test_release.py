@@ -101,7 +101,7 @@ def test_what_a_person_gives_the_recipe_is_asked_for_by_its_rule(
         ('"{{ version }}"', "{{ version }}", "R-040"),
         ("license: Apache-2.0", "license: Apache License", "R-044"),
         ("hatchling >=1.27", "wheel", "R-046"),
-        ("files.pythonhosted.org/packages/source/", "pypi.io/packages/source/", "R-050"),
+        ("pypi.org/packages/source/", "pypi.io/packages/source/", "R-050"),
     ],
 )
 def test_a_recipe_against_a_rule_fails_by_its_number(
