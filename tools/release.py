@@ -26,6 +26,13 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
 RECIPE = ROOT / "tools" / "conda" / "meta.yaml"
+# Conda-forge's `python_min`, the Python that it builds and tests packages of pure Python with: 3.11
+# since it dropped 3.10, on 31 August 2026. A recipe sets the variable only above that (R-052).
+PYTHON_MIN = (3, 11)
+# Names on GitHub of those who look after the package at conda-forge, each of whom has agreed to it.
+MAINTAINERS: tuple[str, ...] = ()
+# What PyPI calls otherwise than conda-forge does.
+CONDA_NAMES = {"build": "python-build", "matplotlib": "matplotlib-base", "torch": "pytorch"}
 
 
 class Finding(NamedTuple):
@@ -158,14 +165,21 @@ def conda() -> Iterator[Finding]:
     """The recipe is the one of pyproject.toml, and is complete."""
     kept = RECIPE.read_text("utf-8") if RECIPE.exists() else ""
     yield _one(kept == recipe(), "the conda recipe follows pyproject.toml (--recipe writes it)")
-    home = "" if "Homepage" in project().get("urls", {}) else "a homepage (project.urls), "
-    yield Finding(
-        "to do", f"the recipe needs {home}maintainers, and conda-smithy's linter run on it"
-    )
+    broken = [rule for rule, shape in RULES.items() if not re.search(shape, kept, re.M | re.S)]
+    numbers = ", ".join(rule.partition(" (")[0] for rule in RULES)
+    yield _one(not broken, f"it keeps {numbers} of conda-forge's linter{_of(broken)}")
+    for rule, (shape, what) in PERSONAL.items():
+        met = re.search(shape, kept, re.M) is not None
+        yield Finding("ok" if met else "to do", f"{rule} asks for {what}")
     archive = DIST / f"fullrank-{version()}.tar.gz"
     if archive.exists():
         digest = hashlib.sha256(archive.read_bytes()).hexdigest()
-        yield Finding("to do", f"its sha256, of the file that PyPI serves; here {digest}")
+        yield Finding("to do", f"a copy has the sha256 of the file that PyPI serves; here {digest}")
+    yield Finding(
+        "to do",
+        "`conda smithy recipe-lint --conda-forge` passes the copy: it looks up the maintainers "
+        f"(CF-001) and python_min (R-052), here taken to be {'.'.join(map(str, PYTHON_MIN))}",
+    )
 
 
 CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citation, files, conda)
@@ -173,28 +187,67 @@ CHECKS: tuple[Callable[[], Iterator[Finding]], ...] = (versions, metadata, citat
 
 # -- The recipe
 
+# The rules of conda-forge's linter (conda-smithy, August 2026) that a change of `recipe` could
+# break, as shapes of the text. Those on compilers, selectors and further outputs have no object.
+_SECTIONS = ("package", "source", "build", "requirements", "test", "about", "extra")
+_PIN = r"[\w.-]+(?: (?:>=)?(?:[\w.]+|\{\{ python_min \}\}))?"
+RULES = {
+    "R-001 (order of the sections)": ".*".join(rf"^{one}:$" for one in _SECTIONS),
+    "R-002 (licence and summary)": r"^  summary: \S.*^  license: \S",
+    "R-005 (tests)": r"^test:\n  imports:\n    - ",
+    "R-008 (number of the build)": r"^  number: \d+$",
+    "R-011, R-012 (one newline at the end)": r"[^\n]\n\Z",
+    "R-013 (licence file)": r"^  license_file: \S+$",
+    "R-014 (name)": r'\A\{% set name = "[a-z0-9_.-]+" %\}$',
+    "R-019 (hash)": r"^  sha256: \S",
+    "R-021, R-022, R-048 (one space before a version)": rf"^  host:\n(?:    - {_PIN}\n)+"
+    rf"  run:\n(?:    - {_PIN}\n)+$",
+    "R-025 (spaces in braces)": r"\A(?:(?!\{\{)[^\n]|\{\{ [^{}\n]*\S \}\}|\n)+\Z",
+    "R-026, R-047 (python_min)": r"^  host:\n    - python \{\{ python_min \}\}$.*"
+    r"^  run:\n    - python >=\{\{ python_min \}\}$.*"
+    r"^  requires:\n    - python \{\{ python_min \}\}$",
+    "R-040 (version in quotes)": r'^  version: "\{\{ version \}\}"$',
+    "R-044 (SPDX licence)": r"^  license: Apache-2\.0$",
+    "R-046 (build backend)": r"^  host:\n(?:    - [^\n]+\n)*    - hatchling ",
+    "R-050 (host of the archive)": r"^  url: https://pypi\.org/packages/source/",
+}
+# The rules that ask for what a person decides.
+PERSONAL = {
+    "R-002": (r"^  home: https?://\S+$", "about/home (Homepage of project.urls)"),
+    "R-003": (
+        r"^  recipe-maintainers:\n    - \S+$",
+        "extra/recipe-maintainers (names on GitHub; MAINTAINERS of tools/release.py)",
+    ),
+}
+
 
 def recipe() -> str:
     """A recipe for conda-forge, in the order of sections that its linter asks for."""
+    # The host that PyPI documents; pypi.org sends there.
     files = "https://pypi.org/packages/source/{{ name[0] }}/{{ name }}"
     table = project()
+    python = table["requires-python"].removeprefix(">=")
+    newer = tuple(map(int, python.split("."))) > PYTHON_MIN
+    minimum = f'{{% set python_min = "{python}" %}}\n' if newer else ""
     names = [*table["dependencies"], *table["optional-dependencies"]["cli"]]
     runs = "\n".join(f"    - {_conda(one)}" for one in names)
     content = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     (builds,) = map(_conda, content["build-system"]["requires"])
+    fields = {"home": "Homepage", "doc_url": "Documentation", "dev_url": "Source"}
     urls = table.get("urls", {})
-    home = f"  home: {urls['Homepage']}\n" if "Homepage" in urls else ""
+    links = "".join(f"  {key}: {urls[one]}\n" for key, one in fields.items() if one in urls)
+    people = "".join(f"\n    - {one}" for one in MAINTAINERS) or " []"
     return f"""{{% set name = "fullrank" %}}
 {{% set version = "{version()}" %}}
-{{% set python_min = "{table["requires-python"].removeprefix(">=")}" %}}
-
+{minimum}
 package:
   name: {{{{ name|lower }}}}
-  version: {{{{ version }}}}
+  version: "{{{{ version }}}}"
 
 source:
   url: {files}/fullrank-{{{{ version }}}}.tar.gz
-  sha256: {{{{ environ.get("FULLRANK_SHA256", "to be filled in at the release") }}}}
+  # Of PyPI's archive, which holds this file: it goes into a copy.
+  sha256: to be filled in at the release
 
 build:
   number: 0
@@ -223,12 +276,13 @@ test:
     - pip
 
 about:
-{home}  summary: {table["description"]}
+{links}  summary: {table["description"]}
+  # Of what is installed. The archive also holds data, under terms of their own.
   license: {table["license"].partition(" AND ")[0]}
   license_file: LICENSE
 
 extra:
-  recipe-maintainers: []
+  recipe-maintainers:{people}
 """
 
 
@@ -236,7 +290,7 @@ def _conda(requirement: str) -> str:
     found = re.fullmatch(r"([\w.-]+)>=([\w.]+)", requirement)
     if found is None:
         raise ValueError(f"The recipe has no line for the requirement {requirement!r}.")
-    return f"{found[1]} >={found[2]}"
+    return f"{CONDA_NAMES.get(found[1], found[1])} >={found[2]}"
 
 
 # -- Help
