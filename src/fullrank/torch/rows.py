@@ -225,7 +225,8 @@ def _named(name: str, rows: Ints, ids: Any) -> Array:
     """The ids of user or item numbers."""
     if ids is None:
         return rows
-    table = checks.ids(name, ids, np.shape(checks.numpy_of(name, ids))[0])
+    shape = checks.numpy_of(name, ids).shape
+    table = checks.ids(name, ids, shape[0] if shape else 1)
     bad = (rows < 0) | (rows >= table.size)
     what = f"lie below {table.size:,}, the size of `{name}`"
     checks.reject(name.removesuffix("_ids"), rows, bad, what)

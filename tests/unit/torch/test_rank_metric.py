@@ -252,6 +252,32 @@ def test_what_cannot_be_asked(rank_metric):
         metric.exact()
 
 
+def test_one_id_is_no_table(rank_metric):
+    metric = rank_metric()
+    metric.update(torch.ones(1, 5), [0], [0])
+    with pytest.raises(InputError, match=r"`user_ids`.*shape \(\)"):
+        metric.exact(user_ids=7)
+
+
+def test_lists_of_sampled_targets_are_refused_as_tensors_are(rank_metric):
+    for target in ([[0, 1]], np.array([[0, 1]]), torch.tensor([[0, 1]])):
+        metric = rank_metric(design="sampled:5", n_items=100)
+        with pytest.raises(InputError, match=r"`target`.*one column for each row"):
+            metric.update(torch.ones(1, 5), target, [0])
+
+
+def test_a_clone_has_its_own_states(rank_metric):
+    metric = rank_metric("rr")
+    metric.update(torch.ones(1, 5), [0], [3])
+    other = metric.clone()
+    other.update(torch.ones(1, 5), [0], [4])
+    assert metric.exact().user.tolist() == [3]
+    assert other.exact().user.tolist() == [3, 4]
+    third = rank_metric("rr")
+    third.merge_state(other.metric_state)
+    assert third.exact().user.tolist() == [3, 4]
+
+
 def test_copies_pickles_moves_and_resets(rank_metric):
     scores, targets, _ = made()
     block = torch.from_numpy(scores)
@@ -353,8 +379,10 @@ def test_what_can_be_merged(rank_metric):
     metric = rank_metric("rr")
     with pytest.raises(InputError, match=r"`incoming_state`.*RankMetric.*not 7"):
         metric.merge_state(7)
+    with pytest.raises(InputError, match=r"`incoming_state`.*'exact', not 'sampled:3"):
+        metric.merge_state(rank_metric("rr", design="sampled:3", n_items=9))
     metric.update(torch.ones(1, 3), [0], [5])
-    other = rank_metric("rr")
+    other = rank_metric("rr", n_items=3)
     other.merge_state({"rows": metric.rows})
     assert other.exact().user.tolist() == [5]
 
