@@ -107,7 +107,9 @@ class RankMetric(_base()):  # type: ignore[misc]
         user : whole numbers (B,), optional
             The number of each row's list of scores; (B, L) for scores (B, L, N). Rows of the same
             user are targets of the same list of scores, in one update or several; different lists
-            need different numbers. By default each row is a different user. Several processes need
+            need different numbers. The rows of a user must also exclude the same items: do not
+            exclude the user's other targets, because their effect is removed from the counts
+            afterwards. By default each row is a different user. Several processes need
             `user`, because otherwise repeats of a sampler cannot be found.
         item : whole numbers of the target's shape, optional
             Ids of the targets, if columns are not items, as in blocks of sampled candidates.
