@@ -230,6 +230,17 @@ def test_the_prefix_may_be_anything(case: Any, callback: Any) -> None:
     assert set(validated(case, callback("rr", prefix=""))) == {"rr"}
 
 
+def test_callbacks_that_log_the_same_name_are_refused(case: Any, callback: Any) -> None:
+    """Lightning would log the larger of both values."""
+    both = [callback("rr, ndcg@10"), callback("recall@10, rr", ties="worst")]
+    with pytest.raises(InputError, match=r"`prefix` must differ.*'val/rr'"):
+        case.trainer(callbacks=both).validate(case.Model(), case.loader(), verbose=False)
+    both[1] = callback("rr", ties="worst", prefix="worst_")
+    run = case.trainer(callbacks=both)
+    run.validate(case.Model(), case.loader(), verbose=False)
+    assert {"val/rr", "worst_rr"} < set(run.callback_metrics)
+
+
 def test_results_have_the_ids_of_the_numbers(case: Any, callback: Any) -> None:
     names = np.array([f"user {number}" for number in range(case.N_USERS)])
     one = callback("rr", exclude="seen", user_ids=names)

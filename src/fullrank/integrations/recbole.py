@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -400,6 +401,18 @@ def _recbole_class(value: Any, *names: str) -> str | None:
     return next(found, None)
 
 
+def _load_best(torch: Any, trainer: Any) -> None:
+    file = Path(trainer.saved_model_file)
+    if not file.is_file():
+        raise InputError(
+            f"`load_best_model` must be False if there is no checkpoint; {file} does not exist. "
+            "`Trainer.fit` writes it with saved=True."
+        )
+    saved = torch.load(file, map_location=trainer.device, weights_only=False)
+    trainer.model.load_state_dict(saved["state_dict"])
+    trainer.model.load_other_parameter(saved.get("other_parameter"))
+
+
 @contextmanager
 def _evaluating(trainer: Any, load_best_model: bool) -> Iterator[None]:
     """The trainer's model in evaluation mode; every part gets its mode back."""
@@ -416,10 +429,7 @@ def _evaluating(trainer: Any, load_best_model: bool) -> Iterator[None]:
     torch = extras.load("torch", extra="torch", purpose="Scoring with a RecBole model")
     with compatible():
         if checks.flag("load_best_model", load_best_model):
-            file = trainer.saved_model_file
-            saved = torch.load(file, map_location=trainer.device, weights_only=False)
-            model.load_state_dict(saved["state_dict"])
-            model.load_other_parameter(saved.get("other_parameter"))
+            _load_best(torch, trainer)
         modes = [(part, part.training) for part in model.modules()]
         model.eval()
         try:

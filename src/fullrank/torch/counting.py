@@ -146,6 +146,10 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
             f"`target` must have shape {wanted} for scores of shape {tuple(scores.shape)}, not "
             f"{tuple(columns.shape)}."
         )
+    if columns.shape == scores.shape and exclusions.is_indicator(columns):
+        raise InputError(
+            "`target` must hold the columns of targets, not a 0 or 1 for each column of `scores`."
+        )
     block = scores.detach()
     if block.element_size() == 1:  # floats of 8 bits are stored, not compared; float16 has them all
         block = block.half()

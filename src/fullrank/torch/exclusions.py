@@ -52,9 +52,10 @@ def parse(exclude: Any, scores: Any) -> Exclusion:
             )
         return Exclusion(mask=given)
     _check_whole(given)
-    if given.dtype == torch.uint8 and given.shape == scores.shape:
+    if given.shape == scores.shape and (given.dtype == torch.uint8 or is_indicator(given)):
         raise InputError(
-            "`exclude` must be a mask of type bool, not uint8, whose numbers would be columns."
+            f"`exclude` must be a mask of type bool, not {given.dtype}, whose numbers would be "
+            "columns."
         )
     if given.ndim != scores.ndim or tuple(given.shape[:-1]) != leading:
         shape = ", ".join(map(str, (*leading, "any")))
@@ -71,10 +72,23 @@ def is_sparse(value: Any) -> bool:
     return callable(getattr(value, "tocoo", None))
 
 
+def is_indicator(numbers: Any) -> bool:
+    """Whether the first row says 0 or 1 of each item, rather than which columns are meant.
+
+    Columns would be repeated. This waits for the device, but hardly any columns have the shape of
+    the scores.
+    """
+    if numbers.shape[-1] < 3 or not numbers.numel():
+        return False
+    first = numbers.flatten(0, -2)[0]
+    return bool(((first == 0) | (first == 1)).all())
+
+
 def as_tensor(name: str, value: Any, device: Any) -> Any:
     """A tensor on a device, of a tensor or of whatever numpy makes an array of."""
     if isinstance(value, torch.Tensor):
-        return value.detach().to(device, non_blocking=True)
+        # a copy to the host that does not block is read before it has arrived
+        return value.detach().to(device, non_blocking=torch.device(device).type != "cpu")
     try:
         array = np.asarray(value)
         if (

@@ -141,6 +141,17 @@ class RankCallback(_callback()):  # type: ignore[misc]
 
     # ---- hooks: Lightning calls them in this order ----
 
+    def setup(self, trainer: Any, pl_module: Any, stage: str) -> None:
+        """Refuse a name that another callback logs too: Lightning would make one value of both."""
+        for other in trainer.callbacks:
+            if other is self or not isinstance(other, RankCallback):
+                continue
+            if shared := [name for name in self._names() if name in other._names()]:
+                raise InputError(
+                    "`prefix` must differ between callbacks that log the same metric; two of them "
+                    f"log {shared[0]!r}."
+                )
+
     def on_validation_epoch_start(self, trainer: Any, pl_module: Any) -> None:
         self._begin(trainer.num_val_batches, pl_module)
 
@@ -179,6 +190,9 @@ class RankCallback(_callback()):  # type: ignore[misc]
         self._log("test", pl_module)
 
     # ---- what they share ----
+
+    def _names(self) -> list[str]:
+        return [f"{start}{one.name}" for start in self._prefix.values() for one in self._metrics]
 
     def _new(self) -> Any:
         return RankMetric(self._metrics, **self._settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -39,6 +40,15 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
             raise InputError("`default` must be an empty list, to be joined by `cat`.")
         self._states.append(name)
         setattr(self, name, [])
+
+    @property
+    def metric_state(self) -> dict[str, Any]:
+        """The states by name."""
+        return {name: getattr(self, name) for name in self._states}
+
+    def clone(self) -> LocalMetric:
+        """A copy of the metric and its states."""
+        return copy.deepcopy(self)
 
     def reset(self) -> None:
         """Forget all updates."""

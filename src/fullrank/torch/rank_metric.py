@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import Any, ClassVar
 
+import numpy as np
+
 from fullrank._lib import checks, extras
 from fullrank.designs import Design, Exact
 from fullrank.errors import InputError
@@ -105,7 +107,9 @@ class RankMetric(_base()):  # type: ignore[misc]
         user : whole numbers (B,), optional
             The number of each row's list of scores; (B, L) for scores (B, L, N). Rows of the same
             user are targets of the same list of scores, in one update or several; different lists
-            need different numbers. By default each row is a different user. Several processes need
+            need different numbers. The rows of a user must also exclude the same items: do not
+            exclude the user's other targets, because their effect is removed from the counts
+            afterwards. By default each row is a different user. Several processes need
             `user`, because otherwise repeats of a sampler cannot be found.
         item : whole numbers of the target's shape, optional
             Ids of the targets, if columns are not items, as in blocks of sampled candidates.
@@ -132,7 +136,7 @@ class RankMetric(_base()):  # type: ignore[misc]
                     f"`scores` must have a column for each of {self.n_items} items, not {width}. "
                     'Sampled candidates need a design, such as design="sampled:100".'
                 )
-        elif scores.ndim == 2 and len(getattr(target, "shape", ())) > 1:
+        elif scores.ndim == 2 and len(np.shape(target)) > 1:
             raise InputError(
                 "`target` must be one column for each row of sampled candidates. Give further "
                 "targets of a user as rows of their own."
@@ -245,6 +249,11 @@ class RankMetric(_base()):  # type: ignore[misc]
     def merge_state(self, incoming_state: Any) -> None:
         """Add the targets of another metric, or of its states by name."""
         if isinstance(incoming_state, type(self)):
+            own, other = (str(one.design or "exact") for one in (self, incoming_state))
+            if own != other:
+                raise InputError(
+                    f"`incoming_state` must have the design of this metric, {own!r}, not {other!r}."
+                )
             incoming_state = {"rows": incoming_state.rows}
         if not isinstance(incoming_state, Mapping) or "rows" not in incoming_state:
             raise InputError(

@@ -17,7 +17,7 @@ from fullrank.designs import Design
 from fullrank.errors import InputError
 from fullrank.ranking.ties import between_rows
 from fullrank.samples import ExactRanks, RankSample
-from fullrank.torch.counting import NAN, OUTSIDE, count_block
+from fullrank.torch.counting import NAN, OUTSIDE, BlockCounts, count_block
 from fullrank.torch.exclusions import as_tensor
 from fullrank.torch.library import torch
 
@@ -38,8 +38,8 @@ class NoTargetsError(InputError):
 def make_rows(
     scores: Any, target: Any, user: Any, exclude: Any, item: Any, *, numbered_from: int
 ) -> Any:
-    """The rows of a block, on its device; those of padding have no candidates."""
-    found = count_block(scores, target, exclude)
+    """The rows of a block, on its device if that has float64; padding has no candidates."""
+    found = _with_doubles(count_block(scores, target, exclude))
     shape = found.mark.shape
     columns = found.columns
     flags = found.hidden.long() * HIDDEN
@@ -61,6 +61,15 @@ def make_rows(
     return torch.stack([part.reshape(-1) for part in parts], -1)
 
 
+def _with_doubles(found: BlockCounts) -> BlockCounts:
+    """The counts where scores can be float64: Apple's GPUs have no such numbers."""
+    if found.mark.device.type != "mps":
+        return found
+    return BlockCounts(
+        found.counts.cpu(), found.columns.cpu(), found.mark.cpu(), found.hidden.cpu()
+    )
+
+
 def _whole(name: str, value: Any, shape: Any, device: Any) -> Any:
     numbers = as_tensor(name, value, device)
     if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
@@ -70,6 +79,8 @@ def _whole(name: str, value: Any, shape: Any, device: Any) -> Any:
             f"`{name}` must have shape {tuple(shape)}, not {tuple(numbers.shape)}: one number for "
             f"each {'target' if name == 'item' else 'list of scores'}."
         )
+    if numbers.dtype == torch.uint64 and (numbers.long() < 0).any():
+        raise InputError(f"`{name}` must hold whole numbers below 2**63; some are larger.")
     return numbers.long()
 
 
@@ -225,7 +236,8 @@ def _named(name: str, rows: Ints, ids: Any) -> Array:
     """The ids of user or item numbers."""
     if ids is None:
         return rows
-    table = checks.ids(name, ids, np.shape(checks.numpy_of(name, ids))[0])
+    shape = checks.numpy_of(name, ids).shape
+    table = checks.ids(name, ids, shape[0] if shape else 1)
     bad = (rows < 0) | (rows >= table.size)
     what = f"lie below {table.size:,}, the size of `{name}`"
     checks.reject(name.removesuffix("_ids"), rows, bad, what)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,14 +16,24 @@ from fullrank.integrations.recbole_compatibility import change
 
 @pytest.mark.parametrize("function", [recbole.rank, recbole.sample])
 def test_what_is_not_of_recbole_is_refused(function) -> None:
-    with pytest.raises(InputError, match=r"`test_data` must be a data loader of RecBole.*list"):
+    with pytest.raises(InputError, match=r"`test_data` must be a RecBole data loader.*list"):
         function(object(), [1, 2])
 
 
 def test_a_trainer_is_needed() -> None:
     loader = type("FullSortEvalDataLoader", (), {"__module__": "recbole.data.dataloader"})()
-    with pytest.raises(InputError, match=r"`trainer` must be a Trainer of RecBole.*dict"):
+    with pytest.raises(InputError, match=r"`trainer` must be a RecBole Trainer.*dict"):
         recbole.rank({}, loader)
+
+
+def test_a_missing_checkpoint_is_named(tmp_path) -> None:
+    pytest.importorskip("torch")
+    loader = type("FullSortEvalDataLoader", (), {"__module__": "recbole.data.dataloader"})()
+    trainer = type("AbstractTrainer", (), {"__module__": "recbole.trainer"})()
+    trainer.model = SimpleNamespace(full_sort_predict=print, modules=list)
+    trainer.saved_model_file = str(tmp_path / "BPR.pth")
+    with pytest.raises(InputError, match=r"`load_best_model`.*BPR\.pth does not exist"):
+        recbole.rank(trainer, loader, load_best_model=True)
 
 
 def test_names_come_from_modules_that_are_loaded_when_used() -> None:

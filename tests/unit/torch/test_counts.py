@@ -212,6 +212,32 @@ def test_arrays_that_torch_cannot_share():
     ]
 
 
+def test_as_many_columns_as_items():
+    """A row may have them all; only zeros and ones would be a mask."""
+    scores = torch.tensor([[3.0, 1.0, 2.0]])
+    every = torch.tensor([[2, 0, 1]])
+    assert counts(scores, every).tolist() == [[[1, 0, 3], [0, 0, 3], [2, 0, 3]]]
+    padded = torch.tensor([[0, 1, -1]])
+    assert counts(scores, torch.tensor([2]), exclude=padded).tolist() == [[0, 0, 1]]
+    assert counts(scores[:, :2], padded[:, :2], exclude=padded[:, 1:]).tolist() == [
+        [[0, 0, 1], [1, 0, 2]]
+    ]
+
+
+def test_what_comes_from_a_device_has_arrived():
+    """A copy to the host that does not block would be read too early."""
+    asked = []
+
+    class OnDevice(torch.Tensor):
+        def to(self, *arguments, non_blocking=False, **settings):
+            asked.append(non_blocking)
+            return torch.tensor([2])
+
+    target = torch.tensor([0]).as_subclass(OnDevice)
+    assert counts(torch.tensor([[3.0, 1.0, 2.0]]), target).tolist() == [[1, 0, 3]]
+    assert asked == [False]
+
+
 def test_floats_of_eight_bits():
     scores = torch.tensor([[1.0, 2.0, 2.0, 0.5]]).to(torch.float8_e4m3fn)
     assert counts(scores, torch.tensor([1])).tolist() == [[0, 1, 4]]
@@ -236,6 +262,9 @@ BOTH = torch.tensor([0, 0])
         (ONES, BOTH, ONES[:, :2].bool(), r"`exclude`.*\(2, 3\).*\(2, 2\)"),
         (ONES, BOTH, ONES, "`exclude`.*float32"),
         (ONES, BOTH, ONES.byte(), r"`exclude`.*mask.*bool.*uint8"),
+        (ONES, BOTH, ONES.long(), r"`exclude`.*mask.*bool.*int64"),
+        (ONES[:, None], BOTH[:, None], ONES[:, None].int(), r"`exclude`.*mask.*bool.*int32"),
+        (ONES, torch.eye(2, 3, dtype=torch.int64), None, "`target`.*columns.*0 or 1"),
         (ONES, BOTH, sparse.csr_array(np.ones((3, 2))), r"`exclude`.*\(2, 3\).*\(3, 2\)"),
         (ONES[:, None], BOTH[:, None], ONES.to_sparse(), "`exclude`.*3 dimensions"),
         (ONES, BOTH.to_sparse(), None, "`target`.*dense"),

@@ -211,6 +211,7 @@ def test_lists_that_are_not_one(rank_metric):
     [
         ({"user": [0.5, 1.0]}, "`user`.*float64"),
         ({"user": [1]}, r"`user`.*\(2,\).*\(1,\)"),
+        ({"user": np.array([2**63, 1], np.uint64)}, r"`user`.*below 2\*\*63"),
         ({"item": [1]}, r"`item`.*\(2,\).*\(1,\)"),
         ({"scores": torch.tensor([[1.0, 2.0], [float("nan"), 0.0]])}, "`scores`.*user 9 has NaN"),
         ({"target": [0, 2]}, "`target`.*user 9"),
@@ -250,6 +251,59 @@ def test_what_cannot_be_asked(rank_metric):
     metric.update(torch.ones(1, 5), [0], [3])
     with pytest.raises(InputError, match=r"`user`.*every update or in none"):
         metric.exact()
+
+
+def test_devices_without_float64(monkeypatch):
+    """Apple's GPUs: the counts are made there, and kept on the processor."""
+    from fullrank.torch import rows
+    from fullrank.torch.counting import BlockCounts, count_block
+
+    class OnApple(torch.Tensor):
+        device = property(lambda self: torch.device("mps"))
+
+        def double(self):
+            raise TypeError("the MPS framework doesn't support float64")
+
+        def cpu(self):
+            return self.as_subclass(torch.Tensor)
+
+    def counted(*given):
+        found = count_block(*given)
+        parts = (found.counts, found.columns, found.mark, found.hidden)
+        return BlockCounts(*(part.as_subclass(OnApple) for part in parts))
+
+    monkeypatch.setattr(rows, "count_block", counted)
+    found = rows.make_rows(
+        torch.tensor([[0.5, -1.5]]), [1], torch.tensor([7]), None, None, numbered_from=0
+    )
+    assert found[:, rows.USER].tolist() == [7]
+    assert rows.score_of(found.numpy()).tolist() == [-1.5]
+
+
+def test_one_id_is_no_table(rank_metric):
+    metric = rank_metric()
+    metric.update(torch.ones(1, 5), [0], [0])
+    with pytest.raises(InputError, match=r"`user_ids`.*shape \(\)"):
+        metric.exact(user_ids=7)
+
+
+def test_lists_of_sampled_targets_are_refused_as_tensors_are(rank_metric):
+    for target in ([[0, 1]], np.array([[0, 1]]), torch.tensor([[0, 1]])):
+        metric = rank_metric(design="sampled:5", n_items=100)
+        with pytest.raises(InputError, match=r"`target`.*one column for each row"):
+            metric.update(torch.ones(1, 5), target, [0])
+
+
+def test_a_clone_has_its_own_states(rank_metric):
+    metric = rank_metric("rr")
+    metric.update(torch.ones(1, 5), [0], [3])
+    other = metric.clone()
+    other.update(torch.ones(1, 5), [0], [4])
+    assert metric.exact().user.tolist() == [3]
+    assert other.exact().user.tolist() == [3, 4]
+    third = rank_metric("rr")
+    third.merge_state(other.metric_state)
+    assert third.exact().user.tolist() == [3, 4]
 
 
 def test_copies_pickles_moves_and_resets(rank_metric):
@@ -353,8 +407,10 @@ def test_what_can_be_merged(rank_metric):
     metric = rank_metric("rr")
     with pytest.raises(InputError, match=r"`incoming_state`.*RankMetric.*not 7"):
         metric.merge_state(7)
+    with pytest.raises(InputError, match=r"`incoming_state`.*'exact', not 'sampled:3"):
+        metric.merge_state(rank_metric("rr", design="sampled:3", n_items=9))
     metric.update(torch.ones(1, 3), [0], [5])
-    other = rank_metric("rr")
+    other = rank_metric("rr", n_items=3)
     other.merge_state({"rows": metric.rows})
     assert other.exact().user.tolist() == [5]
 

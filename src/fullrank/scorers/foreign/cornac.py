@@ -70,7 +70,8 @@ def _check_user_scores(model: Any) -> None:
     if needed:
         raise InputError(
             f"`scorer` must score users by row number alone; {type(model).__name__} of Cornac "
-            f"also needs {needed[0]}. Give a function: fr.CallableScorer(f, n_items=…)."
+            f"also needs {needed[0]}. Give a function: "
+            "fullrank.scorers.CallableScorer(f, n_items=…)."
         )
 
 

@@ -28,7 +28,7 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
     if not hasattr(model, "user_factors"):
         raise InputError(
             f"`scorer` must be a factor model of implicit; {type(model).__name__} has no "
-            "user_factors. Wrap it in a function: fr.CallableScorer(f, n_items=…)."
+            "user_factors. Wrap it in a function: fullrank.scorers.CallableScorer(f, n_items=…)."
         )
     if model.user_factors is None or model.item_factors is None:
         raise unfitted(model, "implicit")

@@ -7,12 +7,16 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
+from types import ModuleType
 from typing import Any
 
 from fullrank._lib import checks, extras
 from fullrank.errors import FullrankError, InputError
 
 _WRAPPERS = ("DataParallel", "DistributedDataParallel")
+_LIBRARIES = ("fullrank", "numpy", "torch")
+_MANY = 100  # values, of which more are data
+_STEPS = 6  # from a function to a module: its method, its object, that one's trainer, its model
 _NAMES = {
     "n_items": ("n_items", "num_items", "item_num"),
     "n_users": ("n_users", "num_users", "user_num"),
@@ -89,23 +93,57 @@ def _arguments(module: Any) -> list[tuple[str, bool]] | None:
 
 
 def modules_in(function: Any) -> list[Any]:
-    """The module itself, or those that a function is bound to, closes over or names."""
-    if is_module(function):
-        return [function]
-    while isinstance(function, functools.partial):
-        function = function.func
-    owner = getattr(function, "__self__", None)
-    near = [owner]
-    for obj in (owner, function):
-        near += getattr(obj, "__dict__", {}).values()
-    own = getattr(function, "__func__", vars(type(function)).get("__call__"))
-    for one in (function, own):
-        if inspect.isfunction(one):
-            with suppress(ValueError):  # of a name that has no value yet
-                seen = inspect.getclosurevars(one)
-                near += [*seen.nonlocals.values(), *seen.globals.values()]
-    found = {id(one): one for one in near if is_module(one)}
-    return list(found.values())
+    """The module itself, or those that a function is bound to or refers to, the nearest first.
+
+    It may refer to them by attributes, as in ``trainer.model``, through other functions, or in a
+    list or dict.
+    """
+    found: list[Any] = []
+    met: dict[int, Any] = {}  # which also keeps them alive, so that no id occurs twice
+    names: set[str] = set()
+    near = [function]
+    for step in range(_STEPS):
+        new = {id(one): one for one in near if id(one) not in met}
+        met |= new
+        found += [one for one in new.values() if is_module(one)]
+        others = [one for one in new.values() if not is_module(one)]
+        for one in others:
+            names |= _names_in(one)
+        near = [part for one in others for part in _reached(one, names, whole=step < 2)]
+    return found
+
+
+def _names_in(function: Any) -> set[str]:
+    """The names that a function's code uses, attributes among them."""
+    return set(function.__code__.co_names) if _is_own(function) else set()
+
+
+def _is_own(function: Any) -> bool:
+    """Whether it is a function in Python that is not a library's."""
+    library = str(getattr(function, "__module__", None)).partition(".")[0]
+    return inspect.isfunction(function) and library not in _LIBRARIES
+
+
+def _reached(one: Any, names: set[str], *, whole: bool) -> list[Any]:
+    """What a function or an object refers to; of an object all, or what has one of some names."""
+    if _is_own(one):
+        with suppress(ValueError):  # of a name that has no value yet
+            seen = inspect.getclosurevars(one)
+            return [*vars(one).values(), *seen.nonlocals.values(), *seen.globals.values()]
+        return []
+    if isinstance(one, functools.partial):
+        return [one.func, *one.args, *one.keywords.values()]
+    if isinstance(one, dict | list | tuple):
+        values = one.values() if isinstance(one, dict) else one
+        return list(values) if len(one) <= _MANY else []
+    parts = [getattr(one, "__self__", None), getattr(one, "__func__", None)]
+    parts.append(vars(type(one)).get("__call__"))
+    if whole and not isinstance(one, type | ModuleType):
+        parts += getattr(one, "__dict__", {}).values()
+    for name in () if hasattr(one, "__len__") else names:  # data have properties that copy them
+        with suppress(Exception):  # of a property
+            parts.append(getattr(one, name))
+    return [part for part in parts if part is not None]
 
 
 def place_of(modules: Sequence[Any]) -> Any:

@@ -38,6 +38,8 @@ def block_scores(
     fitting = [(name, one) for name, one in fitting if one is not None]
     named = [one for name, one in fitting if name in _NAMES]
     flat = [one for _, one in fitting if one.ndim == 2]
+    if any(one.shape[-1] > flat[0].shape[-1] for _, one in fitting if flat):
+        flat = []  # it may be a hidden state, which is narrower than the scores of all items
     chosen = named[:1] or (flat if len(flat) == 1 else [one for _, one in fitting])
     if len(chosen) > 1:
         raise InputError(

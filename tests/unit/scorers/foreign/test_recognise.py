@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 import subprocess
 import sys
+from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import fullrank as fr
 from fullrank.errors import InputError, NotFittedError
+from fullrank.scorers.foreign import recognise
 from fullrank.scorers.foreign.recognise import LIBRARIES, recognised
 
 RNG = np.random.default_rng(0)
@@ -130,3 +135,17 @@ def test_a_model_of_recbole_is_ranked_by_its_integration() -> None:
         InputError, match=r"NeuMF uses: call fullrank\.integrations\.recbole\.rank\("
     ):
         fr.as_scorer(kind())
+
+
+def test_advice_names_what_exists() -> None:
+    """Errors say what to write instead, in names that can be imported."""
+    folder = Path(recognise.__file__).parent
+    advice = {
+        name
+        for file in folder.glob("*.py")
+        for name in re.findall(r"\b(?:fr|fullrank)((?:\.\w+)+)\(", file.read_text("utf-8"))
+    }
+    assert ".scorers.CallableScorer" in advice
+    for name in advice:
+        importlib.import_module("fullrank.integrations.recbole")
+        assert callable(attrgetter(name[1:])(fr)), name

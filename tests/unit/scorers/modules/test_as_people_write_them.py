@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -343,3 +345,97 @@ def _product(users, items):
     import torch
 
     return torch.tensor(TABLE)[users, items]
+
+
+class Predicts:
+    """A class of one's own with a trainer, which holds the module."""
+
+    def __init__(self, trainer):
+        self.trainer = trainer
+
+    def __call__(self, users):
+        return self.trainer.model(users)
+
+    def predict(self, users):
+        return self.trainer.model(users)
+
+
+class HasProperty:
+    """Lightning's Trainer has its model as a property."""
+
+    def __init__(self, module):
+        self._kept = [module]
+
+    @property
+    def model(self):
+        return self._kept[0]
+
+
+def refers(module):
+    """Functions that reach a module in the ways that people write them."""
+    trainer = SimpleNamespace(model=module)
+    lightning = HasProperty(module)
+    networks = {"best": module}
+
+    def helper(users):
+        return module(users)
+
+    return {
+        "an attribute": lambda users: trainer.model(users),
+        "a property": lambda users: lightning.model(users),
+        "another function": lambda users: helper(users),
+        "a dict": lambda users: networks["best"](users),
+        "an object": Predicts(trainer),
+        "a method": Predicts(trainer).predict,
+        "a partial": partial(lambda given, users: given.model(users), trainer),
+    }
+
+
+@pytest.mark.parametrize("way", sorted(refers(None)))
+def test_a_module_that_a_function_reaches_is_evaluated(torch, way):
+    """Otherwise dropout would be active, and batch normalization would learn from the test data."""
+    module = torch.nn.Sequential(
+        torch.nn.Embedding.from_pretrained(torch.tensor(TABLE)),
+        torch.nn.Dropout(0.5),
+        torch.nn.BatchNorm1d(N_ITEMS, affine=False, eps=0.0),
+    )
+    before = module[2].running_mean.clone()
+    same(BlockScorer(refers(module)[way], N_ITEMS))
+    assert torch.equal(module[2].running_mean, before)
+    assert module.training
+    assert module[1].training
+
+
+def test_data_that_a_function_refers_to_are_not_searched(torch, block):
+    """A table's properties may copy it, and a list of data may be long."""
+
+    class Frame:
+        def __len__(self):
+            return N_USERS
+
+        @property
+        def values(self):
+            raise AssertionError
+
+    frame, histories = Frame(), [block] * 1_000
+
+    def score(users):
+        assert frame or frame.values
+        return block(users) if histories else None
+
+    from fullrank.scorers.modules.module_calls import modules_in
+
+    assert modules_in(score) == [block]
+    assert modules_in(lambda users: histories[0](users)) == []
+
+
+def test_hidden_states_are_not_taken_for_scores(torch):
+    """A block narrower than what else is returned is hardly that of all items."""
+    table = torch.tensor(TABLE)
+
+    def both(users):
+        return table[users][:, None].expand(-1, 5, -1), table[users][:, :8]
+
+    with pytest.raises(InputError, match=r"ambiguous.*`n_items`"):
+        fr.rank(BlockScorer(both), (np.arange(3), np.arange(3)))
+    same(BlockScorer(both, N_ITEMS))
