@@ -25,17 +25,17 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
     "wrong column": (
         "rnak,user\n1,a\n",
         SIZES,
-        r"The column rank.*ranks\.csv.*'rnak', 'user'.*`--column rank=rnak`",
+        r"The 'rank' column.*ranks\.csv.*'rnak', 'user'.*`--column rank=rnak`",
     ),
     "zero-based ranks": (
         "rank\n3\n0\n0\n",
         SIZES,
-        r"The column rank.*2 of 3.*line 3 of .*: 0\b",
+        r"The 'rank' column.*2 of 3.*line 3 of .*: 0\b",
     ),
     "rank too large": (
         "rank\n11\n",
         SIZES,
-        r"The column rank.*1 of 1.*line 2 of .*: 11",
+        r"The 'rank' column.*1 of 1.*line 2 of .*: 11",
     ),
     "no ranks": ("rank\n", SIZES, r"`[A-Z-]+.*empty"),
     "no table": ("", SIZES, r".*table.*ranks\.csv is empty"),

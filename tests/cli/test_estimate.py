@@ -84,7 +84,8 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     assert lines[5].split()[1] == "–"
     assert not lines[5].endswith("▲")
     assert any(
-        line.startswith("Your recall@10 among 100 corresponds to about recall@") for line in lines
+        line.startswith("recall@10 among 100 candidates corresponds to about recall@")
+        for line in lines
     )
     assert any(line.startswith("▲ ") and "rank 1" in line for line in lines)
     typed = "--sample-size 100 --n-items 5_000 --training-items excluded"
@@ -205,7 +206,7 @@ def test_several_targets_of_a_user(fullrank: Any, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\na,5\nb,2\n")
     again = fullrank("estimate", path, *SIZES)
     assert again.code == 2
-    assert re.search(r"The column user.*n_targets.*user a has 2.*`--leave-out user`", again.err)
+    assert re.search(r"The 'user' column.*n_targets.*user a has 2.*`--leave-out user`", again.err)
     alone = fullrank("estimate", path, *SIZES, "--leave-out", "user", "--json")
     assert json.loads(alone.out)["n_users"] == 3
 
@@ -297,7 +298,7 @@ def test_a_model_is_not_lost_to_the_name_of_the_file(fullrank: Any, tmp_path: Pa
     path.write_text("model,rank\n,3\ntwice,4\n")
     done = fullrank("estimate", path, *SIZES)
     assert (done.code, done.out) == (2, "")
-    assert re.search(rf"The column model.*{path}", done.err)
+    assert re.search(rf"The 'model' column.*{path}", done.err)
 
 
 def test_models_that_were_measured_differently(fullrank: Any, tmp_path: Path) -> None:

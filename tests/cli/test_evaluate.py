@@ -115,7 +115,7 @@ def test_factor_files(fullrank: Run, plays: Path, tmp_path: Path) -> None:
         (["PLAYS", "--model", "ease", "-m", "ndgc@10"], r"`--metric`.*recall.*'ndgc@10'"),
         (["PLAYS", "--model", "ease", "--engine", "gpu"], r"`--engine`.*'serial'.*'gpu'"),
         (["PLAYS", "--model", "ease", "--split", "half"], r"`--split`.*'auto'.*'half'"),
-        (["PLAYS", "--model", "ease", "--column", "user=who"], r"The column user.*'who'"),
+        (["PLAYS", "--model", "ease", "--column", "user=who"], r"The 'user' column.*'who'"),
         (["PLAYS", "--model", "m.safetensors"], r"`--model`.*m\.safetensors.*exist"),
         (["PLAYS", "--model", "ease", "--out", "PLAYS"], r"`--out`.*folder.*plays\.csv"),
         (["PLAYS", "--model", "ease", "--out", "PLAYS/x"], r"`--out`.*writable.*plays\.csv"),

@@ -407,7 +407,9 @@ def test_ids_of_two_files_meet(tmp_path: Path) -> None:
     assert read_split({"train": train, "test": typed_}).test.item_ids.tolist() == ["7", "8"]
     strict = tmp_path / "train.parquet"
     pq.write_table(pa.table({"user": [1], "item": [7]}), strict)
-    with pytest.raises(InputError, match=r"`item`.*number in .*train.parquet.*text in .*test\.csv"):
+    with pytest.raises(
+        InputError, match=r"`item`.*numbers in .*train.parquet.*text in .*test\.csv"
+    ):
         read_split({"train": strict, "test": test})
     with pytest.raises(InputError, match=r"`source`.*'train'.*'test'"):
         read_split({"train": train})

@@ -90,7 +90,7 @@ def test_a_narrow_page_has_its_words_below_the_names(
 def test_what_must_be_given_and_what_is_on_by_default_are_said(fullrank: Run) -> None:
     assert fullrank("train", "--help").out.count("Required.") == 2  # --model and --out
     assert "Required." not in fullrank("evaluate", "--help-all").out
-    assert "into --out. Default: --report." in fullrank("evaluate", "--help-all").out
+    assert "into the --out folder. Default: --report." in fullrank("evaluate", "--help-all").out
 
 
 def test_both_words_print_the_page_of_the_command_itself(fullrank: Run) -> None:

@@ -51,7 +51,7 @@ DECIDED = {
         ("compare", "`path` must name a file.", "`FILES` must name a file."),
         ("evaluate", "`path` must name a file.", "The path must name a file."),
         ("plan", "`path` must name a file.", "`--pilot` must name a file."),
-        ("estimate", "`rank` must be at least 1.", "The column rank must be at least 1."),
+        ("estimate", "`rank` must be at least 1.", "The 'rank' column must be at least 1."),
         ("evaluate", "`model` must be known.", "`--model` must be known."),
         ("estimate", "Add `leave_out='user'`.", "Add `--leave-out user`."),
         ("estimate", "By `columns={'rank': 'r'}`.", "By `--column rank=r`."),

@@ -28,7 +28,7 @@ def test_a_run_and_what_is_made_of_it(fullrank: Run, plays: Path, tmp_path: Path
     done = fullrank("evaluate", plays, *MODELS, "--design", "exact:4", "--out", run)
     assert done.code == 0, done.err
     assert "recall@4" in done.out
-    assert re.search(r"Scored [\d.]+ % \(popularity\), [\d.]+ % \(e\) of the pairs", done.out)
+    assert re.search(r"pairs scored: [\d.]+ % \(popularity\), [\d.]+ % \(e\)\.", done.out)
     assert (run / "report.html").stat().st_size > 0
     full = fullrank("evaluate", plays, *MODELS, "-m", "recall@4", "-m", "ndcg@4", "--json")
     values = [
@@ -80,7 +80,7 @@ def test_files_of_others(fullrank: Run, tmp_path: Path) -> None:
     path.write_text("user,rank\na,1\nb,>50\n", encoding="utf-8")
     done = fullrank("estimate", path, "--n-items", 1000, "--sample-size", 1000)
     assert done.code == 2
-    assert re.search(r"column rank.*line 3.*'>50'.*more_than", done.err)
+    assert re.search(r"'rank' column.*line 3.*'>50'.*more_than", done.err)
 
 
 def test_default_metrics_end_where_all_models_are_known(fullrank: Run, tmp_path: Path) -> None:
@@ -101,14 +101,14 @@ def test_a_design_says_that_ranks_are_complete(fullrank: Run, tmp_path: Path) ->
     top.write_text("user,rank,more_than\n1,3,\n2,,10\n")
     done = fullrank("estimate", ranks, "--n-items", 100, "--design", "exact")
     assert done.code == 0, done.err
-    assert done.out.startswith("exact ranks of 3 targets")
+    assert done.out.startswith("exact ranks for 3 targets")
     done = fullrank("estimate", top, "--n-items", 100, "--design", "exact:20")
     assert done.code == 2
-    assert "`--design` must be exact:10, as in the column more_than" in done.err
+    assert "`--design` must be exact:10, as in the 'more_than' column" in done.err
 
 
 def test_an_order_that_a_model_does_not_have(fullrank: Run, plays: Path) -> None:
     done = fullrank("evaluate", plays, *MODELS, "--design", "exact:4,order=norms")
     assert done.code == 2
-    assert "order must not be by the norms of ItemItemScorer, which has no factors." in done.err
+    assert "order must not be 'norms' for ItemItemScorer, which has no factors." in done.err
     assert done.err.startswith("`--design` must not be 'exact:4,order=norms'")

@@ -23,8 +23,8 @@ TRUE = {
 METRICS = ("recall@10", "ndcg@10")
 ASKED = ("-m", "recall@10", "-m", "ndcg@10")
 NOTE = (
-    "It is not known whether training items were excluded. State it with --training-items excluded "
-    "or kept."
+    "It is not known whether training items were excluded. State this with "
+    "`--training-items excluded` or `--training-items kept`."
 )
 KEPT = "helps only"
 SAID = {"excluded": True, "kept": False}
@@ -156,11 +156,14 @@ def test_other_refusals(fullrank: Any, ranks: Path, exact: Path, tmp_path: Path)
     excluded = ("--training-items", "excluded")
     wrong: list[tuple[tuple[Any, ...], str]] = [
         ((ranks, *SIZES, *excluded, "--joint", "--anchor", exact), "`--joint` must not be given"),
-        ((one, *SIZES, *excluded, "--joint"), "`--joint` must be given for two sampled models"),
+        ((one, *SIZES, *excluded, "--joint"), "`--joint` must have at least two sampled models"),
         ((ranks, *SIZES, *excluded, "--anchor", ranks), "`--anchor` must hold exact ranks"),
         ((ranks, *SIZES, *excluded, "--anchor", tmp_path / "no.parquet"), "no.parquet"),
-        ((ranks, *SIZES, *excluded, "--joint", "--method", "MLE"), "`--joint` must come with"),
-        ((exact, "--anchor", exact), "`--anchor` must be given for sampled ranks"),
+        (
+            (ranks, *SIZES, *excluded, "--joint", "--method", "MLE"),
+            "`--joint` must be given only with",
+        ),
+        ((exact, "--anchor", exact), "`--anchor` must be left out for exact ranks"),
         ((ranks, *SIZES, "--training-items", "some"), "`--training-items` must be"),
     ]
     for words, says in wrong:
@@ -223,7 +226,7 @@ def test_the_note_is_not_there_where_it_does_not_matter(
 def test_python_has_the_note_with_its_argument(ranks: Path) -> None:
     samples = samples_of(ranks, None)
     note = (
-        "It is not known whether training items were excluded. State it with `excluded=true` or "
+        "It is not known whether training items were excluded. State this with `excluded=true` or "
         "`excluded=false` in the design."
     )
     one, both = estimate(samples["a"]), estimate(samples)

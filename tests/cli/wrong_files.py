@@ -82,7 +82,7 @@ WRONG: dict[str, Wrong] = {
         "--column", "rank=Rank",
     ),
     "a role that there is not": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--column` must be one of 'user'.*'colour'",
+        "ranks.csv", "rank\n3\n", r"`--column` must name one of the roles 'user'.*'colour'",
         "--column", "colour=x",
     ),
     "a column without a name": _estimate(
@@ -93,7 +93,8 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "rank\n3\n", r"`--sample-size` and `--n-items` must be given", sizes=False
     ),
     "a size that is given twice": _estimate(
-        "ranks.csv", "rank,n_items\n3,50\n", r"`--n-items` must not be given twice"
+        "ranks.csv", "rank,n_items\n3,50\n",
+        r"`--n-items` must be omitted: .* has a column for it, 'n_items'",
     ),
     "sizes exchanged": _estimate(
         "ranks.csv", "rank\n3\n", r"`--n-items`.*10.*50.*swap",
@@ -107,7 +108,7 @@ WRONG: dict[str, Wrong] = {
     "decimal commas": _estimate("ranks.csv", "rank;x\n3,0;a\n4,0;b\n", r"'3,0'.*with a point"),
     "halves": _estimate("ranks.csv", "rank\n3\n1.5\n", r"whole numbers; line 3 of .* has 1\.5"),
     "a row without a model": _estimate(
-        "ranks.csv", "model,rank\npop,3\n,4\n", r"column model must have no missing.*line 3"
+        "ranks.csv", "model,rank\npop,3\n,4\n", r"'model' column must have no missing.*line 3"
     ),
     "several seeds without a column": _estimate(
         "ranks.csv", "user,rank\na,1\na,4\nb,2\n",
@@ -118,7 +119,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "wide columns that cannot all be ranks": _estimate(
         "wide.csv", "user,pop,svd,age\na,1,2,70\nb,3,4,80\n",
-        r"`--column rank=pop`, .*one column per model by `--column rank=pop,svd`",
+        r"`--column rank=pop`, .*one column per model with `--column rank=pop,svd`",
     ),
     "an empty file": _estimate("ranks.csv", "", r"`RANKS` must hold a table.*empty"),
     "a header and no rows": _estimate("ranks.csv", "rank\n", r"`RANKS` must hold at least one"),
@@ -138,7 +139,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.json", json.dumps([1, 2]), r"`RANKS`.*list of records with a field rank"
     ),
     "JSON Lines called JSON": _estimate(
-        "ranks.json", '{"rank": 3}\n{"rank": 4}\n', r"call it \.jsonl"
+        "ranks.json", '{"rank": 3}\n{"rank": 4}\n', r"rename it to \.jsonl"
     ),
     "an array in two dimensions": _estimate(
         "ranks.npy", _npy(np.ones((2, 2), int)), r"one-dimensional array of ranks.*\(2, 2\)"
@@ -164,11 +165,11 @@ WRONG: dict[str, Wrong] = {
     # ---- several columns of ranks ----
     "a wide file with text": _estimate(
         "wide.csv", "user,pop,svd\na,1,2\nb,2,x\n",
-        r"column rank must hold numbers.*line 3 of .*'x'", "--column", "rank=pop,svd",
+        r"'rank' column must hold numbers.*line 3 of .*'x'", "--column", "rank=pop,svd",
     ),
     "a wide file from 0": _estimate(
         "wide.csv", "user,pop,svd\na,1,2\nb,2,0\n",
-        r"1 of 2 is not, the first in line 3 of .*: 0\. The column is 'svd'\.",
+        r"1 of 2 is not, the first on line 3 of .*: 0\. The column is 'svd'\.",
         "--column", "rank=pop,svd",
     ),
     "a wide file with a gap": _estimate(
@@ -177,7 +178,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "a wide file, one column not of ranks": _estimate(
         "wide.csv", "user,pop,svd\na,0,2\nb,2,3\n",
-        r"one column per model by `--column rank=pop,svd`",
+        r"one column per model with `--column rank=pop,svd`",
     ),
     "one column of ranks named twice": _estimate(
         "wide.csv", "user,pop,svd\na,1,2\nb,2,3\n",
@@ -197,18 +198,19 @@ WRONG: dict[str, Wrong] = {
     ),
     # ---- rows ----
     "a weight below 0": _estimate(
-        "ranks.csv", "rank,weight\n3,1\n4,-1\n", r"column weight must be at least 0.*line 3 of"
+        "ranks.csv", "rank,weight\n3,1\n4,-1\n", r"'weight' column must be at least 0.*line 3 of"
     ),
     "targets that are missing": _estimate(
         "ranks.csv", "user,rank,n_targets,offset\na,3,2,0\nb,4,1,0\n",
-        r"column n_targets.*user a, first in line 2 of .*has 1, not 2.*`--leave-out user`",
+        r"'n_targets' column.*user a, first on line 2 of .*has 1 row, but n_targets 2.*"
+        r"`--leave-out user`",
     ),
     "an offset below 0": _estimate(
         "ranks.csv", "user,rank,n_targets,offset\na,3,1,-1\n",
-        r"column offset must be at least 0.*line 2 of .*-1",
+        r"'offset' column must be at least 0.*line 2 of .*-1",
     ),
     "seeds of different users": _estimate(
-        "ranks.csv", "user,seed,rank\na,1,3\nb,2,4\n", r"column user must name the same users"
+        "ranks.csv", "user,seed,rank\na,1,3\nb,2,4\n", r"'user' column must name the same users"
     ),
     "seeds without users": _estimate(
         "ranks.csv", "seed,rank\n1,3\n2,4\n", r"several seeds.*`--column user=NAME`"
@@ -216,7 +218,9 @@ WRONG: dict[str, Wrong] = {
     "thousands": _estimate(
         "ranks.csv", 'rank;user\n"1,003";a\n', r"'1,003'.*thousands without"
     ),
-    "NaN": _estimate("ranks.csv", "rank\n3\nNaN\n", r"column rank must have no missing.*line 3 of"),
+    "NaN": _estimate(
+        "ranks.csv", "rank\n3\nNaN\n", r"'rank' column must have no missing.*line 3 of"
+    ),
     # ---- formats ----
     "blanks between columns": _estimate(
         "ranks.csv", "user rank\na 3\n", r"'user rank': a comma, .* must separate them, not spaces"
@@ -226,12 +230,13 @@ WRONG: dict[str, Wrong] = {
     "a score that is text": Wrong(
         "run.trec", b"q1 Q0 d1 1 high x\n",
         ("estimate", "FILE", "--truth", "qrels", "--n-items", "50"),
-        r"column score must be a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
+        r"'score' column must be a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
     ),
     "a zip": _estimate("ranks.csv.zip", b"PK\x03\x04", r"`RANKS` must end in .*Unpack it first"),
     "bytes": _estimate("ranks.csv", bytes(range(1, 256)) * 20, r"`RANKS` must be a CSV file"),
     "a packed Parquet file": _estimate(
-        "ranks.parquet.gz", gzip.compress(_parquet(rank=[1, 2])), r"`RANKS`.*compressed again"
+        "ranks.parquet.gz", gzip.compress(_parquet(rank=[1, 2])),
+        r"`RANKS`.*further compression.*Unpack it first",
     ),
     "text in another encoding than said": _estimate(
         "ranks.csv", "rank\n3\n", r"`--encoding` must be the encoding of .*not utf-16",
@@ -253,7 +258,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.json", '[{"rank": 1}, 5]', r"`RANKS` must hold a list of records"
     ),
     "JSON called JSON Lines": _estimate(
-        "ranks.jsonl", '[{"rank": 3}]', r"one record on each line.*Call it \.json\."
+        "ranks.jsonl", '[{"rank": 3}]', r"one record on each line.*Rename it to \.json\."
     ),
     "JSON Lines without a line": _estimate("ranks.jsonl", "\n", r"`RANKS` must hold a table"),
     # ---- sizes and designs ----
@@ -270,7 +275,8 @@ WRONG: dict[str, Wrong] = {
         "--design", "sampled:20",
     ),
     "exact ranks that are sampled": _estimate(
-        "ranks.csv", "rank\n3\n", r"`--sample-size` must be all items of an exact design.*10",
+        "ranks.csv", "rank\n3\n",
+        r"`--sample-size` must be the number of items for an exact design.*10",
         "--design", "exact",
     ),
     "a design's setting": _estimate(
@@ -296,16 +302,16 @@ WRONG: dict[str, Wrong] = {
     # ---- interactions ----
     "no interactions": _evaluate("plays.csv", "user,item\n", r"`DATA` must hold at least one"),
     "an empty file of interactions": _evaluate("plays.csv", "", r"`DATA` must hold a table"),
-    "a missing user": _evaluate("plays.csv", "user,item\na,1\n,2\n", r"column user.*line 3 of"),
+    "a missing user": _evaluate("plays.csv", "user,item\na,1\n,2\n", r"'user' column.*line 3 of"),
     "ratings that are text": _evaluate(
-        "plays.csv", "user,item,rating\na,1,5\na,2,good\n", r"column value.*line 3 of .*'good'"
+        "plays.csv", "user,item,rating\na,1,5\na,2,good\n", r"'value' column.*line 3 of .*'good'"
     ),
     "ratings with decimal commas": _evaluate(
         "plays.csv", "user;item;rating\na;1;3,5\na;2;4,0\n", r"line 2 of .*'3,5'.*with a point"
     ),
     "ids that are not whole": Wrong(
         "plays.parquet", _parquet(user=[1.5, 2.0], item=[1, 2]),
-        ("evaluate", "FILE", "--model", "popularity"), r"column user.*row 1 of .*1\.5",
+        ("evaluate", "FILE", "--model", "popularity"), r"'user' column.*row 1 of .*1\.5",
     ),
     "one interaction each": _evaluate(
         "plays.csv", "user,item\na,1\nb,2\n", r"`DATA` must have a user with at least 2"
@@ -323,7 +329,8 @@ WRONG: dict[str, Wrong] = {
         "--column", "user=user", "--column", "user=item",
     ),
     "more candidates than items": _evaluate(
-        "plays.csv", USERS, r"`--design` must be at most 3 without replacement.*not 1000",
+        "plays.csv", USERS,
+        r"`--design` must be at most 3, .*, if drawn without replacement, not 1000",
         "--design", "sampled:1000",
     ),
     "factors that are not there": Wrong(
@@ -337,7 +344,7 @@ WRONG: dict[str, Wrong] = {
     # ---- two files ----
     "two files of different users": _parts(
         "user,item\n1,10\n2,11\n", "user,item\n7,10\n8,11\n",
-        r"`--test` must hold users of the train part; none of its 2 users.*written the same way",
+        r"`--test` must hold users of the training part; none of its 2 users.*written the same way",
     ),
     "two files, ids written otherwise": _parts(
         "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first being u1"
@@ -352,7 +359,7 @@ WRONG: dict[str, Wrong] = {
     "models of a number and a text": _compare(
         "a.parquet", _parquet(user=[7, 8], rank=[1, 2]),
         "b.parquet", _parquet(user=["7", "8"], rank=[1, 2]),
-        r"column user.*number in .*a\.parquet and text in .*b\.parquet",
+        r"'user' column.*numbers in .*a\.parquet and text in .*b\.parquet",
     ),
     "pairs without names": _compare(
         "a.csv", b"rank\n1\n2\n", "b.csv", b"rank\n1\n2\n",

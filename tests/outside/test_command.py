@@ -105,13 +105,13 @@ def test_errors_name_options_where_a_plug_in_comes_first(words: tuple[str, ...],
             "def fit(self, interactions):\n        return [][3]\n    def scorer(self):\n"
             "        raise errors.NotFittedError()",
             ("--model", "crash"),
-            "my_crash.py failed in line 5 with IndexError: list index out of range.\n",
+            "my_crash.py failed on line 5 with IndexError: list index out of range.\n",
         ),
         (
             "def fit(self, interactions):\n        return self\n    def scorer(self):\n"
             "        import numpy\n        return numpy.ones(3) @ numpy.ones(4)",
             ("--model", "crash"),
-            "my_crash.py failed in line 8 with ValueError: ",
+            "my_crash.py failed on line 8 with ValueError: ",
         ),
     ],
 )

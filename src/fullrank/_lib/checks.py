@@ -74,13 +74,22 @@ def choice(name: str, value: Any, options: Collection[str]) -> str:
     )
 
 
+def role(value: str, roles: Collection[str]) -> None:
+    """Raise if a column is named for a role that is not read."""
+    if value not in roles:
+        raise InputError(
+            f"`columns` must name one of the roles {', '.join(map(repr, roles))}, not "
+            f"{shown(value)}."
+        )
+
+
 def no_slips(settings: Iterable[str], function: Callable[..., Any]) -> None:
     """Raise if a further setting of a function is a misspelt name of one of its arguments."""
     own = tuple(inspect.signature(function).parameters)
     for key in settings:
         near = difflib.get_close_matches(key, own, n=1, cutoff=0.8)
         if near:
-            raise InputError(f"`{key}` must not be given; the argument is `{near[0]}`.")
+            raise InputError(f"`{key}` is not an argument. Did you mean `{near[0]}`?")
 
 
 def flag(name: str, value: Any) -> bool:
@@ -93,7 +102,7 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
     """Return a one-dimensional array of numbers; a scalar is repeated `size` times."""
     array = as_array(name, value)
     if array.dtype.kind not in "iuf":
-        hint = "  Convert text to numbers first." if array.dtype.kind in "OUS" else ""
+        hint = " Convert text to numbers first." if array.dtype.kind in "OUS" else ""
         raise InputError(f"`{name}` must hold numbers, not {array.dtype}.{hint}")
     if array.ndim == 0 and size is not None:
         array = np.broadcast_to(array, (size,))
@@ -171,7 +180,7 @@ def mask(name: str, value: Any, size: int) -> NDArray[np.bool_]:
     if array.dtype != np.bool_ or array.shape != (size,):
         what = "text" if array.dtype.kind in "US" else str(array.dtype)
         raise InputError(
-            f"`{name}` must be True or False for each of {size:,}, not {what} of shape "
+            f"`{name}` must hold {size:,} values, each True or False, not {what} of shape "
             f"{array.shape}."
         )
     return array
@@ -276,7 +285,7 @@ def ids(name: str, value: ArrayLike, size: int) -> NDArray[Any]:
     if array.dtype.kind in "US":
         return text(name, array)
     if array.dtype.kind == "u" and array.size and int(array.max()) >= 2**63:
-        raise InputError(f"`{name}` must be below 2^63, or text, unlike {int(array.max())}.")
+        raise InputError(f"`{name}` must be below 2^63, or text; {int(array.max())} is not.")
     return array.astype(np.int64, copy=False)
 
 

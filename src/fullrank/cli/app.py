@@ -92,7 +92,8 @@ def _options(
         typer.Option(
             "--plugin",
             help="A Python file that registers a design, an estimator, a metric, a model or a "
-            "scorer of your own. May be repeated. The variable FULLRANK_PLUGINS lists others.",
+            "scorer of your own. May be repeated. The environment variable "
+            "FULLRANK_PLUGINS can list more.",
             metavar="FILE",
             callback=_load_plugins,
             is_eager=True,

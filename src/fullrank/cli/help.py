@@ -104,7 +104,7 @@ class Group(TyperGroup):
         yield from _section("Options", rows)
         yield from _examples(self.examples)
         yield ""
-        yield f"Options of a command: {path} COMMAND --help, and all of them: --help-all"
+        yield f"For a command's options: {path} COMMAND --help; for all of them: --help-all"
 
 
 def showing(first: tuple[str, ...]) -> type[Command]:

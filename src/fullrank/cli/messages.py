@@ -22,7 +22,7 @@ SAME = {
 }  # fmt: skip
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
-            "timestamp")  # fmt: skip
+            "timestamp", "more_than")  # fmt: skip
 _OF_RANKS = ("model", "seed")  # columns of files of ranks, and options of other commands
 _SPECS = ("--model", "--factors", "--split", "--engine", "--design", "--try")
 _SETTING = r"(?P<name>\w+)=(?P<value>'[^'`]*'|\"[^\"`]*\"|\{[^{}`]*\}|True|False|None)"
@@ -52,7 +52,7 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     if "column" in known:  # `user=` of a RankSample is a column of a file
         named = "|".join(_COLUMNS)
         text = re.sub(rf"`({named})=`", r"`--column \1=NAME`", text)
-    text = re.sub(r"`(\w+)`", lambda found: _argument(found, known, columns), text)
+    text = re.sub(r"`(\w+)`( column\b)?", lambda found: _argument(found, known, columns), text)
     return text[:1].upper() + text[1:] if text.startswith("the ") else text
 
 
@@ -102,20 +102,20 @@ def _setting(found: re.Match[str], known: dict[str, Any]) -> str:
 
 
 def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, ...]) -> str:
-    """``sample_size`` as ``--sample-size``, ``path`` as ``RANKS``, ``rank`` as the column rank."""
+    """``sample_size`` as ``--sample-size``, ``path`` as ``RANKS``, ``rank`` as the rank column."""
     name = found[1]
     if name in columns:
-        return f"the column {name}"
+        return f"{name!r} column" if found[2] else f"the {name!r} column"
     if name in ("path", "frame", "table", "text") or (
         name == "folder" and ("out" not in known or "files" in known)
     ):
         param = next((known[one] for one in _FILES if one in known), None)
         if param is None:
-            return "the path"
+            return f"the path{found[2] or ''}"
     else:
         name = "out" if name == "folder" else name
         param = known.get(name, known.get(SAME.get(name, name)))
-    return found[0] if param is None else f"`{typed(param)}`"
+    return found[0] if param is None else f"`{typed(param)}`{found[2] or ''}"
 
 
 def typed(param: Any) -> str:

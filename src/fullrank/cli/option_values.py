@@ -33,7 +33,8 @@ def engine_of(text: str) -> Engine:
         return make_engine(spec.name, **settings)
     except TypeError as error:
         raise InputError(
-            f"`engine` must not set {', '.join(map(repr, settings))}, unknown to {spec.name}."
+            f"`engine` must have only settings of {spec.name}, not "
+            f"{', '.join(map(repr, settings))}."
         ) from error
 
 
@@ -128,15 +129,17 @@ def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[s
     for text in texts:
         name, equals, path = text.partition("=")
         if not names:
-            raise InputError(f"`{option}` must be given with `--factors`, whose rows it labels.")
+            raise InputError(
+                f"`{option}` must be given only with `--factors`, whose rows it labels."
+            )
         if equals and name in names:
             if name in own:
                 raise InputError(f"`{option}` must be given only once for {name}.")
             own[name] = Path(path)
         elif equals and not Path(text).exists():
             raise InputError(
-                f"`{option}` must be written as FILE or NAME=FILE, NAME being one of `--factors`, "
-                f"{', '.join(names)}; got {text!r}."
+                f"`{option}` must be written as FILE or NAME=FILE, where NAME is a name given in "
+                f"`--factors` ({', '.join(names)}); got {text!r}."
             )
         else:
             for_all.append(Path(text))

@@ -93,8 +93,8 @@ class Reading:
         option(
             INPUT,
             "--truth --qrels",
-            "Targets of scored candidates: TREC qrels, NCF .test.negative or .test.rating, "
-            "RecBole .inter, CSV or Parquet.",
+            "File that lists the targets, for scored candidates: TREC qrels, NCF .test.negative or "
+            ".test.rating, RecBole .inter, CSV or Parquet.",
             "FILE",
             readable=False,  # said in our own words
         ),
@@ -113,8 +113,8 @@ class Reading:
         option(
             INPUT,
             "--column",
-            "Name of a column, such as rank=position or model=system; common names are recognised. "
-            "rank=pop,svd reads one column of ranks per model. May be repeated.",
+            "Which column has a role, such as rank=position or model=system; common names are "
+            "recognised. rank=pop,svd reads one column of ranks per model. May be repeated.",
             "ROLE=NAME",
         ),
     ] = None
@@ -384,8 +384,8 @@ def _alike(samples: dict[str, Any], paths: Mapping[str, Path]) -> dict[str, Any]
         if strict:
             other = next(name for name, yes in whole.items() if yes is False)
             raise InputError(
-                f"`{role}` must be numbers in every file or text in every file; it is a number in "
-                f"{paths[strict[0]]} and text in {paths[other]}."
+                f"`{role}` must hold numbers in every file or text in every file; it holds "
+                f"numbers in {paths[strict[0]]} and text in {paths[other]}."
             )
         texts = {
             name: _with_text(one, role) if whole[name] else one for name, one in samples.items()

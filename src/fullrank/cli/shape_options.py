@@ -22,8 +22,8 @@ Anchors = Annotated[
         METRICS,
         "--anchor",
         "Exact ranks of a cheap model on the same data, as a file or run folder that fullrank "
-        "wrote; estimates borrow their shape. Only for samples without training items. May be "
-        "repeated.",
+        "wrote; the shape of their distribution informs the estimates. Only where training items "
+        "were excluded. May be repeated.",
         "FILE",
         readable=False,  # said in our own words
     ),
@@ -34,7 +34,7 @@ Joint = Annotated[
         METRICS,
         "--joint",
         "Estimate all models together, with one shape for the distribution of their ranks. Only "
-        "for samples without training items.",
+        "where training items were excluded.",
     ),
 ]
 
@@ -62,7 +62,9 @@ def shaped(
     if not anchors and not joint:
         return samples
     if anchors and joint:
-        raise InputError("`--joint` must not be given with `--anchor`: a sample borrows one shape.")
+        raise InputError(
+            "`--joint` must not be given with `--anchor`: both set the shape of the distribution."
+        )
     from fullrank.estimators import anchored, jointly
 
     drawn = _drawn(samples, "--joint" if joint else "--anchor", method)
@@ -85,7 +87,7 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
 
     if not borrows(method):
         raise InputError(
-            f"`{option}` must be given with `--method` auto or smoothed, not {method}."
+            f"`{option}` must be given only with `--method` auto or smoothed, not {method}."
         )
     from fullrank.samples import Seeds
 

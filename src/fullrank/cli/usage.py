@@ -162,7 +162,7 @@ def _bad(param: Any, error: Any) -> str:
         return _not_a_number(option, kind, found[1])
     if found := re.match(r"(\S+) is not in the range \w+>=(\S+?)\.?$", message):
         return f"`{option}` must be at least {found[2]}, not {found[1]}."
-    return f"`{option}` is wrong: {message.rstrip('.')}."
+    return f"`{option}` is not valid: {message.rstrip('.')}."
 
 
 def _not_a_number(option: str, kind: str, value: str) -> str:

@@ -284,7 +284,7 @@ class Interactions:
         Interactions(1 users × 1 items, 1 interactions, with values)
         """
         for role in columns or {}:
-            checks.choice("columns", role, _ROLES)
+            checks.role(role, _ROLES)
         asked = {**dict.fromkeys(_ROLES, AUTO), **(columns or {})}
         naming = "columns={{'{role}': '{name}'}}"
         found = _columns.read(path, asked, encoding=encoding, missing=missing, naming=naming)

@@ -44,9 +44,9 @@ def _reject_unnamed(name: str, ids: list[Array | None]) -> None:
     for side, known in zip(("users", "items"), ids, strict=True):
         if known is not None and not are_rows(known):
             raise InputError(
-                f"`{name}` must be Interactions, which carry ids of {side}. The other {side} "
-                f"have ids ({checks.printable(known[0])}, …), to which row numbers cannot be "
-                "matched."
+                f"`{name}` must be Interactions, which carry ids: its {side} are row numbers, "
+                f"which cannot be matched to the ids that {side} have elsewhere "
+                f"({checks.printable(known[0])}, …)."
             )
 
 

@@ -153,8 +153,9 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
     if (new == asked).all():
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
-            f"`test` must hold users of the train part; it has {int(asked.sum()):,} others, "
-            f"the first being {checks.printable(first)}. Are ids written the same way in both?"
+            f"`test` must hold users of the training part; none of its {int(asked.sum()):,} users "
+            f"is in that part, the first being {checks.printable(first)}. Are ids written the same "
+            "way in both?"
         )
     said = []
     if new.any():

@@ -64,8 +64,8 @@ def leave_one_out(
     enough = counts >= least
     if not enough.any():
         raise InputError(
-            f"`interactions` must have a user with at least {least} interactions to hold one out; "
-            f"the most that any of {counts.size} has is {counts.max()}."
+            f"`interactions` must have a user with at least {least} interactions, so that one can "
+            f"be held out; none of {counts.size} has more than {counts.max()}."
         )
     in_test = np.zeros(interactions.n_interactions, bool)
     in_test[pick(interactions, generator)[enough]] = True

@@ -50,7 +50,7 @@ class Exact(Design):
             checks.choice("order", self.order, ORDERS)
             if self.max_rank is None:
                 raise InputError(
-                    "`order` must be given with `max_rank`, as in exact:10,order=random: "
+                    "`order` must be given only with `max_rank`, as in exact:10,order=random: "
                     "without it, all items are scored."
                 )
 
@@ -66,8 +66,8 @@ class Exact(Design):
         super().check(rank, sample_size, pool)
         few = sample_size < pool
         checks.reject(
-            "sample_size", sample_size, few, "be all items of an exact design",
-            "Fewer candidates are a sample: `design='sampled'`.",
+            "sample_size", sample_size, few, "be the number of items for an exact design",
+            "If fewer candidates were drawn, use `design='sampled'`.",
         )  # fmt: skip
 
     def cost(self, n_items: int) -> float:

@@ -53,7 +53,7 @@ def anchored(samples: Any, anchor: Any) -> Any:
             f"`anchor` must not be given if training items are kept, because {_HELPS}."
         )
     if samples.several:
-        raise InputError("`samples` must have one target for each user to borrow a shape.")
+        raise InputError("`samples` must have one target for each user if an `anchor` is given.")
     n_items = samples.n_items if samples.n_items is not None else int(samples.pool.max())
     return samples.anchored(shape(anchor, n_items))
 

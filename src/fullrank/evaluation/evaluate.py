@@ -182,7 +182,7 @@ def _how_much(
     """What is ranked of the catalogue and of the users."""
     if design is not None and budget is not None:
         raise InputError(
-            "`budget` must be given without `design`, because it determines the design."
+            "`budget` must not be given with `design`, because it determines the design."
         )
     drawn = Exact() if design is None else Design.of(design)
     return {

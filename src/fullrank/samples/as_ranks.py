@@ -65,7 +65,7 @@ def as_ranks(
         missing = "n_items" if n_items is None else "design"
         which = "" if name == "ranks" else f" such as {name} ({type(ranks).__name__})"
         raise InputError(
-            f"`{missing}` must be given with plain ranks{which}: n_items=3706, "
+            f"`{missing}` must be given with plain ranks{which}, as in n_items=3706, "
             'design="sampled:100".'
         )
     drawn = Design.of(design)

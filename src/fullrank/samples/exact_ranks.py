@@ -284,8 +284,8 @@ class ExactRanks(tabular.Tabular):
         mine, theirs = self._columns(), other._columns()
         if mine.keys() - _MAYBE != theirs.keys() - _MAYBE:
             raise InputError(
-                "Exact ranks can be added only if both have rows, with user and item ids or "
-                "without."
+                "Exact ranks can be added only if both have rows, and both or neither have user "
+                "and item ids."
             )
         for name in ("user", "item"):
             kinds = {one[name].dtype.kind == "U" for one in (mine, theirs) if name in one}

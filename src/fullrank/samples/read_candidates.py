@@ -77,7 +77,7 @@ def read_candidates(
     checks.choice("ties", ties, TIES)
     items = checks.integer("n_items", n_items, low=1)
     for role in columns or {}:
-        checks.choice("columns", role, ROLES)
+        checks.role(role, ROLES)
     source = path if isinstance(path, Table) else existing(path)
     path = source.path if isinstance(source, Table) else source
     scored = read_scored(source, columns or {}, items=truth is not None, encoding=encoding)

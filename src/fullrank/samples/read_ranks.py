@@ -298,7 +298,7 @@ def _layout(
     design: str | Design,
 ) -> _Layout:
     for role in columns:
-        checks.choice("columns", role, ROLES)
+        checks.role(role, ROLES)
     for name in leave_out:
         table.find("leave_out", name)
     asked = {role: columns.get(role, AUTO) for role in ROLES}
@@ -411,15 +411,17 @@ def _given(
 ) -> dict[str, int]:
     missing = [name for name, value in sizes.items() if value is None and name not in wanted]
     if missing:
+        one = len(missing) == 1
         raise InputError(
             f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
-            f"{checks.printable(table.path)} has no such column; it has {listed(table.names)}."
+            f"{checks.printable(table.path)} has no column for {'it' if one else 'them'}; it has "
+            f"{listed(table.names)}."
         )
     for name, value in sizes.items():
         if value is not None and name in wanted:
             raise InputError(
-                f"`{name}` must not be given twice: {checks.printable(table.path)} has such a "
-                f"column, {wanted[name]!r}."
+                f"`{name}` must be omitted: {checks.printable(table.path)} has a column for it, "
+                f"{wanted[name]!r}."
             )
     return {name: value for name, value in sizes.items() if value is not None}
 
@@ -663,7 +665,7 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     seeds = " For several seeds of a model, name their column with `columns={'seed': 'NAME'}`."
     raise InputError(
         f"`user` must name each user once, or come with columns n_targets and offset; user {user} "
-        f"has {n} rows, the first in {table.where(at)} of {table.path}."
+        f"has {n} rows, the first {table.where(at)} of {table.path}."
         f"{'' if 'seed' in columns else seeds} To count every row as a user of its own, add "
         "`leave_out='user'`."
     )
@@ -675,11 +677,12 @@ def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> 
     if not wrong.any():
         return
     at = int(np.argmax(wrong))
+    rows = "1 row" if number[at] == 1 else f"{number[at]:,} rows"
     raise InputError(
         f"`n_targets` must be the number of rows of the user; user "
-        f"{checks.printable(columns['user'][at])}, first in {table.where(at)} of {table.path}, has "
-        f"{number[at]:,}, not {columns['n_targets'][at]:,}. To count every row as a user of its "
-        "own, add `leave_out='user'`."
+        f"{checks.printable(columns['user'][at])}, first {table.where(at)} of {table.path}, has "
+        f"{rows}, but n_targets {columns['n_targets'][at]:,}. To count every row as a user of "
+        "its own, add `leave_out='user'`."
     )
 
 

@@ -155,7 +155,7 @@ def _unpacked(head: dict[str, Any], columns: dict[str, Any]) -> RankSample | Exa
             return RankSample.from_counts(**columns, n_items=pool, design=design).anchored(anchor)
         sample = RankSample.from_counts(**columns, n_items=pool, design=design)
     except (KeyError, TypeError) as error:
-        raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
+        raise InputError(f"`path` must hold a complete RankSample: {error}.") from error
     n_items = checks.integer("n_items", head["n_items"], low=int(sample.pool.max()))
     return replace(sample, design=design, n_items=n_items, anchor=anchor)
 
@@ -178,7 +178,7 @@ def head_of(metadata: Mapping[bytes, bytes]) -> dict[str, Any]:
         if isinstance(error, InputError):
             raise
         why = checks.because(error)
-        raise InputError(f"`path` must hold a whole RankSample: {why}.") from error
+        raise InputError(f"`path` must hold a complete RankSample: {why}.") from error
 
 
 def design_of(head: dict[str, Any]) -> Design:
@@ -186,7 +186,7 @@ def design_of(head: dict[str, Any]) -> Design:
     try:
         return Design.from_dict(head["design"])
     except TypeError as error:
-        raise InputError(f"`path` must hold a whole RankSample: {error}.") from error
+        raise InputError(f"`path` must hold a complete RankSample: {error}.") from error
 
 
 def _checked_head(content: Any, path: Any = "it") -> dict[str, Any]:

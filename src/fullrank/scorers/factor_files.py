@@ -91,7 +91,7 @@ class FactorFiles:
                 f".safetensors file with both; {self.users} is neither."
             )
         for role in self.columns:
-            checks.choice("columns", role, tuple(_SIDES.values()))
+            checks.role(role, tuple(_SIDES.values()))
         paths = [getattr(self, name) for name in self._names]
         object.__setattr__(self, "_marks", {path: mapped_arrays.mark(path) for path in paths})
         sums = {name: file_fingerprint(getattr(self, name)) for name in self._names}

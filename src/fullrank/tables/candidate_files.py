@@ -197,7 +197,7 @@ def _words(path: Path, names: Sequence[str], form: str, argument: str = "path") 
         )
     except pa.ArrowException as error:
         raise InputError(
-            f"`{argument}` must hold lines like '{form}'; {printable(path)} has others: "
+            f"`{argument}` must hold lines like '{form}'; {printable(path)} does not: "
             f"{because(error)}."
         ) from error
     return {name: table.column(name).to_numpy().astype(np.str_) for name in names}

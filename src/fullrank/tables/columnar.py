@@ -23,7 +23,8 @@ def open_source(path: Path, stream: Any, suffix: str) -> tuple[Any, Any]:
     """Return the reader of the columns in an open stream, and content that is not a table."""
     if suffix == ".parquet" and not stream.seekable():
         raise InputError(
-            f"`path` must be a Parquet file that is not compressed again; {printable(path)} is."
+            f"`path` must be a Parquet file without further compression; {printable(path)} is "
+            "compressed. Unpack it first."
         )
     if suffix == ".parquet":
         return Parquet.of(path, stream), None
@@ -122,7 +123,7 @@ def frame_source(frame: Any) -> Any:
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
         raise InputError(
             f"`frame` must be a data frame that speaks the Arrow PyCapsule protocol, such as one "
-            f"of pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; "
+            f"from pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; "
             f"{type(frame).__name__} does not. A lazy frame must be collected first."
         )
     if hasattr(frame, "iloc") and not _is_pandas(frame) and not frame.columns.is_unique:
@@ -254,7 +255,7 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
         lines = raw.lstrip()[:1] == b"{"
         raise InputError(
             f"`path` must be a JSON file in UTF-8; {printable(path)} is not: {because(error)}."
-            f"{' For one record on each line, call it .jsonl.' if lines else ''}"
+            f"{' If it holds one record per line, rename it to .jsonl.' if lines else ''}"
         ) from error
     try:
         if isinstance(content, list) and content and isinstance(content[0], dict):
@@ -268,8 +269,8 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
                 return pa.table(columns), None
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
         raise InputError(
-            f"`path` must hold a list of records, as pandas writes them if orient='records', with "
-            f"fields of one type each; {printable(path)} does not: {because(error)}."
+            f"`path` must hold a list of records, as pandas writes them with orient='records', "
+            f"with fields of one type each; {printable(path)} does not: {because(error)}."
         ) from error
     return pa.table({}), content if content is not None else ()
 

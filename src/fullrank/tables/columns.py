@@ -105,8 +105,8 @@ def _joined(role: str, parts: Mapping[str, Any], tables: Mapping[str, Table]) ->
         if strict:
             other = next(part for part, text in texts.items() if text)
             raise InputError(
-                f"`{role}` must be numbers in every file or text in every file; it is a number in "
-                f"{tables[strict[0]].path} and text in {tables[other].path}."
+                f"`{role}` must hold numbers in every file or text in every file; it holds "
+                f"numbers in {tables[strict[0]].path} and text in {tables[other].path}."
             )
     kind = pa.large_string() if any(texts.values()) else pa.int64()
     chunks = [
@@ -190,7 +190,7 @@ def _check(table: Table, role: str, column: Any) -> None:
     if role == "split" and column.null_count:
         first = int(np.argmax(column.is_null().to_numpy()))
         raise InputError(
-            f"`split='NAME'` must name a column without missing values; the first is in "
+            f"`split='NAME'` must name a column without missing values; the first of them is "
             f"{table.where(first)} of {table.path}."
         )
     table.present(role, column)

@@ -218,7 +218,11 @@ class Table:
         )
 
     def where(self, row: int) -> str:
-        """Return where a row is: the line of a text file, otherwise the row, counted from 1."""
+        """Return where a row is: on a line of a text file, otherwise in a row, counted from 1."""
+        place = self._place(row)
+        return f"{'on' if place.startswith('line') else 'in'} {place}"
+
+    def _place(self, row: int) -> str:
         line = self.source.line(row) if isinstance(self.source, Text) else None
         return f"row {row + 1}" if line is None else f"line {line}"
 
@@ -238,7 +242,7 @@ class Table:
         one = number == 1
         verb = ("is" if one else "are") if must.startswith("be ") else ("does" if one else "do")
         return InputError(
-            f"`{role}` must {must}; {number:,} of {size:,} {verb} not, the first in "
+            f"`{role}` must {must}; {number:,} of {size:,} {verb} not, the first "
             f"{self.where(row)} of {printable(self.path)}: {printable(value)[:40]}."
             f"{' ' if hint else ''}{hint}",
         )
@@ -249,7 +253,7 @@ class Table:
             first = int(np.argmax(column.is_null().to_numpy()))
             raise InputError(
                 f"`{role}` must have no missing values; {column.null_count:,} of {len(column):,} "
-                f"{'is' if column.null_count == 1 else 'are'} missing, the first in "
+                f"{'is' if column.null_count == 1 else 'are'} missing, the first "
                 f"{self.where(start + first)} of {printable(self.path)}."
             )
         return column
@@ -269,11 +273,15 @@ class Table:
         return values
 
     def _no_numbers(self, role: str, column: Any, values: Any, start: int) -> InputError:
+        import pyarrow as pa
+
+        text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        what = "text" if text else str(column.type)
         first = next((at for at, one in enumerate(values) if not _is_number(str(one))), 0)
         comma = re.fullmatch(r"\d+(,\d+)+", str(values[first]))
         hint = " Write decimals with a point, and thousands without a separator." if comma else ""
         return InputError(
-            f"`{role}` must hold numbers, not {column.type}; {self.where(start + first)} of "
+            f"`{role}` must hold numbers, not {what}; {self._place(start + first)} of "
             f"{printable(self.path)} has {str(values[first])[:40]!r}.{hint}",
         )
 
@@ -286,7 +294,7 @@ class Table:
             if broken.any():
                 first = int(np.argmax(broken))
                 raise InputError(
-                    f"`{role}` must hold whole numbers; {self.where(start + first)} of "
+                    f"`{role}` must hold whole numbers; {self._place(start + first)} of "
                     f"{printable(self.path)} has {values[first]}.",
                 )
         return values.astype(np.int64, copy=False)

@@ -146,7 +146,7 @@ def test_universe_from_outside(write) -> None:
         (
             "user,item,rating\n1,5,good\n",
             {},
-            r"`value`.*\bstring\b.*line 2 of .*'good'",
+            r"`value`.*\btext\b.*line 2 of .*'good'",
         ),
         ("user,item\n1,2\n", {"delimiter": "::"}, r"`delimiter`.*'::'"),
     ],

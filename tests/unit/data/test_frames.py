@@ -218,7 +218,7 @@ def test_repeats_may_be_added_up() -> None:
         (
             pa.table({"user": pa.array([b"\xff"]).cast(pa.string(), safe=False), "item": [2]}),
             {},
-            r"`user`.*UTF-8.*b'\\xff'",
+            r"`user`.*Unicode.*b'\\xff'",
         ),
     ],
 )
@@ -245,5 +245,5 @@ def test_pandas_columns_of_one_name(need: Need) -> None:
 
 def test_pandas_text_that_is_none(need: Need) -> None:
     ids = need("pandas").Series(["a", "\ud800"], dtype=object)
-    with pytest.raises(InputError, match=r"`frame`.*UTF-8.*'\\ud800'"):
+    with pytest.raises(InputError, match=r"`frame`.*Unicode.*'\\ud800'"):
         Interactions.from_frame(need("pandas").DataFrame({"user": ids, "item": [1, 2]}))

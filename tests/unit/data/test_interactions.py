@@ -376,7 +376,7 @@ def test_to_arrow_and_back(data: Interactions) -> None:
         ),
         (
             {"user": ["a", "x\ud800"], "item": [5, 6]},
-            r"`user`.*UTF-8.*'x\\ud800'",
+            r"`user`.*Unicode.*'x\\ud800'",
         ),
     ],
 )
@@ -386,7 +386,7 @@ def test_bad_input(arguments: dict[str, object], message: str) -> None:
 
 
 def test_half_a_surrogate_pair_in_an_array_of_text() -> None:
-    with pytest.raises(InputError, match=r"`item`.*text.*UTF-8"):
+    with pytest.raises(InputError, match=r"`item`.*Unicode.*text"):
         Interactions.from_arrays([1, 2], np.array(["a", "\ud800"]))
 
 

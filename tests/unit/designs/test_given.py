@@ -317,5 +317,5 @@ def test_files_that_are_something_else(tmp_path):
         ranks(tmp_path / "bad.parquet")
     with pytest.raises(InputError, match=r"`path`.*\(user,item\)"):
         ranks(tmp_path / "bad.test.negative")
-    with pytest.raises(InputError, match=r"`negatives`.*one length"):
+    with pytest.raises(InputError, match=r"`negatives`.*equal length"):
         ranks([[1], [2, 3], [4]])

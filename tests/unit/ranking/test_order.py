@@ -170,7 +170,7 @@ def test_a_proxy_is_matched_by_id_and_may_be_of_last_week(table, named):
     with pytest.raises(InputError, match=r"`order`.*text"):
         n_scored(table, named, other)
     strangers = ScoreArray(table, user_ids=[f"v{at}" for at in range(N_USERS)], item_ids=ITEMS)
-    with pytest.raises(InputError, match=r"`order` must know users.*v0"):
+    with pytest.raises(InputError, match=r"`order` must cover users.*v0"):
         n_scored(table, named, strangers)
 
 
@@ -227,8 +227,8 @@ def test_a_model_as_proxy():
     ("order", "message"),
     [
         ("norm", "'norms', 'popularity', 'random'.*'norm'"),
-        ("norms", "norms of CallableScorer"),
-        ("popularity", "popularity without `exclude`"),
+        ("norms", "not be 'norms' for CallableScorer"),
+        ("popularity", "not be 'popularity' without `exclude`"),
         (7, "scorer, not 7"),
         ([1, 2, 400], "400"),
         ([[1, 2], [3, 400]], "row for each of 6 users"),
@@ -269,7 +269,7 @@ def test_a_file_of_lists_that_cannot_be_read(tmp_path, table, last, text, messag
 
 
 def test_an_order_comes_with_max_rank(table, last):
-    with pytest.raises(InputError, match="`order` must come with `max_rank`"):
+    with pytest.raises(InputError, match="`order` needs `max_rank`"):
         rank(table, last, order="random")
 
 

@@ -245,8 +245,8 @@ def test_a_frame_is_read(need: Any) -> None:
         ("user,rank,more_than\na,1.3,\nb,,50\n", {}, r"`rank`.*halves.*1\.3"),
         ("user,rank,more_than\na,x,\nb,,50\n", {}, r"`rank`.*numbers.*'x'"),
         ("user,p,q,more_than\na,1,2,\nb,3,3,\n", {"columns": {"rank": ["p", "q"]}}, "`more_than`"),
-        ("user,rank\na,1\nb,>50\n", {"sample_size": 1000}, r"`rank`.*>50.*50 in a column more_t"),
-        ("user,rank\na,1\nb,\n", {"sample_size": 1000}, r"`rank`.*missing.*a column more_than"),
+        ("user,rank\na,1\nb,>50\n", {"sample_size": 1000}, r"`rank`.*>50.*50 in a `more_t"),
+        ("user,rank\na,1\nb,\n", {"sample_size": 1000}, r"`rank`.*missing.*a `more_than` column"),
         ("user,rank\na,1\nb,\n", {"sample_size": 1000, "rows": None}, r"`rank`.*more_than"),
     ],
 )  # fmt: skip

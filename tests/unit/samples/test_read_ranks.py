@@ -246,7 +246,7 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
         ),
         ({"rank": [1, 2], "user": ["a", None]}, r"`user`.*missing.*\b1\b"),
         ({"rank": [1, 2], "model": ["a", None]}, r"`model`.*missing.*\b1\b"),
-        ({"rank": [1, 2], "weight": ["a", "b"]}, r"`weight`.*\bstring\b"),
+        ({"rank": [1, 2], "weight": ["a", "b"]}, r"`weight`.*\btext\b"),
         ({"rank": [1, 2], "weight": [-1.0, -1.0]}, r"`weight`.*2 of 2.*row 1 of .*-1\.0"),
     ],
 )

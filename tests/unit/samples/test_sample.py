@@ -229,10 +229,10 @@ def test_some_of_the_targets(kind, need):
 @pytest.mark.parametrize(
     ("mask", "says"),
     [
-        ([True] * 3, r"`mask`.*each of 4.*\(3,\)"),
-        ([False] * 5, r"`mask`.*each of 4.*\(5,\)"),
+        ([True] * 3, r"`mask`.*hold 4 values.*\(3,\)"),
+        ([False] * 5, r"`mask`.*hold 4 values.*\(5,\)"),
         ([[True]] * 4, r"`mask`.*\(4, 1\)"),
-        (True, r"`mask`.*each of 4"),
+        (True, r"`mask`.*hold 4 values"),
         (None, r"`mask`.*object"),
         ([0, 1, 1, 0], r"`mask`.*int64"),
         ([0, 3], r"`mask`.*int64"),

@@ -134,7 +134,7 @@ SIZES = {"sample_size": 10, "n_items": 50, "design": "sampled:replacement=true"}
             {"n_items": 50, "design": "sampled:replacement=true"},
             r"`sample_size`.*given",
         ),
-        ("rank,n_items\n1,50\n", SIZES, r"`n_items`.*twice"),
+        ("rank,n_items\n1,50\n", SIZES, r"`n_items`.*omitted.*has a column for it"),
         ("rank\nfirst\n", SIZES, r"`rank`.*line 2 of .*'first'"),
         (
             "rank,x\n1,2\n,3\n",
@@ -164,7 +164,7 @@ def test_bad_csv(tmp_path: Path, text: str, settings: dict[str, object], says: s
         (
             '{"kind": "RankSample", "format": 3, "content": "rows", "columns": {}, '
             '"design": {"name": "sampled"}}',
-            r"`path`.*whole RankSample.*'rank'",
+            r"`path`.*complete RankSample.*'rank'",
         ),
     ],
 )

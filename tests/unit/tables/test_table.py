@@ -71,7 +71,7 @@ def test_what_is_asked_for_wins_over_a_guess(tmp_path: Path) -> None:
 def test_the_line_of_a_row(tmp_path: Path) -> None:
     path = put(tmp_path / "a.csv", 'rank,note\n1,"two\nlines"\n\n2,x\n\n\n3,y\n')
     with open_table(path) as table:
-        assert [table.where(row) for row in range(3)] == ["line 2", "line 5", "line 8"]
+        assert [table.where(row) for row in range(3)] == ["on line 2", "on line 5", "on line 8"]
         assert table.whole({"rank": "rank"}).column("rank").to_pylist() == [1, 2, 3]
 
 

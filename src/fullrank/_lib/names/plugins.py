@@ -54,7 +54,7 @@ def blamed(error: BaseException) -> str | None:
         return None
     at = ours[-1]
     return (
-        f"{printable(Path(at.filename).name)} failed in line {at.lineno} with "
+        f"{printable(Path(at.filename).name)} failed on line {at.lineno} with "
         f"{type(error).__name__}: {because(error)}."
     )
 
@@ -111,10 +111,10 @@ def _add(variable: str, value: str) -> None:
 def _where(error: BaseException, source: Path) -> str:
     """The line of the plug-in that failed, if it is one of its own."""
     if isinstance(error, SyntaxError):
-        return f"in line {error.lineno} "
+        return f"on line {error.lineno} "
     lines = [
         frame.lineno
         for frame in traceback.extract_tb(error.__traceback__)
         if Path(frame.filename) == source
     ]
-    return f"in line {lines[-1]} " if lines else ""
+    return f"on line {lines[-1]} " if lines else ""

@@ -26,7 +26,8 @@ def bounds(
         common.option(
             common.METRICS,
             "--shape",
-            "Assume a shape: with decreasing, no rank is likelier than a better one.",
+            "Assume a shape for the distribution of ranks: decreasing, where no rank is likelier "
+            "than a better one.",
             "SHAPE",
         ),
     ] = None,
@@ -40,7 +41,7 @@ def bounds(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Print the smallest and largest values of metrics that are consistent with a sample.
+    """Print the smallest and largest metric values that are consistent with a sample.
 
     Bounds assume nothing but how the candidates were drawn. If they are wide, the sample is not
     informative about the metric, and an estimate depends on its assumptions.

@@ -39,7 +39,7 @@ def compare(
         common.option(
             _PANEL,
             "--correction",
-            "Multiple-test correction: holm, bonferroni, bh or none.",
+            "Multiple-testing correction: holm, bonferroni, bh or none.",
             "NAME",
         ),
     ] = "holm",

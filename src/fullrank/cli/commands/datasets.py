@@ -17,7 +17,9 @@ def datasets(
     ] = None,
     download: Annotated[
         bool,
-        common.option(common.DATA, "--download", "Download the data set; check its licence first."),
+        common.option(
+            common.DATA, "--download", "Download the data set. Check its licence before you do."
+        ),
     ] = False,
     as_json: common.AsJson = False,
 ) -> None:

@@ -59,7 +59,7 @@ def estimate(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Estimate metrics of the full catalogue from ranks among sampled candidates.
+    """Estimate full-catalogue metrics from ranks among sampled candidates.
 
     Prints the sampled (naive) metrics and the estimates with confidence intervals, for each model
     in the file. A file with several targets per user needs a `user` column.

@@ -21,8 +21,8 @@ Columns = Annotated[
     common.option(
         common.DATA,
         "--column",
-        "Name of a column, such as user=uid, item=movie, or split=part for a column that says "
-        "train or test; common names are recognised. May be repeated.",
+        "Which column has a role, such as user=uid, item=movie, or split=part for a column that "
+        "holds train or test; common names are recognised. May be repeated.",
         "ROLE=NAME",
     ),
 ]
@@ -90,8 +90,9 @@ def evaluate(
         common.option(
             common.MODELS,
             "--factors",
-            "Factors in files: .npy, .npz, .safetensors or .parquet. Rows are matched with the "
-            "data by ids, in these files or in --user-ids and --item-ids. May be repeated.",
+            "Files of user and item factors: .npy, .npz, .safetensors or .parquet. Rows are "
+            "matched to the data by the ids in these files or in --user-ids and --item-ids. May "
+            "be repeated.",
             "NAME=USERS,ITEMS",
         ),
     ] = None,
@@ -170,7 +171,8 @@ def evaluate(
             common.METRICS,
             "--no-anchor",
             "Train no anchors. Otherwise, for a fixed sample size, PureSVD and ItemKNN are trained "
-            "and ranked exactly, and estimates borrow the shape of their ranks.",
+            "and ranked exactly, and the shape of their distributions of ranks informs the "
+            "estimates.",
         ),
     ] = False,
     engine: Annotated[
@@ -213,7 +215,7 @@ def evaluate(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Rank held-out items with models, estimate their metrics, and compare the models.
+    """Rank held-out items with each model, estimate its metrics, and compare the models.
 
     For example:
       fullrank evaluate simulated --model ease --model item-knn --out run

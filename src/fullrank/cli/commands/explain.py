@@ -34,11 +34,11 @@ def explain(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Explain what metrics among sampled candidates mean in the full catalogue.
+    """Explain what sampled metrics mean for the full catalogue.
 
-    Prints the cut-off in the catalogue that a sampled hit rate at 10 corresponds to, the metric
-    that a target at each true rank gets on average among the candidates, and how many ranks of
-    the catalogue rank 1 of the sample could be.
+    Prints the cut-off in the full catalogue that a sampled hit rate at 10 corresponds to, the
+    average sampled metric of a target at each true rank, and how many ranks of the catalogue
+    rank 1 of the sample covers.
 
     For example:
       fullrank explain --design sampled:100 --n-items 26744 --metric hr@10

@@ -31,7 +31,7 @@ _ASSUMED = (
 def plan(
     reading: Reading,
     metric: Annotated[
-        str, common.option(common.PRECISION, "--metric -m", "What is to be measured.", "NAME@K")
+        str, common.option(common.PRECISION, "--metric -m", "Metric to measure.", "NAME@K")
     ] = "ndcg@10",
     users: Annotated[
         str | None,
@@ -122,13 +122,13 @@ def plan(
         if reading.design != "infer" or reading.sample_size is not None:
             option = "--design" if reading.design != "infer" else "--sample-size"
             raise InputError(
-                f"`{option}` must be given with `--pilot`, whose ranks it describes. Name the "
-                "designs to compare with `--try`, as in `--try sampled:100`."
+                f"`{option}` must be given only with `--pilot`, whose ranks it describes. To name "
+                "the designs to compare, use `--try`, as in `--try sampled:100`."
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
     if difference is None and power != _POWER:
-        raise InputError("`--power` must be given with `--difference`, to which it applies.")
+        raise InputError("`--power` must be given only with `--difference`, to which it applies.")
     n_users = whole_number("--users", users)
     with common.progress("designs") as designs:
         result = make_plan(
@@ -189,5 +189,5 @@ def _margin(
         return float(margin)
     except ValueError:
         raise InputError(
-            f"`--margin` must be a number, or a share such as 2%, not {margin!r}."
+            f"`--margin` must be a number or a percentage such as 2%, not {margin!r}."
         ) from (None)

@@ -42,7 +42,7 @@ def report(
     seed: common.Seed = 0,
     as_json: common.AsJson = False,
 ) -> None:
-    """Write an HTML report of runs or of ranks: one file that needs no network.
+    """Write a self-contained HTML report of runs or ranks.
 
     For example:
       fullrank report runs/61 --out report.html

@@ -38,7 +38,8 @@ def train(
         common.option(
             common.DATA,
             "--split",
-            "As in `fullrank evaluate`; the training part is used. none: train on everything.",
+            "As in `fullrank evaluate`; the model learns from the training part. With none, it "
+            "learns from all interactions.",
             "HOW",
         ),
     ] = "auto",
@@ -59,7 +60,8 @@ def train(
 ) -> None:
     """Train a model on the training part of a split, and save it for `fullrank evaluate`.
 
-    With --metric, exact metrics are printed for the validation part, or else for the test part.
+    With --metric, exact metrics are printed for the validation part, or for the test part if
+    there is none.
 
     For example:
       fullrank train simulated --model ease --out ease.safetensors

@@ -270,7 +270,7 @@ DATASETS: Registry = Registry(
     ),
     Dataset(
         name="amazon-video-games",
-        about="Amazon Video Games: 31,013 users, 23,715 games, 287,107 interactions in order",
+        about="Amazon Video Games: 31,013 users, 23,715 games, 287,107 interactions in time order",
         licence="Apache-2.0 (the repository)",
         citation="W.-C. Kang, J. McAuley. Self-Attentive Sequential Recommendation. ICDM 2018.",
     ),

@@ -139,7 +139,7 @@ def is_name(source: PathLike) -> bool:
 
 def _columns(columns: Mapping[str, str]) -> dict[str, str]:
     for role in columns:
-        checks.choice("columns", role, _ROLES)
+        checks.role(role, _ROLES)
     return dict(columns)
 
 

@@ -162,8 +162,8 @@ def unbounded(metrics: tuple[Metric, ...], sample: RankSample) -> str | None:
         promises = metric.promises
         if not promises.decreasing:
             return (
-                f"not rise with the rank to have bounds; {metric.name} was registered with "
-                "decreasing=False."
+                f"not increase with the rank, because bounds rely on that; {metric.name} was "
+                "registered with decreasing=False."
             )
         if np.ptp(sample.pool) and promises.uses_catalogue and not promises.share_below:
             return (

@@ -93,13 +93,13 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
         if curve.verdict == "crossing"
     ]
     higher = [
-        f"{a} over {b}" if curve.verdict == "first" else f"{b} over {a}"
+        f"for {a} than for {b}" if curve.verdict == "first" else f"for {b} than for {a}"
         for (a, b), curve in curves.items()
         if curve.verdict in ("first", "second")
     ]
     if higher:
         notes.append(
-            f"Sampled recall is higher at every k for {', '.join(higher)}. If full-catalogue "
+            f"Sampled recall is higher at every k {', '.join(higher)}. If full-catalogue "
             "recall is higher at every K as well, sampled metrics name the better model (Li et al. "
             "2020, Theorem 2.1). The sample cannot show a crossing below about K = "
             f"{pool / n:,.0f}."

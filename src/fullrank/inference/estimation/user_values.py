@@ -115,7 +115,7 @@ def user_means(
     if users is not None and not _ids.same(found.user, np.unique(users.user)):
         raise InputError(
             f"`users` must be the {len(found.weight):,} users that were ranked; it holds "
-            f"{users.user_rows.size:,}, not all the same."
+            f"{users.user_rows.size:,} users, and not all of them are the same."
         )
     means = {}
     for name, values in zip(found.metrics, found.values.T, strict=True):

@@ -71,7 +71,9 @@ def explain(
     else:
         items = checks.integer("n_items", n_items, low=2)
         if design is None:
-            raise InputError("`design` must be given without a sample, such as 'sampled:100'.")
+            raise InputError(
+                "`design`, such as 'sampled:100', must be given if there are no ranks."
+            )
         drawn = Design.of(design)
         n = checks.integer("sample_size", drawn.size_for(items), low=2)
     true = _shown_ranks(items)

@@ -97,7 +97,7 @@ class Explanation(tabular.Tabular):
             kind = parse(name).word
             shown = [f"{kind}@{round(place):,}" for place in places.values()]
             width = max(map(len, shown))
-            now = f" = {self.sampled[name]:.4f}" if self.sampled is not None else ""
+            now = f" (here {self.sampled[name]:.4f})" if self.sampled is not None else ""
             lines.append(f"{name} among {self.sample_size:,} candidates{now} corresponds to about")
             lines += [
                 f"  {one:<{width}}  {how}: {why}"
@@ -147,7 +147,8 @@ class Explanation(tabular.Tabular):
                 "With one sampled item every metric is a linear function of AUC, or constant."
             )
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
-            names = ", ".join(name for name, one in self.needed.items() if one == size)
+            *most, last = (name for name, one in self.needed.items() if one == size)
+            names = f"{', '.join(most)} and {last}" if most else last
             larger = f"about {size:,} candidates per user"
             lines.append(f"To resolve {names}, use {larger} or an adaptive design.")
         return lines

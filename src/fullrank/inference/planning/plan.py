@@ -204,7 +204,9 @@ def _margin(margin: float | str, value: float) -> float:
         except ValueError:
             share = -1.0
         if not text.endswith("%") or not 0.0 < share < np.inf:
-            raise InputError(f'`margin` must be a number, or a share like "2%", not {margin!r}.')
+            raise InputError(
+                f'`margin` must be a number or a percentage such as "2%", not {margin!r}.'
+            )
         return share / 100.0 * value
     return checks.positive("margin", margin)
 

@@ -246,7 +246,7 @@ def _from_strata(
         return _stratified(x, stratum, sizes, names, True, total), labels.size, total
     if population is not None or weight is None:
         raise InputError(
-            "`population` must map each stratum to its number of users, or give `weight`."
+            "`population` must map each stratum to its number of users, or `weight` must be given."
         )
     weights = _weights(weight, x.size)
     uneven = weights != weights[np.unique(stratum, return_index=True)[1]][stratum]

@@ -109,7 +109,8 @@ def users_needed(
     if checks.flag("relative", relative):
         if proportion == 0.0:
             raise InputError(
-                "`proportion` must be above 0 with relative=True: no margin is a share of 0."
+                "`proportion` must be above 0 with relative=True: a margin relative "
+                "to 0 would be 0."
             )
         margin *= proportion
     n_intervals = checks.integer("n_models", n_models, low=1)

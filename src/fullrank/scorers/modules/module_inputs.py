@@ -30,9 +30,12 @@ def checked(inputs: Any, n_users: int | None) -> tuple[Any, int | None]:
     if not sizes or sizes != wanted:
         has = " and ".join(f"{size:,}" for size in sizes) or "none"
         raise InputError(
-            "`inputs` must have a row for each user, "
-            + (f"{has}" if n_users is None else f"{n_users:,}, not {has}")
-            + (" in all of its parts." if n_users is None else ".")
+            "`inputs` must have a row for each user"
+            + (
+                f" in all of its parts, which have {has}."
+                if n_users is None
+                else f", {n_users:,}, not {has}."
+            )
         )
     return found, sizes[0]
 

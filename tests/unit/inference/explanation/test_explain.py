@@ -50,7 +50,7 @@ def test_fitted_to_ranks() -> None:
     assert len(fitted) == 1
     assert said.sampled is not None
     assert said.sampled["recall@10"] == sample.naive("recall@10")
-    assert "recall@10 among 100 = 0." in str(said)
+    assert "recall@10 among 100 candidates (here 0." in str(said)
 
 
 def test_text_and_json() -> None:
@@ -63,7 +63,7 @@ def test_text_and_json() -> None:
     )
     assert "hr@2,432  linear" in text
     assert "Rank 1 of 100 could be any of about the first 267 ranks" in text
-    assert "To resolve hr@10, ndcg@10, use about 2,675 candidates per user" in text
+    assert "To resolve hr@10 and ndcg@10, use about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
     assert content["metrics"][1]["stands_for"] is None
@@ -80,7 +80,7 @@ def test_samples_of_two_and_of_all() -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(InputError, match=r"`design`.*without a sample.*sampled:100"):
+    with pytest.raises(InputError, match=r"`design`.*sampled:100.*no ranks"):
         explain(n_items=100)
     with pytest.raises(InputError, match=r"`n_items`.*\b1\b"):
         explain(design="sampled:10,replacement=true", n_items=1)

@@ -349,7 +349,7 @@ def test_several_inputs(torch):
     inputs = (HISTORIES, HISTORIES.astype(np.float16))
     scorer = BlockScorer(partial(score, scale=0.5), inputs=inputs)
     np.testing.assert_array_equal(scorer.scores([3])[0], np.full(N_ITEMS, HISTORIES[3].sum()))
-    with pytest.raises(InputError, match=r"`inputs`.*each user, 22 and 23"):
+    with pytest.raises(InputError, match=r"`inputs`.*each user.*have 22 and 23"):
         BlockScorer(score, inputs=(HISTORIES, HISTORIES[1:]))
     with pytest.raises(InputError, match=r"`inputs`.*each user, 20, not 23"):
         BlockScorer(score, inputs=HISTORIES, n_users=20)
