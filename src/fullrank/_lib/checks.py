@@ -93,7 +93,7 @@ def vector(name: str, value: ArrayLike, *, size: int | None = None) -> NDArray[A
     """Return a one-dimensional array of numbers; a scalar is repeated `size` times."""
     array = as_array(name, value)
     if array.dtype.kind not in "iuf":
-        hint = "  Convert text to numbers first." if array.dtype.kind in "OUS" else ""
+        hint = " Convert text to numbers first." if array.dtype.kind in "OUS" else ""
         raise InputError(f"`{name}` must hold numbers, not {array.dtype}.{hint}")
     if array.ndim == 0 and size is not None:
         array = np.broadcast_to(array, (size,))
