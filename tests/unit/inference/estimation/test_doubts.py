@@ -16,7 +16,7 @@ from fullrank.samples import RankSample, simulate
 
 N = 18_000
 TRUE = np.ceil(N * np.random.default_rng(0).random(6000) ** 2.5).astype(int).clip(1)
-SAYS = "No rank exceeds 100 of 1,000 candidates: check the sample size."
+SAYS = "No rank exceeds 100 among 1,000 candidates: check the sample size."
 
 
 def drawn(size: int, said: int, true: np.ndarray = TRUE, n_items: int = N) -> RankSample:
