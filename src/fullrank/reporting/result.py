@@ -11,9 +11,11 @@ from typing import Any
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.files import PathLike, replacing
 from fullrank._lib.results import markup
+from fullrank._lib.results.markup import Best, Sheet
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
+from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import Measurement, Value
@@ -123,9 +125,29 @@ class Report(tabular.Tabular):
 
     def __str__(self) -> str:
         lines = [self.title, "", *self.summary, "", *markup.text(*self._table(), left=(0, 1))]
-        reasons = {why: None for model in self.models for one in model.values.values()
-                   for why in one.warnings}  # fmt: skip
-        return "\n".join([*lines, *(f"▲ {why}" for why in reasons), *self.notes])
+        return "\n".join([*lines, *(f"▲ {why}" for why in self._warnings()), *self.notes])
+
+    def _warnings(self) -> list[str]:
+        """Why the marked intervals may be unreliable, each once."""
+        shown = (model.values[metric] for model in self.models for metric in self.metrics)
+        return list(dict.fromkeys(why for one in shown for why in one.warnings))
+
+    def _sheets(self) -> list[Sheet]:
+        """The table of the screen; its caption says what was measured and what marks mean."""
+        head, rows = self._table()
+        column, bold = head.index("full catalogue"), False
+        for place, metric in enumerate(self.metrics):
+            named = leading(self.models, self.comparison, metric)
+            if named is not None:
+                row, bold = rows[place * len(self.models) + named], True
+                row[column] = Best(row[column])
+        why = " ".join(self._warnings())
+        said = [
+            f"{self.title}. {self.summary[-1]}",
+            "The best model, by value and by P(best), is in bold." if bold else "",
+            f"▲ marks intervals that may be unreliable: {why}" if why else "",
+        ]
+        return [Sheet(" ".join(one for one in said if one), head, rows)]
 
     def _title(self) -> str:
         return self.title
