@@ -269,6 +269,11 @@ def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
         ({"metrics": "hitz"}, r"`metric`.*'hitz'"),
         ({"confidence_level": 2}, r"`confidence_level`.*\b2\b"),
         ({"bounds": "yes"}, r"`bounds`.*True.*False.*'yes'"),
+        ({"bounds": {"a": 3}}, r"`bounds`.*Bounds.*\ba\b.*int"),
+        ({"bounds": {"b": None}}, r"`bounds`.*`results`.*'b'"),
+        ({"measured": "ml-1m"}, r"`measured`.*str"),
+        ({"path": "page.pdf"}, r"`path`.*\.html.*'\.pdf'"),
+        ({"path": 3}, r"`path`.*int"),
         ({"method": "magic"}, r"`method`.*'magic'"),
     ],
 )

@@ -21,6 +21,7 @@ from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import Measurement, Value
 
 FORMATS = ("png", "svg", "pdf")
+SUFFIXES = (".html", ".htm", ".json", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -61,7 +62,7 @@ class Report(tabular.Tabular):
 
         The file is written whole or not at all.
         """
-        if Path(path).suffix.lower() in (".json", ".parquet"):
+        if check_suffix(path) in (".json", ".parquet"):
             super().write(path)
             return
         with replacing(path) as temporary:
@@ -197,6 +198,18 @@ class Report(tabular.Tabular):
             ]
             found.append((metric, rows))
         return found
+
+
+def check_suffix(path: PathLike) -> str:
+    """The suffix of a path, which says what to write there: a page under another would mislead."""
+    try:
+        found = Path(path)
+    except TypeError:
+        raise InputError(f"`path` must be text or a path, not {type(path).__name__}.") from None
+    suffix = found.suffix.lower()
+    if suffix not in SUFFIXES and not found.is_dir():  # a folder is refused as such
+        raise InputError(f"`path` must end in .html, .json or .parquet, not {suffix!r}.")
+    return suffix
 
 
 def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
