@@ -43,6 +43,22 @@ def test_a_report_of_a_run(
     assert content["format"] == 1
 
 
+@pytest.mark.slow
+def test_the_split_of_a_run_is_no_assumption(
+    fullrank: Run, tmp_path: Path, need: Callable[[str], ModuleType]
+) -> None:
+    need("jinja2")
+    fullrank(
+        "evaluate", "simulated", "--model", "popularity", "--users", 40, "--out", tmp_path / "run"
+    )
+    out = tmp_path / "report.html"
+    done = fullrank("report", tmp_path / "run", "--out", out)
+    assert "Split: leave-one-out" in done.out
+    measured = json.loads(fullrank("report", tmp_path / "run", "--out", out, "--json").out)
+    assert measured["measured"]["split"].startswith("leave-one-out")
+    assert "assumed" not in measured["measured"]
+
+
 def test_mistakes(fullrank: Run, run: Path, tmp_path: Path) -> None:
     out = tmp_path / "report.html"
     for arguments, message in (

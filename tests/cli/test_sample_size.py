@@ -11,7 +11,7 @@ import pytest
 from fullrank.samples import simulate
 
 N = 18_000
-SAYS = "No rank exceeds 100 of 1,000 candidates: check the sample size."
+SAYS = "No rank exceeds 100 among 1,000 candidates: check the sample size."
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from fullrank.errors import InputError
 from fullrank.metrics import Metric
 from fullrank.reporting import Report
 from fullrank.reporting.figures.tips import tips
+from fullrank.reporting.sections import byline
 from fullrank.samples import ExactRanks, RankSample, Seeds, simulate
 
 ALL = {"metrics": "recall@10", "rng": 0}
@@ -267,6 +269,11 @@ def test_the_same_seed_makes_the_same_report(kit: Any) -> None:
         ({"metrics": "hitz"}, r"`metric`.*'hitz'"),
         ({"confidence_level": 2}, r"`confidence_level`.*\b2\b"),
         ({"bounds": "yes"}, r"`bounds`.*True.*False.*'yes'"),
+        ({"bounds": {"a": 3}}, r"`bounds`.*Bounds.*\ba\b.*int"),
+        ({"bounds": {"b": None}}, r"`bounds`.*`results`.*'b'"),
+        ({"measured": "ml-1m"}, r"`measured`.*str"),
+        ({"path": "page.pdf"}, r"`path`.*\.html.*'\.pdf'"),
+        ({"path": 3}, r"`path`.*int"),
         ({"method": "magic"}, r"`method`.*'magic'"),
     ],
 )
@@ -554,3 +561,64 @@ def test_seeds_are_averaged_in_every_part(kit: Any, exact: bool) -> None:
     assert compared.comparison is found
     assert compared.summary[1].startswith(f"The lead of b over a, {lead:.4f} ")
     assert "Values are averaged over seeds within users." in estimates.to_markdown()
+
+
+def test_an_exact_value_has_no_place_in_an_interval_that_is_not_there(kit: Any) -> None:
+    ranks = kit.ranks_of(3.0)
+    sample = simulate(ranks, n_items=kit.n_items, design="sampled:100", rng=0)
+    given = fr.estimate(sample, "recall@10", confidence_level=None)
+    report = fr.report({"a": given}, exact={"a": kit.exact_ranks(ranks)}, **ONE)
+    assert "The exact ranks are known here: the exact value is 0." in " ".join(report.summary)
+    assert "side the interval" not in " ".join(report.summary)
+
+
+def test_models_with_one_exact_value_are_both_the_best(kit: Any) -> None:
+    ranks = kit.ranks_of(3.0)
+    samples = {
+        name: simulate(ranks, n_items=kit.n_items, design="sampled:100", rng=seed)
+        for seed, name in enumerate("ab")
+    }
+    exact = dict.fromkeys("ab", kit.exact_ranks(ranks))
+    said = " ".join(fr.report(samples, exact=exact, **ONE).summary)
+    assert "which no model exceeds." in said
+    assert "the best is" not in said
+
+
+def test_models_that_tie_have_no_lead_without_a_comparison(kit: Any) -> None:
+    ranks = {name: kit.exact_ranks(np.array([1500])) for name in "ab"}
+    report = fr.report(ranks, **ONE)
+    assert report.comparison is None
+    assert report.summary[0].endswith("recall@10: 2 models share the highest value.")
+    assert byline(report)[0] == "1 user"
+
+
+def test_items_that_users_had_seen_are_not_said_to_be_ranked(kit: Any) -> None:
+    whole = kit.exact_ranks(kit.ranks_of(3.0).clip(1, 1900))
+    left = replace(whole, pool="unseen", candidates=whole.candidates - np.arange(400) % 50)
+    report = fr.report(left, **ONE)
+    assert report.summary[1].startswith("Every item that the user had not seen was ranked, so")
+    page = report.to_html()
+    assert "from exact ranks among all items that the user had not seen (1,951 to 2,000)" in page
+    assert "full catalogue (2,000 items)" not in page
+
+
+def test_the_sentence_for_a_paper_names_every_catalogue_and_averages(kit: Any) -> None:
+    samples = {
+        str(n): simulate(kit.ranks_of(3.0).clip(1, 1000), n_items=n, design="sampled:100", rng=0)
+        for n in (1000, 2000)
+    }
+    assert "full catalogue (1,000 to 2,000 items)" in fr.report(samples, **ONE).to_html()
+    ranks = {str(seed): kit.exact_ranks(kit.ranks_of(2.0, seed=seed)) for seed in range(2)}
+    page = fr.report(fr.estimate(Seeds(ranks), "recall@10"), **ONE).to_html()
+    assert "exact ranks among all items (2,000), averaged over seeds within users;" in page
+
+
+def test_the_table_for_a_paper_explains_its_marks(kit: Any) -> None:
+    places = {"a": [1] * 99, "b": [1] + [1500] * 98}
+    ranks = {name: kit.exact_ranks(np.array(one)) for name, one in places.items()}
+    shown = fr.report(ranks, **ONE).to_markdown()
+    assert "| **1.0000** |" in shown
+    table, caption = shown.split("Table: ")
+    assert "▲" in table
+    assert "The best model, by value and by P(best), is in bold. ▲ marks intervals that" in caption
+    assert "Two models were evaluated on 99 users." in caption

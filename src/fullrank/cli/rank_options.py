@@ -365,7 +365,8 @@ def read_models(
     if differ:
         shown = "; ".join(f"{path}, {how}" for path, how in splits.items())
         notes[f"The data of the runs were split differently: {shown}."] = None
-    return Ranks(samples=found, notes=tuple(notes))
+    split = None if differ else next(iter(splits.values()), None)
+    return Ranks(samples=found, notes=tuple(notes), split=split)
 
 
 def _alike(samples: dict[str, Any], paths: Mapping[str, Path]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from fullrank.estimators.anchors import smooth
 from fullrank.evaluation import fit_memory
 from fullrank.evaluation.model_sources import Entry, fitted_entry
 from fullrank.evaluation.problem import Ranks
+from fullrank.evaluation.result import HOW_TO_TURN_OFF
 from fullrank.models import ItemKNN, PureSVD
 from fullrank.samples import RankSample
 from fullrank.tables import ids
@@ -99,10 +100,7 @@ class Anchors:
         """A line that names the anchors of the samples."""
         if self.given:
             return f"{_BORROWED} the ranks given as anchor."
-        return (
-            f"{_BORROWED} {_NAMES}, ranked exactly on the same data "
-            "(--no-anchor or anchor=None turns this off)."
-        )
+        return f"{_BORROWED} {_NAMES}, ranked exactly on the same data{HOW_TO_TURN_OFF}."
 
 
 def cheap_models(train: Interactions) -> dict[str, Any]:

@@ -36,6 +36,8 @@ from fullrank.inference.estimation.remarks import described
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.read_ranks import read_own
 
+HOW_TO_TURN_OFF = " (--no-anchor or anchor=None turns this off)"  # of anchors; no words for a paper
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Evaluation(tabular.Tabular):
@@ -234,7 +236,8 @@ class Evaluation(tabular.Tabular):
         table = sheet(self.estimates, by_model=True, best=best, better=better)
         data = f"Data: {self.about['name']}." if self.about.get("name") else None
         split = None if self.split is None else f"Split: {self.split}."
-        lines = [table.caption, *told, data, split, self.scored, self.borrowed]
+        borrowed = None if self.borrowed is None else self.borrowed.replace(HOW_TO_TURN_OFF, "")
+        lines = [table.caption, *told, data, split, self.scored, borrowed]
         return [table._replace(caption=" ".join(line for line in lines if line is not None))]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -298,9 +301,10 @@ def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
 def _measured(about: Mapping[str, Any]) -> dict[str, str]:
     data, told = about.get("data") or {}, {}
     if data:
-        targets = data.get("n_targets")
+        users, targets = (_grouped(data.get(key)) for key in ("n_users", "n_targets"))
+        who = "evaluated users" if about.get("n_users") is None else "test users"  # drawn from them
         told["data"] = (
-            f"{about.get('name') or 'as given'}: {data.get('n_users')} evaluated users, "
+            f"{about.get('name') or 'as given'}: {users} {who}, "
             f"{'their' if targets is None else targets} targets{_of_items(data)}"
         )
     split = _split(about)
@@ -321,6 +325,10 @@ def _measured(about: Mapping[str, Any]) -> dict[str, str]:
 def _split(about: Mapping[str, Any]) -> str | None:
     settings = dict(about.get("split") or {})
     return describe_split(settings.pop("name"), settings) if settings else None
+
+
+def _grouped(number: Any) -> Any:
+    return f"{number:,}" if isinstance(number, int) else number
 
 
 def _of_items(data: Mapping[str, Any]) -> str:

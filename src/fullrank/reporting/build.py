@@ -36,7 +36,7 @@ from fullrank.reporting.measurement import (
     recalls_at,
     unique,
 )
-from fullrank.reporting.result import Report
+from fullrank.reporting.result import Report, check_suffix
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.as_ranks import within_reach
 
@@ -120,7 +120,9 @@ def report(
         results = results.models
     elif isinstance(results, RankSample | ExactRanks | Estimate):
         results = {"model": results}
-    known = _check(results, exact)
+    known, told = _check(results, exact), _told(measured)
+    if path is not None:
+        check_suffix(path)
     made: list[Estimate | Comparison]
     made = [one for one in results.values() if isinstance(one, Estimate)]
     if comparison is not None:
@@ -130,7 +132,7 @@ def report(
     level = _level(made, confidence_level)
     if comparison is not None:
         comparison = _narrowed(comparison, wanted)
-    limits = bounds if isinstance(bounds, Mapping) else checks.flag("bounds", bounds)
+    limits = _limits(bounds, results)
     cuts = _whisker_cuts(samples.values(), wanted)
     models = tuple(
         measure(
@@ -168,7 +170,6 @@ def report(
         *(comparison_figures(comparison, names) if comparison is not None else ()),
         efficiency_figure(models),
     ]
-    told = {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
     how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),
         **_assumed(models),
@@ -340,6 +341,27 @@ def _check(results: Any, exact: Any) -> Mapping[str, ExactRanks | RankSample]:
                 f"there and {most:,} in its sample."
             )
     return known
+
+
+def _limits(bounds: Any, results: Mapping[str, Result]) -> Mapping[str, Bounds] | bool:
+    """The bounds given by name, or whether to compute them."""
+    if not isinstance(bounds, Mapping):
+        return checks.flag("bounds", bounds)
+    for name, one in bounds.items():
+        if name not in results:
+            raise InputError(f"`bounds` must name models of `results`; {name!r} is not one.")
+        if not isinstance(one, Bounds):
+            raise InputError(
+                f"`bounds` must map names of models to Bounds; {name} is a {type(one).__name__}."
+            )
+    return bounds
+
+
+def _told(measured: Any) -> dict[str, str]:
+    """What the caller says of the measurement, as it can be printed."""
+    if not isinstance(measured, Mapping | None):
+        raise InputError(f"`measured` must map labels to text; it is a {type(measured).__name__}.")
+    return {clean(str(label)): clean(str(text)) for label, text in (measured or {}).items()}
 
 
 def _printable(names: Iterable[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -129,6 +129,9 @@ def _winner(
         return f"On the full catalogue, the {metric} of {models[0].name} is {shown}."
     name = models[best].name
     if comparison is None:
+        tied = sum(one.values[metric].estimate == value.estimate for one in models)
+        if tied > 1:
+            return f"No model can be named best by {metric}: {tied} models share the highest value."
         return (
             f"{name} has the highest {metric} on the full catalogue, {shown}, but the models could "
             "not be compared, so its lead cannot be tested."
@@ -201,12 +204,10 @@ def _unseen(
     """What the sample could not tell, of the model named."""
     if model.estimate is None or not model.sampled:
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
-        known = model.given.max_rank if isinstance(model.given, ExactRanks) else None
-        exact = "Every item was ranked" if known is None else f"Ranks up to {known:,} are exact"
         told = ""
         if np.isfinite(model.values[metric].low) and asked(model) == "population":
             told = " The interval shows how much the value may differ in the population of users."
-        return [f"{exact}{who}, so nothing had to be estimated.{told}"]
+        return [f"{_in_full(model.given)}{who}, so nothing had to be estimated.{told}"]
     value, found = model.values[metric], []
     allowed = ""
     if value.least is not None and value.most is not None:
@@ -231,6 +232,14 @@ def _unseen(
     return found
 
 
+def _in_full(given: RankSample | ExactRanks) -> str:
+    """Which ranks are exact."""
+    if isinstance(given, ExactRanks) and given.max_rank is not None:
+        return f"Ranks up to {given.max_rank:,} are exact"
+    unseen = given.pool == "unseen" if isinstance(given, ExactRanks) else given.n_items is None
+    return f"Every item{' that the user had not seen' if unseen else ''} was ranked"
+
+
 def _seen(ranks: float, metric: Metric) -> str:
     if ranks < 1.5:
         return "At its largest size, the sample distinguishes rank 1 from the others."
@@ -250,19 +259,26 @@ def _checked(models: Sequence[Measurement], metric: str, best: int) -> list[str]
     if value is None or value.exact is None:
         return []
     digits = decimals(value.estimate)
-    where = "inside" if value.low <= value.exact <= value.high else "outside"
     said = f"The exact ranks are known here: the exact value is {number(value.exact, digits)}"
     if len(models) > 1:
         said = (
             f"The exact ranks are known here: {models[best].name} has {number(value.exact, digits)}"
         )
-    said += f", {where} the interval"
+    if np.isfinite(value.low):
+        where = "inside" if value.low <= value.exact <= value.high else "outside"
+        said += f", {where} the interval"
     if len(models) > 1 and len(known) == len(models):
-        top = max(known, key=lambda place: known[place].exact or 0.0)
-        highest = number(known[top].exact, digits)
-        said += (
-            ", and is the best"
-            if top == best
-            else f", but the best is {models[top].name} with {highest}"
-        )
+        exact = {place: float(one.exact or 0.0) for place, one in known.items()}
+        said += _in_order(exact, models, best, digits)
     return [f"{said}."]
+
+
+def _in_order(
+    exact: Mapping[int, float], models: Sequence[Measurement], best: int, digits: int
+) -> str:
+    """Whether the model with the highest estimate has the highest exact value."""
+    top = max(exact, key=exact.__getitem__)
+    if exact[top] > exact[best]:
+        return f", but the best is {models[top].name} with {number(exact[top], digits)}"
+    alone = sum(one == exact[best] for one in exact.values()) == 1
+    return ", and is the best" if alone else ", which no model exceeds"

@@ -11,14 +11,17 @@ from typing import Any
 from fullrank._lib import checks, extras, tabular
 from fullrank._lib.files import PathLike, replacing
 from fullrank._lib.results import markup
+from fullrank._lib.results.markup import Best, Sheet
 from fullrank._lib.text import decimals
 from fullrank.errors import InputError
 from fullrank.inference import Comparison
+from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
 from fullrank.reporting.measurement import Measurement, Value
 
 FORMATS = ("png", "svg", "pdf")
+SUFFIXES = (".html", ".htm", ".json", ".parquet")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -59,7 +62,7 @@ class Report(tabular.Tabular):
 
         The file is written whole or not at all.
         """
-        if Path(path).suffix.lower() in (".json", ".parquet"):
+        if check_suffix(path) in (".json", ".parquet"):
             super().write(path)
             return
         with replacing(path) as temporary:
@@ -123,9 +126,29 @@ class Report(tabular.Tabular):
 
     def __str__(self) -> str:
         lines = [self.title, "", *self.summary, "", *markup.text(*self._table(), left=(0, 1))]
-        reasons = {why: None for model in self.models for one in model.values.values()
-                   for why in one.warnings}  # fmt: skip
-        return "\n".join([*lines, *(f"▲ {why}" for why in reasons), *self.notes])
+        return "\n".join([*lines, *(f"▲ {why}" for why in self._warnings()), *self.notes])
+
+    def _warnings(self) -> list[str]:
+        """Why the marked intervals may be unreliable, each once."""
+        shown = (model.values[metric] for model in self.models for metric in self.metrics)
+        return list(dict.fromkeys(why for one in shown for why in one.warnings))
+
+    def _sheets(self) -> list[Sheet]:
+        """The table of the screen; its caption says what was measured and what marks mean."""
+        head, rows = self._table()
+        column, bold = head.index("full catalogue"), False
+        for place, metric in enumerate(self.metrics):
+            named = leading(self.models, self.comparison, metric)
+            if named is not None:
+                row, bold = rows[place * len(self.models) + named], True
+                row[column] = Best(row[column])
+        why = " ".join(self._warnings())
+        said = [
+            f"{self.title}. {self.summary[-1]}",
+            "The best model, by value and by P(best), is in bold." if bold else "",
+            f"▲ marks intervals that may be unreliable: {why}" if why else "",
+        ]
+        return [Sheet(" ".join(one for one in said if one), head, rows)]
 
     def _title(self) -> str:
         return self.title
@@ -175,6 +198,18 @@ class Report(tabular.Tabular):
             ]
             found.append((metric, rows))
         return found
+
+
+def check_suffix(path: PathLike) -> str:
+    """The suffix of a path, which says what to write there: a page under another would mislead."""
+    try:
+        found = Path(path)
+    except TypeError:
+        raise InputError(f"`path` must be text or a path, not {type(path).__name__}.") from None
+    suffix = found.suffix.lower()
+    if suffix not in SUFFIXES and not found.is_dir():  # a folder is refused as such
+        raise InputError(f"`path` must end in .html, .json or .parquet, not {suffix!r}.")
+    return suffix
 
 
 def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:

@@ -77,7 +77,8 @@ def byline(report: Report) -> tuple[str, ...]:
     ways = dict.fromkeys(ranked_among(model.given) for model in report.models)
     design = f"ranked {next(iter(ways))}" if len(ways) == 1 else f"{len(ways)} designs"
     data = (report.measured.get("data") or report.measured.get("Data", "")).split(":")[0]
-    told = (data if data != "as given" else "", f"{many} users", design, report.date)
+    people = "user" if users == {1} else "users"
+    told = (data if data != "as given" else "", f"{many} {people}", design, report.date)
     return tuple(one for one in told if one)
 
 
@@ -215,24 +216,27 @@ def _papers(report: Report) -> tuple[str, ...]:
 
 def _statement(report: Report) -> str:
     """A sentence for a paper's section on evaluation."""
-    model = next((one for one in report.models if one.sampled), report.models[0])
     level = f"{100 * report.confidence_level:g} %"
     people = dict.fromkeys(_PEOPLE[asked(one)] for one in report.models)
-    tail = ""
+    seeded = any(one.estimate is not None and one.estimate.seeds for one in report.models)
+    averaged, tail = ", averaged over seeds within users" if seeded else "", ""
     if any(isfinite(one.low) for model in report.models for one in model.values.values()):
         tail = f"; intervals are {level} confidence intervals for {' or '.join(people)}"
     if not any(one.sampled for one in report.models):
+        ways = dict.fromkeys(ranked_among(one.given) for one in report.models)
         return (
-            f"Metrics were computed by fullrank {__version__} from exact ranks over the full "
-            f"catalogue ({model.n_items:,} items){tail}."
+            f"Metrics were computed by fullrank {__version__} from exact ranks "
+            f"{'; '.join(ways)}{averaged}{tail}."
         )
     methods = dict.fromkeys(
         one.estimate.method for one in report.models if one.estimate is not None
     )
     ranked = dict.fromkeys(described(one.given) for one in report.models)
+    sizes = sorted({one.n_items for one in report.models if one.sampled})
+    items = " to ".join(dict.fromkeys((f"{sizes[0]:,}", f"{sizes[-1]:,}")))
     return (
-        f"Metrics are estimates for the full catalogue ({model.n_items:,} items) by fullrank "
-        f"{__version__} ({'; '.join(methods)}) from {'; '.join(ranked)}{tail}."
+        f"Metrics are estimates for the full catalogue ({items} items) by fullrank "
+        f"{__version__} ({'; '.join(methods)}) from {'; '.join(ranked)}{averaged}{tail}."
     )
 
 

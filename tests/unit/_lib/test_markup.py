@@ -183,3 +183,9 @@ def test_a_caption_says_why_exact_values_are_marked() -> None:
     shown = estimate({"a": few, "b": few}, "recall@10").to_markdown()
     assert "▲ marks intervals that may be unreliable: fewer than 10 targets are in the" in shown
     assert "more than the sample shows" not in shown
+
+
+def test_underscores_at_the_ends_of_names_are_no_emphasis() -> None:
+    shown = markdown(["model"], [["__init__"], ["a_b"]])
+    assert r"| \_\_init\_\_ |" in shown
+    assert "| a_b |" in shown

@@ -127,6 +127,16 @@ def test_some_users(split: Split, scorers: dict[str, Any]) -> None:
         evaluate(scorers, split, design="exact", n_users=4000)
 
 
+def test_users_that_were_not_drawn_are_not_said_to_be_evaluated(
+    split: Split, scorers: dict[str, Any]
+) -> None:
+    some = evaluate(scorers, split, n_users=5, anchor=None).measured()
+    assert "test users" in some["data"]
+    assert "evaluated" not in some["data"]
+    assert some["users drawn"] == "5"
+    assert "evaluated users" in evaluate(scorers, split, anchor=None).measured()["data"]
+
+
 def test_a_budget_picks_a_design(split: Split, scorers: dict[str, Any]) -> None:
     cheap = evaluate(scorers, split, budget=4000, metrics="recall@10")
     spent = cheap.samples["a"].average_size * cheap.estimates["a"].n_targets

@@ -92,7 +92,9 @@ _SIGNED = r"(?<![\w.)\]])[-−+]\d(?:[\d.,]*\d)?"  # a number with a sign; "a-1"
 _NUMBER = re.compile(r"[\[<]? ?[-−+]?\d")
 _MINUS = re.compile(r"(?<![\w.)\]])-(?=\d)")
 # also an entity such as "&lt;", the end of a link's text, struck text and formulas
-_NOT_MARKDOWN = re.compile(r"[\\`*<|$]|\b_|_\b|&(?=#?\w+;)|\](?=\()|~(?=~)|(?<=~)~")
+_NOT_MARKDOWN = re.compile(
+    r"[\\`*<|$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)|\](?=\()|~(?=~)|(?<=~)~"
+)
 
 
 def _in_a_line(cell: str) -> str:

@@ -55,13 +55,14 @@ def report(
     common.writable(out, "--out", page=True)
     found = told(read_models(reading, files, seed=seed))
     measured, metrics = told_by([Source.of(one).path for one in files])
+    assumed = [note for note in found.notes if note != f"Split: {found.split}"]
     wanted = metric or metrics
     settings: dict[str, Any] = {"metrics": wanted} if wanted else {}
     made = write_report(
         shaped(found.samples, anchor, joint),
         out,
         title=title,
-        measured=measured | ({"assumed": " ".join(found.notes)} if found.notes else {}),
+        measured=measured | ({"assumed": " ".join(assumed)} if assumed else {}),
         confidence_level=level,
         rng=seed,
         **settings,

@@ -427,14 +427,17 @@ def fixed(aligned: Aligned) -> list[RankSample]:
 
 
 def naive_best(aligned: Aligned) -> dict[str, str]:
-    """The model that each sampled metric ranks first; empty where they do not compare."""
+    """The model that each sampled metric ranks first; none where models tie or do not compare."""
     samples = fixed(aligned)
-    if not samples:
+    if not samples or samples[0].exhausted:  # what is exact is no sampled metric
         return {}
-    return {
-        metric: aligned.models[int(np.argmax([one.naive(metric) for one in samples]))]
-        for metric in aligned.metrics
-    }
+    found = {}
+    for metric in aligned.metrics:
+        values = np.array([one.naive(metric) for one in samples])
+        highest = np.flatnonzero(np.isclose(values, values.max(), rtol=1e-9, atol=0.0))
+        if highest.size == 1:
+            found[metric] = aligned.models[int(highest[0])]
+    return found
 
 
 def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) -> list[str]:

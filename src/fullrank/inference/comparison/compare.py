@@ -36,7 +36,7 @@ from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.inference.statistics.resampled_means import bootstrap_means
 from fullrank.inference.statistics.two_samples import TwoSampleTest, welch
 from fullrank.metrics import DEFAULT, ByMetric, Metric, parse
-from fullrank.samples import RankSample
+from fullrank.samples import RankSample, Seeds
 
 _DRAWS = 100_000
 _UNPAIRED = ("t", "z")
@@ -151,6 +151,7 @@ def compare(
         validity.check_seeds(ranks)
     aligned = align(ranks, metrics, method=method, paired=paired, drawn=drawn, settings=settings)
     as_sampled = is_naive(method)
+    sampled = {} if as_sampled else _sampled(aligned, ranks)
     if as_sampled:
         validity.check_designs(aligned)
     _check_test(aligned, test)
@@ -189,24 +190,45 @@ def compare(
             *size_doubts(ranks),
             *aligned.notes,
             *_cautions(aligned, test, n_resamples, len(differences)),
-            *([] if as_sampled else _unresolved(aligned)),
+            *_unresolved(aligned, sampled),
             *spoken,
         ),
         assumed=training_notes(aligned.results, method),
-        estimated_from=() if as_sampled else tuple(described(_sampled(aligned))),
+        estimated_from=_estimated_from(sampled, len(aligned.models)),
     )
 
 
-def _sampled(aligned: Aligned) -> dict[str, RankSample]:
-    found = zip(aligned.models, aligned.results, strict=True)
-    return {model: one for model, one in found if isinstance(one, RankSample)}
+Sampled = dict[str, RankSample | Seeds]
 
 
-def _unresolved(aligned: Aligned) -> list[str]:
+def _sampled(aligned: Aligned, ranks: Mapping[str, Any]) -> Sampled:
+    """The models that are estimated, with their samples limited to the users compared."""
+    found: Sampled = {}
+    for model, given, result in zip(aligned.models, ranks.values(), aligned.results, strict=True):
+        one = given if isinstance(given, Seeds) else result
+        if isinstance(sample := _first(one), RankSample) and not sample.exhausted:
+            found[model] = one
+    return found
+
+
+def _first(one: Any) -> Any:
+    return one.first if isinstance(one, Seeds) else one
+
+
+def _estimated_from(sampled: Sampled, n_models: int) -> tuple[str, ...]:
+    """What was ranked among what, with the names of the models where others are exact."""
+    lines = described(sampled)
+    if len(lines) == 1 and len(sampled) < n_models:
+        return (f"{', '.join(sampled)}: {lines[0]}",)
+    return tuple(lines)
+
+
+def _unresolved(aligned: Aligned, sampled: Sampled) -> list[str]:
     """The metrics that look above the first rank that some sample resolves."""
     asked = tuple(map(parse, aligned.metrics))
     lines: dict[str, list[str]] = {}
-    for model, sample in _sampled(aligned).items():
+    for model, one in sampled.items():
+        sample = _first(one)
         if names := below(sample, asked):
             ranks = round(resolution(sample))
             says = (

@@ -53,7 +53,7 @@ def _who(found: Comparison) -> str:
     if found.paired:
         return f"{found.n_users[0]:,} users in common"
     sizes = ", ".join(f"{n:,}" for n in found.n_users)
-    return f"{sizes} users, different for each model"
+    return f"{sizes} users, not paired"
 
 
 def _measured(found: Comparison) -> str:

@@ -169,7 +169,8 @@ class Comparison(tabular.Tabular):
     methods : the estimator of each model; "exact" for exact ranks
     paired : whether users are paired
     n_users : number of users compared, for each model
-    naive_best : the best model by the sampled metric, if all models have one
+    naive_best : for each metric the model with the highest sampled value, if all models have one
+        and no two share the highest
     dominance : for a naive comparison, pairs of models to the order of their sampled recall curves
     notes : further remarks
     assumed : assumptions about facts that are not known, one sentence each

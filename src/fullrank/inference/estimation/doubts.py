@@ -45,7 +45,7 @@ def size_doubt(sample: RankSample) -> str | None:
     >>> true = [1 + u % 5000 for u in range(5000)]
     >>> ranks = simulate(true, n_items=5000, design="sampled:100", rng=0).rows.rank
     >>> size_doubt(RankSample.from_ranks(ranks, n_items=5000, design="sampled:1000"))
-    'No rank exceeds 100 of 1,000 candidates: check the sample size.'
+    'No rank exceeds 100 among 1,000 candidates: check the sample size.'
     >>> size_doubt(RankSample.from_ranks(ranks, n_items=5000, design="sampled:100"))
     """
     size = int(sample.sample_size.max())

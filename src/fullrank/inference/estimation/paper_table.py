@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 HIGHEST = "The highest value of each metric is in bold."
 OF = {"population": "the population of users", "users": "these users"}
+_BOUNDS = "Bounds: the smallest and largest values consistent with the sample."
 _DOUBTED = "estimates that depend on more than the sample shows"
 
 
@@ -49,7 +50,7 @@ def sheet(
             for metric, column in zip(first.values, columns, strict=True)
         ]
     bold = HIGHEST if len(ones) > 1 and best is None else ""
-    lines = [*_measured(models), bold, _marks(ones)]
+    lines = [*_measured(models), _BOUNDS if "bounds" in beside else "", bold, _marks(ones)]
     return Sheet(" ".join(line for line in lines if line), head, rows)
 
 

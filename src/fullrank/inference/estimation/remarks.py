@@ -10,7 +10,7 @@ import numpy as np
 from fullrank._lib.results import markup
 from fullrank.estimators.uniform.mapping import fit_beta
 from fullrank.metrics import parse
-from fullrank.samples import ExactRanks, RankSample
+from fullrank.samples import ExactRanks, RankSample, Seeds
 
 if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
@@ -52,7 +52,7 @@ def _remarks(models: Mapping[str, Estimate]) -> list[str]:
     return [*every, *(f"{', '.join(names)}: {line}" for line, names in some.items())]
 
 
-def described(samples: Mapping[str, RankSample | ExactRanks]) -> list[str]:
+def described(samples: Mapping[str, RankSample | ExactRanks | Seeds]) -> list[str]:
     """What was ranked among what: in a line, or in one for each model where they differ."""
     lines = {
         model: sample.about() if isinstance(sample, ExactRanks) else str(sample)

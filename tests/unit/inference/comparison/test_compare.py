@@ -17,7 +17,7 @@ from fullrank.inference.statistics.hypothesis_tests import TESTS, holm
 from fullrank.inference.statistics.proportions import two_proportions
 from fullrank.metrics import parse
 from fullrank.ranking import rank, sample_ranks
-from fullrank.samples import ExactRanks, RankSample, simulate
+from fullrank.samples import ExactRanks, RankSample, Seeds, simulate
 from fullrank.scorers import FactorScorer
 
 N = 200
@@ -512,6 +512,13 @@ def test_what_the_naive_metric_would_have_named() -> None:
     assert not any("would have picked" in note for note in naive.notes)
 
 
+def test_no_naive_metric_names_a_model_where_models_tie_or_nothing_was_sampled() -> None:
+    found = compare(fixed(40), ["recall@10", "recall@40"], rng=0)
+    assert set(found.naive_best) == {"recall@10"}  # every target is among the first 40 of 40
+    assert not any("Naive sampled recall@40" in note for note in found.notes)
+    assert compare(fixed(N), "recall@10", rng=0).naive_best == {}
+
+
 def test_a_crossing_rules_dominance_out() -> None:
     wide = np.where(RANDOM.random(600) < 0.5, 1 + RANKS["b"] // 20, N - RANKS["b"] // 20)
     samples = {
@@ -817,3 +824,27 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     naive = compare(fixed(40), "ndcg@10", method="naive")
     assert naive.estimated_from == ()
     assert "Metrics among sampled candidates of 600 users" in naive.to_markdown()
+
+
+def test_what_was_ranked_in_full_is_not_said_to_be_estimated() -> None:
+    whole = compare(fixed(N), "ndcg@10")
+    assert whole.estimated_from == ()
+    assert "Full-catalogue metrics of 600 users in common. SE" in whole.to_markdown()
+    mixed = compare({"a": fixed(10)["a"], "b": fixed(N)["b"]}, "ndcg@10")
+    among = "600 targets ranked among 10 of 200 items (without replacement from all items)"
+    assert mixed.estimated_from == (f"a: {among}",)
+
+
+def test_averages_over_seeds_are_said_to_be_estimated_from_them() -> None:
+    seeds = {name: Seeds({"1": one, "2": one}) for name, one in fixed(10).items() if name != "c"}
+    found = compare(seeds, "ndcg@10")
+    assert "estimated from 2 seeds (1, 2) of 600 targets ranked among 10" in found.to_markdown()
+    assert "which includes the sampling of candidates" in found.to_markdown()
+    assert any(note.startswith("▲ Rank 1 of a sample could be") for note in found.notes)
+
+
+@pytest.mark.parametrize("form", ["to_markdown", "to_latex"])
+def test_users_that_are_not_paired_are_not_said_to_be_different(form: str) -> None:
+    shown = getattr(compare(EXACT, "ndcg@10", paired=False, correction=None), form)()
+    assert "600, 600, 600 users, not paired" in shown
+    assert "different" not in shown

@@ -84,6 +84,7 @@ def test_further_metrics_of_several_targets_have_no_intervals() -> None:
 
 def test_bounds_beside_an_estimate() -> None:
     found = estimate(SAMPLES, metrics="recall@100").with_bounds()
+    assert "Bounds: the smallest and largest values consistent with" in found.to_latex()
     for row in found.to_arrow().to_pylist():
         assert row["bound_low"] <= row["estimate"] <= row["bound_high"]
     assert "bounds" in str(found).splitlines()[3]
