@@ -185,7 +185,7 @@ def test_one_file_of_ids_for_all_factors(fullrank: Run, world: World) -> None:
     ("options", "message"),
     [
         (["--model=ease", "--user-ids=ids.txt"], r"`--user-ids`.*`--factors`"),
-        (["FACTORS", "--user-ids=you=ids.txt"], r"`--user-ids`.*\bmine; got 'you=ids\.txt'"),
+        (["FACTORS", "--user-ids=you=ids.txt"], r"`--user-ids`.*\(mine\); got 'you=ids\.txt'"),
         (["FACTORS", "--user-ids=mine=ids.txt"], r"`--user-ids`.*ids\.txt.*exist"),
         (["FACTORS", "--item-ids=mine=a", "--item-ids=mine=b"], r"`--item-ids`.*once for mine"),
         (["FACTORS", "--item-ids=a", "--item-ids=b"], r"`--item-ids`.*one file.*mine=b"),

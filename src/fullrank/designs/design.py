@@ -438,7 +438,9 @@ def _refused(argument: str, shown: str, error: InputError) -> InputError:
     return InputError(f"`{argument}` must not be {shown}: {str(error).replace('`', '')}")
 
 
-ONE_BASED = "Ranks are 1-based and count the target among the candidates."
+ONE_BASED = (
+    "Ranks are 1-based, and the target counts: a target among 100 others has a sample size of 101."
+)
 
 
 def _rounds_of(design: Design, n_items: int) -> Rounds | None:

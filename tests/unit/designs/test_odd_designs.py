@@ -208,7 +208,7 @@ class _Outcome:
 
 
 def test_sizes_that_depend_on_the_pool_are_refused_before_anything_is_drawn() -> None:
-    says = r"^`design`.*same rounds.*share:0\.1.*150 items.*300.*resolved"
+    says = r"^`design`.*same rounds.*share:0\.1.*150 and 300 items.*resolved"
     scores = np.random.default_rng(0).normal(size=(5, N))
     with pytest.raises(InputError, match=says):
         sample_ranks(scores, (np.arange(5), np.arange(5)), design="share:0.1", rng=0)

@@ -111,12 +111,13 @@ def test_the_share_scored_is_printed(split: Split, scorers: dict[str, Any]) -> N
     found = evaluate(scorers, split, design="exact:3")
     assert found.metrics == ("recall@3", "ndcg@3")
     shares = [100 * found.samples[name].share_scored for name in "ab"]
-    line = f"Scored {shares[0]:.3g} % (a), {shares[1]:.3g} % (b) of the pairs of a user"
-    assert found.scored.startswith(line)
+    shown = f"{shares[0]:.3g} % (a), {shares[1]:.3g} % (b)"
+    line = f"Share of user–candidate pairs scored: {shown}."
+    assert found.scored == line
     assert line in str(found)
     assert line in found.to_markdown()
     counts = evaluate({"a": scorers["a"]}, split, design="exact:3", keep_rows=False, shard_size=20)
-    assert counts.scored.startswith("Scored ")
+    assert counts.scored.startswith("Share of ")
     assert counts.estimates["a"].values == found.estimates["a"].values
     assert evaluate(scorers, split).scored is None
 

@@ -113,7 +113,7 @@ def test_result_is_frozen_and_prints_a_table():
     with pytest.raises(ValueError, match="read-only"):
         result.ranks[0] = 1
     assert str(result).splitlines() == [
-        "exact ranks of 2 targets of 2 users among 5 items (ties: mean)",
+        "exact ranks for 2 targets of 2 users among 5 items (ties: mean)",
         "median rank        4.0",
         "recall@10       1.0000",
         "ndcg@10         0.4434",

@@ -47,7 +47,7 @@ def test_text_and_plot() -> None:
     never = consistency(
         [1], [4], "recall@2", n_items=50, sample_sizes=[2], design="sampled:replacement=true"
     )
-    assert str(never) == "recall@2: exact 1 > 0; sampled: another order even at n = 2"
+    assert str(never) == "recall@2: exact 1 > 0; sampled: a different order even at n = 2"
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
     assert len(result.plot().get_lines()) == 2

@@ -36,7 +36,7 @@ class Registry(dict[str, Entry], Generic[Entry]):
     3
     >>> shapes.find("circle")
     Traceback (most recent call last):
-    fullrank.errors.InputError: `shape` must be one of 'triangle', 'square', not 'circle'.
+    fullrank.errors.InputError: `shape` must be one of 'square', 'triangle', not 'circle'.
     """
 
     def __init__(

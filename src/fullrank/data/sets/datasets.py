@@ -129,7 +129,7 @@ def info(name: str) -> Dataset:
     Examples
     --------
     >>> print(info("simulated"))
-    simulated: simulated after MovieLens: 1,000 users, 3,000 items
+    simulated: simulated data modelled on MovieLens: 1,000 users, 3,000 items
     >>> info("ml-1m").files
     ('*.train.rating + *.test.rating', 'ratings.dat')
     """

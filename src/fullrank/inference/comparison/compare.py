@@ -152,6 +152,7 @@ def compare(
     aligned = align(ranks, metrics, method=method, paired=paired, drawn=drawn, settings=settings)
     as_sampled = is_naive(method)
     sampled = {} if as_sampled else _sampled(aligned, ranks)
+    unresolved = tuple(_unresolved(aligned, sampled))
     if as_sampled:
         validity.check_designs(aligned)
     _check_test(aligned, test)
@@ -190,11 +191,12 @@ def compare(
             *size_doubts(ranks),
             *aligned.notes,
             *_cautions(aligned, test, n_resamples, len(differences)),
-            *_unresolved(aligned, sampled),
+            *unresolved,
             *spoken,
         ),
         assumed=training_notes(aligned.results, method),
         estimated_from=_estimated_from(sampled, len(aligned.models)),
+        unresolved=unresolved,
     )
 
 

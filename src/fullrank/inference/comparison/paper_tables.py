@@ -89,6 +89,7 @@ def _models(found: Comparison) -> Sheet:
         f"SE: standard error{over}; P(best): probability that the model is the best.",
         "The best model, by value and by P(best), is in bold." if best else "",
         significance(found) if better else "",
+        *found.unresolved,
     ]
     return Sheet(" ".join(line for line in caption if line), head, rows)
 

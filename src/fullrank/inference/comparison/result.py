@@ -176,6 +176,7 @@ class Comparison(tabular.Tabular):
     assumed : assumptions about facts that are not known, one sentence each
     estimated_from : what was ranked among what, in a line for all sampled models or one for each;
         empty if all ranks are exact
+    unresolved : those of the notes that name metrics which depend on the smoothness assumption
     """
 
     models: tuple[str, ...]
@@ -196,6 +197,7 @@ class Comparison(tabular.Tabular):
     notes: tuple[str, ...]
     assumed: tuple[str, ...] = ()
     estimated_from: tuple[str, ...] = ()
+    unresolved: tuple[str, ...] = ()
 
     def __iter__(self) -> Iterator[str]:
         """The names of the metrics."""

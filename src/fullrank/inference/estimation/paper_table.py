@@ -57,7 +57,8 @@ def sheet(
 def _measured(models: Mapping[str, Estimate]) -> list[str]:
     """What was ranked, how the values came about, and whom the intervals are for."""
     samples = described({name: one.sample for name, one in models.items()})
-    methods = dict.fromkeys(one.method for one in models.values())
+    # a paper has no use for the settings that each sample chose, such as "smoothed, λ = 5.6"
+    methods = dict.fromkeys(one.method.partition(", ")[0] for one in models.values())
     if list(methods) == ["exact"]:
         lines = [f"Full-catalogue metrics: {'; '.join(samples)}."]
     else:

@@ -71,7 +71,7 @@ def test_the_registry_prints_a_line_for_each() -> None:
 def test_what_is_known_of_one() -> None:
     assert str(info("gowalla")).splitlines()[:4] == [
         "gowalla: Gowalla: 29,858 users, 40,981 places, 1,027,370 interactions",
-        "  split     LightGCN's, 80 to 20 at random for each user",
+        "  split     LightGCN's, 80/20 at random for each user",
         "  files     train.txt + test.txt",
         "  download  https://raw.githubusercontent.com/gusye1234/LightGCN-PyTorch/master/data/"
         "gowalla/train.txt, https://raw.githubusercontent.com/gusye1234/LightGCN-PyTorch/master/"

@@ -184,7 +184,7 @@ def test_catalogues_of_the_users_own_have_an_interval_of_auc_for_the_population(
     assert np.isnan(here.standard_error["auc"])
     assert here.standard_error["recall@10"] > 0
     assert here.diagnosis.notes[-1].startswith(
-        'There is no interval of auc with interval_for="users"'
+        'There is no interval for auc with interval_for="users"'
     )
 
 
@@ -334,7 +334,7 @@ def test_one_fine_sample_among_coarse_ones_does_not_make_them_fine() -> None:
 def test_the_blind_spot_is_told() -> None:
     found = estimate(FIXED, metrics="recall@5, recall@50")
     (note,) = found.diagnosis.notes
-    assert "ranks 1–10" in note
+    assert "any of 1–10" in note
     assert "(recall@5)" in note
     assert estimate(FULL).diagnosis.notes == ()
 
