@@ -53,7 +53,7 @@ def test_spark_gives_the_sample_that_one_process_gives(tmp_path: Path) -> None:
     for part in range(3):
         ranks = rng.integers(1, 101, 20_000)
         pq.write_table(pa.table({"rank": ranks}), tmp_path / "ranks" / f"{part}.parquet")
-    assert "60,000 targets ranked among 100 of 100,000 items, the target included" in _run(tmp_path)
+    assert "60,000 targets ranked among 100 of 100,000 items, target included" in _run(tmp_path)
     found = RankSample.read(tmp_path / "sample.parquet")
     wanted = RankSample.from_ranks(**own, **OWN).without_rows()
     assert found.rows is None

@@ -36,7 +36,7 @@ def as_ranks(
     Examples
     --------
     >>> print(as_ranks([1, 3, 1], n_items=50, design="sampled:10"))
-    3 targets ranked among 10 of 50 items, the target included (without replacement from all items)
+    3 targets ranked among 10 of 50 items, target included (without replacement from all items)
     """
     told = {"n_items": n_items, "design": design}
     if isinstance(ranks, RankSample | ExactRanks):

@@ -101,7 +101,7 @@ class RankSample(tabular.Tabular):
     --------
     >>> sample = RankSample.from_ranks([1, 3, 1], n_items=50, design="sampled:10")
     >>> print(sample + sample)
-    6 targets ranked among 10 of 50 items, the target included (without replacement from all items)
+    6 targets ranked among 10 of 50 items, target included (without replacement from all items)
     >>> sample.rank, sample.count
     (array([1, 3]), array([2, 1]))
     """
@@ -410,7 +410,7 @@ class RankSample(tabular.Tabular):
         >>> import pyarrow as pa
         >>> frame = pa.table({"userId": ["ann", "bob"], "rank": [1, 4]})
         >>> print(RankSample.from_frame(frame, n_items=50, design="sampled:10"))
-        2 targets ranked among 10 of 50 items, the target included (without replacement from all items)
+        2 targets ranked among 10 of 50 items, target included (without replacement from all items)
         """
         from fullrank.samples.read_ranks import read_one
 
@@ -487,7 +487,7 @@ class RankSample(tabular.Tabular):
         sizes = np.unique(self.sample_size)
         among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
         items = f"{self.n_items:,}" if self.n_items is not None else "each user's own"
-        own = "" if self.exhausted else ", the target included"
+        own = "" if self.exhausted else ", target included"
         how = self.design.describe()
         return f"{self.n_targets:,} targets ranked among {among} of {items} items{own} ({how})"
 

@@ -33,8 +33,9 @@ class Seeds:
     --------
     >>> how = {"design": "sampled:10", "n_items": 50, "user": ["ann", "bob"]}
     >>> ranks = {"1": [1, 4], "2": [3, 4]}
-    >>> print(Seeds({seed: RankSample.from_ranks(one, **how) for seed, one in ranks.items()}))
-    2 seeds (1, 2) of 2 targets ranked among 10 of 50 items, the target included (without replacement from all items)
+    >>> seeds = Seeds({seed: RankSample.from_ranks(one, **how) for seed, one in ranks.items()})
+    >>> print(str(seeds).partition(", target")[0])
+    2 seeds (1, 2) of 2 targets ranked among 10 of 50 items
     """
 
     samples: Mapping[str, RankSample | ExactRanks]

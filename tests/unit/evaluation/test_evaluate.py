@@ -174,7 +174,7 @@ def test_any_scorer(split: Split) -> None:
 def test_what_is_printed_and_told(split: Split, scorers: dict[str, Any]) -> None:
     found = evaluate(scorers, split, name="tiny", design="sampled:20", metrics="recall@5")
     lines = str(found).splitlines()
-    assert lines[0].startswith("tiny · 120 targets ranked among 20 of 90 items, the target included")
+    assert lines[0].startswith("tiny · 120 targets ranked among 20 of 90 items, target included")
     assert lines[1].startswith("Split: leave-one-out, ")
     assert lines[3].split() == ["model", "recall@5", "P(best)"]
     assert found.measured()["design"] == "sampled:20"

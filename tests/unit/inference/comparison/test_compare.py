@@ -807,9 +807,12 @@ def test_one_of_several_metrics_keeps_its_corrected_p() -> None:
     assert "Holm" not in str(alone) + alone.to_markdown()
 
 
+FROM_ALL = "without replacement from all items"
+
+
 def test_what_sampled_models_were_estimated_from_is_said() -> None:
     found = compare({name: one for name, one in fixed(10).items() if name != "c"}, "ndcg@10")
-    among = "600 targets ranked among 10 of 200 items, the target included (without replacement from all items)"
+    among = f"600 targets ranked among 10 of 200 items, target included ({FROM_ALL})"
     assert found.estimated_from == (among,)
     assert str(found).splitlines()[1] == f"Estimated from {among}."
     assert any(note.startswith("▲ Rank 1 of a sample could be") for note in found.notes)
@@ -831,7 +834,7 @@ def test_what_was_ranked_in_full_is_not_said_to_be_estimated() -> None:
     assert whole.estimated_from == ()
     assert "Full-catalogue metrics of 600 users in common. SE" in whole.to_markdown()
     mixed = compare({"a": fixed(10)["a"], "b": fixed(N)["b"]}, "ndcg@10")
-    among = "600 targets ranked among 10 of 200 items, the target included (without replacement from all items)"
+    among = f"600 targets ranked among 10 of 200 items, target included ({FROM_ALL})"
     assert mixed.estimated_from == (f"a: {among}",)
 
 

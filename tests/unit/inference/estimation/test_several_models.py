@@ -24,7 +24,9 @@ def test_a_mapping_gives_each_model_what_it_gets_alone() -> None:
     assert len(found) == 2
     for name, sample in SAMPLES.items():
         assert found[name].values == estimate(sample, metrics="recall@100, ndcg@10").values
-    assert str(found).startswith("few: 600 targets ranked among 100 of 3,000 items, the target included")
+    assert str(found).startswith(
+        "few: 600 targets ranked among 100 of 3,000 items, target included"
+    )
     assert found.to_markdown().splitlines()[0].startswith("| model | recall@100 | 95 % CI | ndcg")
     assert found.to_latex().count(r"\\") == 3
     assert "<td>many</td>" in found._repr_html_()
