@@ -816,6 +816,9 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     assert found.estimated_from == (among,)
     assert str(found).splitlines()[1] == f"Estimated from {among}."
     assert any(note.startswith("▲ Rank 1 of a sample could be") for note in found.notes)
+    (unresolved,) = found.unresolved
+    assert unresolved in found.notes
+    assert unresolved in found.to_markdown()
     assert f"estimated from {among}. Estimator: smoothed" in found.to_markdown()
     assert "which includes the sampling of candidates" in found.to_markdown()
     assert "| difference | estimate |" in found.to_markdown()
