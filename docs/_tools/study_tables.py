@@ -86,7 +86,7 @@ def hundred(metric: str = "recall@10") -> str:
         [name, f"{bias:+.0f}", f"{spread:.0f}", f"{both:.0f}"]
         for name, bias, spread, both in _errors_of_hundred(metric)
     ]
-    return table(["estimator", "bias, %", "spread, %", "together, %"], rows)
+    return table(["estimator", "bias, %", "spread, %", "RMSE, %"], rows)
 
 
 def hundred_best(metric: str = "recall@10") -> str:
