@@ -31,7 +31,7 @@ from fullrank.inference.comparison.paper_tables import (
     better_by_metric,
     significance,
 )
-from fullrank.inference.estimation.paper_table import sheet
+from fullrank.inference.estimation.paper_table import sheet, whose_intervals
 from fullrank.inference.estimation.remarks import described
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.read_ranks import read_own
@@ -203,6 +203,7 @@ class Evaluation(tabular.Tabular):
     def __str__(self) -> str:
         split = [] if self.split is None else [f"Split: {self.split}"]
         lines = [self._title(), *split, "", *markup.text(*self._table())]
+        lines += whose_intervals(self.estimates.values())
         if self.comparison is not None:
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]

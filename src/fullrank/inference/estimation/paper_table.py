@@ -90,6 +90,14 @@ def _marks(ones: Collection[Estimate]) -> str:
     return f"▲ marks {', and '.join(said)}".removesuffix(".") + "." if said else ""
 
 
+def whose_intervals(ones: Collection[Estimate]) -> list[str]:
+    """At which level the intervals are, and for whom: a line, or none without intervals."""
+    levels, people = _levels(ones), dict.fromkeys(OF[one.interval_for] for one in ones)
+    if not levels:
+        return []
+    return [f"Intervals: {' or '.join(levels)} CI for {' or '.join(people)}."]
+
+
 def _levels(ones: Iterable[Estimate]) -> list[str]:
     levels = dict.fromkeys(one.confidence_level for one in ones)
     return [f"{100 * level:g} %" for level in levels if level is not None]
