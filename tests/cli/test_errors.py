@@ -156,3 +156,34 @@ def test_every_command_refuses_an_unknown_option(fullrank: Any, name: str) -> No
     assert done.code == 2
     assert "Traceback" not in done.err
     assert "no-such-option" in done.err
+
+
+# ---- names that no file can have ----
+
+LONG = "x" * 300
+PLACES = {
+    "estimate": ("estimate", LONG, *SIZES),
+    "estimate and report": ("estimate", "RANKS", *SIZES, "--report", f"{LONG}.html"),
+    "bounds": ("bounds", LONG, *SIZES),
+    "compare": ("compare", "RANKS", LONG, *SIZES),
+    "report": ("report", LONG, *SIZES),
+    "explain": ("explain", "--ranks", LONG, *SIZES),
+    "plan": ("plan", "--pilot", LONG, *SIZES, "--users", "100", "--margin", "5%"),
+    "evaluate": ("evaluate", LONG, "--model", "popularity"),
+    "evaluate into": ("evaluate", "ml-latest-small", "--model", "popularity", "--out", LONG),
+    "factors": ("evaluate", "ml-latest-small", "--factors", f"{LONG}.npz"),
+    "train": ("train", LONG, "--model", "popularity", "--out", "m.safetensors"),
+    "no command": (LONG,),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_name_that_is_too_long_is_a_mistake_like_any_other(
+    fullrank: Any, tmp_path: Path, place: str
+) -> None:
+    ranks = tmp_path / "ranks.csv"
+    ranks.write_text("rank\n3\n")
+    done = fullrank(*(str(ranks) if one == "RANKS" else one for one in PLACES[place]))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("\n") == 1
+    assert LONG[:200] in done.err or place == "no command"

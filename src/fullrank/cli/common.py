@@ -133,18 +133,25 @@ def writable(path: Path | None, option: str, *, page: bool = False) -> None:
     if (
         page
         and path.suffix.lower() not in (".html", ".htm")
-        and (path.is_file() or not path.exists())
+        and (os.path.isfile(path) or not os.path.exists(path))
     ):
         raise InputError(
             f"`{option}` must end in .html because a report is a web page; got {path.name!r}."
         )
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"`{option}` must name a file; {path} is a folder.")
-    if path.exists() and not path.is_file():
+    if os.path.exists(path) and not os.path.isfile(path):
         raise InputError(f"`{option}` must name a file; {path} is a device or a pipe.")
-    if not path.parent.is_dir():
+    if not os.path.isdir(path.parent):
         raise InputError(
             f"`{option}` must lie in an existing folder; {path.parent} does not exist."
         )
     if not os.access(path.parent, os.W_OK):
         raise InputError(f"`{option}` must be writable; the folder {path.parent} is not.")
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as error:  # such as a name that is too long
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"`{option}` must be writable; {path} is not: {reason}.") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -136,7 +137,7 @@ def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[s
             if name in own:
                 raise InputError(f"`{option}` must be given only once for {name}.")
             own[name] = Path(path)
-        elif equals and not Path(text).exists():
+        elif equals and not os.path.exists(text):
             raise InputError(
                 f"`{option}` must be written as FILE or NAME=FILE, where NAME is a name given in "
                 f"`--factors` ({', '.join(names)}); got {text!r}."

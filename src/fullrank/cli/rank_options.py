@@ -145,7 +145,7 @@ class Reading:
         a model are models of their own, unless the command takes `seeds` together.
         """
         given = Source.of(path)
-        if given.path.is_dir():
+        if os.path.isdir(given.path):
             found = self._completed(_run(given.path))
         else:
             found = self._read_file(given.path, rows=rows, seed=seed)
@@ -316,7 +316,7 @@ class Source:
     def of(cls, typed: Path) -> Source:
         """``last=runs/60`` as a name and a path; what exists as it was typed is a path."""
         name, equals, rest = str(typed).partition("=")
-        if typed.exists() or not (equals and name and rest) or os.sep in name:
+        if os.path.exists(typed) or not (equals and name and rest) or os.sep in name:
             return cls(None, typed)
         return cls(name, Path(rest))
 
@@ -449,7 +449,7 @@ def _parts(path: Path) -> tuple[str, ...]:
 
     source = Source.of(path)
     whole = source.path.absolute()
-    return (*whole.parts[:-1], whole.name if whole.is_dir() else stem(whole))
+    return (*whole.parts[:-1], whole.name if os.path.isdir(whole) else stem(whole))
 
 
 def _run(folder: Path) -> Ranks:

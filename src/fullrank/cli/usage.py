@@ -6,9 +6,9 @@ the names of their classes.
 
 from __future__ import annotations
 
+import os
 import re
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 # What people try, and what to type instead: the first of these that the command has.
@@ -177,7 +177,7 @@ def _rest(message: str, command: Any, path: str) -> str:
     if found := re.match(r"No such command '(.*?)'", message):
         commands = list(getattr(command, "commands", ()))
         says = f"{found[1]!r} is not a command of {path}."
-        if Path(found[1]).exists():
+        if os.path.exists(found[1]):
             return f"{says} For a file of ranks, write `{path} estimate {found[1]}`."
         word = _plain(found[1])
         if f"--{word}" in _options(command):  # help, version

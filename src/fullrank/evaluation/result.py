@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -288,7 +289,7 @@ def _ranks(folder: Path, told: Mapping[str, Any]) -> RankSample | ExactRanks:
 
 def told_by(folders: Iterable[Path]) -> tuple[dict[str, str], list[str]]:
     """Return how the runs among these paths were evaluated, and their metrics."""
-    heads = {str(one): read_manifest(one) for one in folders if one.is_dir()}
+    heads = {str(one): read_manifest(one) for one in folders if os.path.isdir(one)}
     if len(heads) == 1:
         (head,) = heads.values()
         return _measured(head), list(head["metrics"])

@@ -58,7 +58,7 @@ class RunFolder:
     # ---- entering and leaving ----
 
     def __enter__(self) -> Self:
-        if self.folder.exists() and not self.folder.is_dir():
+        if os.path.exists(self.folder) and not os.path.isdir(self.folder):
             raise InputError(f"`out` must be a folder; {self.folder} is a file.")
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

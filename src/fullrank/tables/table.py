@@ -13,6 +13,7 @@ from __future__ import annotations
 import csv as plain_csv
 import difflib
 import io
+import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -333,7 +334,7 @@ def open_table(
     argument : the caller's name for the file, for errors
     """
     source = path if isinstance(path, Path) else Path(_text(path))
-    if not source.is_file():
+    if not os.path.isfile(source):
         source = files.existing(path, argument)  # and say what is wrong
     suffix = kind(source) if suffix is None else suffix
     if suffix not in SUFFIXES:

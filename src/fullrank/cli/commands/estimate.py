@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -71,7 +72,7 @@ def estimate(
       fullrank estimate run.trec --qrels qrels.txt --n-items 3000
     """
     path = Source.of(ranks).path
-    if report is not None and report.exists() and path.exists() and report.samefile(path):
+    if report is not None and _same(report, path):
         raise InputError(f"`--report` must not overwrite the ranks in {path}.")
     common.writable(report, "--report", page=True)
     from fullrank.inference import estimate as fit
@@ -122,3 +123,8 @@ def _next(found: Estimates, typed: str) -> list[str]:
         f"fullrank plan --metric {blind[0]} --margin 5% --pilot {typed}"
     )
     return [says]
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether both are the same file, and there."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -130,7 +131,7 @@ def is_name(source: PathLike) -> bool:
     if str(source) in DATASETS:
         return True
     looks = Path(source).suffix == "" and Path(source).parent == Path() and isinstance(source, str)
-    if looks and not Path(source).exists():
+    if looks and not os.path.exists(source):
         raise InputError(
             f"`data` must be a file or one of {', '.join(map(repr, DATASETS))}, not {source!r}."
         )
