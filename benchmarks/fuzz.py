@@ -1,4 +1,4 @@
-"""Fuzz every reader and every public function with invalid inputs.
+"""Fuzz every reader, public function and command with invalid inputs.
 
     python benchmarks/fuzz.py                          a short run of every target
     python benchmarks/fuzz.py --inputs 1000000         the long form, dealt out by shares
@@ -80,12 +80,13 @@ def main() -> int:
 
 def _harness() -> Any:
     """The harness, with every target registered."""
+    import command_targets as _commands
     import evaluation_targets as _evaluation
     import function_targets as _functions
     import harness
     import reader_targets as _readers
 
-    _ = _evaluation, _functions, _readers
+    _ = _commands, _evaluation, _functions, _readers
     return harness
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import warnings
 
+import command_targets
 import evaluation_targets
 import function_targets
 import harness
@@ -22,7 +23,12 @@ from mutation import FromBytes, mutated
 
 from fullrank.errors import DataWarning, InputError
 
-_ = evaluation_targets, function_targets, reader_targets  # they register their targets
+_ = (
+    command_targets,
+    evaluation_targets,
+    function_targets,
+    reader_targets,
+)  # they register their targets
 # Quick ones of several kinds: hypothesis shrinks what fails.
 SHRUNK = ("sample from JSON text", "metrics.evaluate", "RankSample.from_counts", "rank grids",
           "distributions", "users_needed", "interactions from arrays", "ids looked up",
