@@ -5,18 +5,26 @@ A script that needs missing data or a missing library says so in a line and skip
     python benchmarks                    # all of them in full; takes an hour or two
     python benchmarks --quick            # each in its shortest form, to see that it works
     python benchmarks --quick data cli   # some of them
+    python benchmarks --keep             # and keep the JSON of each in benchmarks/results
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+from _measure import headed
 
 HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results"
 
 # The arguments of the shortest form; a script that is not named here has none.
 QUICK = {
@@ -50,6 +58,16 @@ QUICK = {
     "up_to_k": ["1", "ml-1m", "--epochs", "1"],
 }
 
+# Scripts that write files to which other devices or environments add: with --keep, these arguments.
+# What gpu.py and torch_counts.py find on a GPU is kept by hand.
+THEIR_OWN = {
+    "frameworks": ["--into", f"{RESULTS / 'frameworks.json'}"],
+    "frameworks_recbole": ["--into", f"{RESULTS / 'frameworks.json'}"],
+    "gpu": [],
+    "torch_counts": ["--device", "cpu", "--out", f"{RESULTS / 'torch_counts_cpu.json'}"],
+    "training": ["--keep", f"{RESULTS / 'training.json'}"],
+}
+
 
 def main() -> int:
     scripts = {path.stem: path for path in sorted(HERE.glob("[!_]*.py"))}
@@ -58,21 +76,62 @@ def main() -> int:
         "names", nargs="*", metavar="name", help=f"some of {', '.join(scripts)}; default: all"
     )
     parser.add_argument("--quick", action="store_true", help="run the shortest form of each")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep results in benchmarks/results; not with --quick"
+    )
     asked = parser.parse_args()
     if unknown := set(asked.names) - set(scripts):
         parser.error(f"no benchmark is called {', '.join(sorted(unknown))}")
+    if asked.keep and asked.quick:
+        parser.error("--keep needs the full form, and --quick is the shortest")
     failed = []
     for name in asked.names or scripts:
         arguments = QUICK.get(name, []) if asked.quick else []
+        arguments = THEIR_OWN.get(name, []) if asked.keep else arguments
         print("==", name, *arguments, flush=True)
         began, used = time.monotonic(), _processor_seconds()
-        if subprocess.run([sys.executable, str(scripts[name]), *arguments], check=False).returncode:
+        code, output = _shown([sys.executable, str(scripts[name]), *arguments])
+        if code:
             failed.append(name)
+        elif asked.keep and name not in THEIR_OWN:
+            keep(name, output)
         taken, used = time.monotonic() - began, _processor_seconds() - used
         print(f"== {name}: {taken:.0f} s, {used:.0f} s of processor time", flush=True)
     if failed:
         print(f"failed: {', '.join(failed)}")
     return int(bool(failed))
+
+
+def keep(name: str, output: str, results: Path = RESULTS) -> None:
+    """Write the last JSON object of an output to a file, with the commit that was measured."""
+    starts = [found.start() for found in re.finditer(r"^\{", output, re.M)]
+    if not starts:
+        print(f"{name} printed no JSON, as when what it needs is missing: nothing is kept.")
+        return
+    result: dict[str, Any] = json.JSONDecoder().raw_decode(output[starts[-1] :])[0]
+    result = headed(result.pop("benchmark", name), result)
+    result |= {"commit": _commit(), "date": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"}
+    new = results / f".{name}.json"
+    new.write_text(json.dumps(result, indent=2) + "\n", "utf-8")
+    new.replace(results / f"{name}.json")
+
+
+def _shown(command: list[str]) -> tuple[int, str]:
+    """The exit code and standard output of a command, which is shown as it comes."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            print(line, end="", flush=True)
+            lines.append(line)
+    return process.returncode, "".join(lines)
+
+
+def _commit() -> str | None:
+    """The commit of the sources, or None where git does not know."""
+    command = ["git", "-C", str(HERE), "rev-parse", "--short=12", "HEAD"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    return told.stdout.strip() or None
 
 
 def _processor_seconds() -> float:

@@ -4,14 +4,13 @@
     python benchmarks/evaluate.py --pairs 9 --small
 
 Both start from scorers, exact, with training items excluded, and end with the metrics; `evaluate`
-adds intervals, ids and the comparison of nothing (one model a call). One more line counts the
-estimates behind a run of two sampled models with its report.
+adds intervals, ids and the comparison of nothing (one model a call). The estimates behind a
+run of two sampled models with its report are counted as well.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -21,6 +20,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
+from _measure import report
 from scipy.sparse import csr_array
 
 from fullrank import FactorScorer, Interactions, ItemItemScorer, evaluate, rank
@@ -42,10 +42,15 @@ def main() -> None:
         measured(name, make(scale), given.pairs)
         for name, make in KINDS.items()
     ]  # fmt: skip
-    for row in rows:
-        print(json.dumps(row))
-    print(json.dumps({"estimates and comparisons in a run of two models": counted()}))
-    print(json.dumps({"worst ratio": max(row["ratio"] for row in rows), "at most": MOST}))
+    report(
+        "evaluate beside rank",
+        {
+            "models": rows,
+            "estimates and comparisons in a run of two models": counted(),
+            "worst ratio": max(row["ratio"] for row in rows),
+            "at most": MOST,
+        },
+    )
 
 
 def measured(name: str, made: tuple[Any, Split], n_pairs: int) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import sys
 from dataclasses import replace
 
 import numpy as np
-from _measure import in_turn
+from _measure import in_turn, report
 
 from fullrank.estimators import smoothed
 from fullrank.estimators.anchors import shape
@@ -26,7 +26,7 @@ ITEMS, USERS = (4_000, 40_000, 400_000), (1_000, 100_000)
 
 def main() -> None:
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 5
-    base = None
+    base, rows = None, []
     for n_items in ITEMS:
         for n_users in USERS:
             sample, other = (_sample(n_items, n_users, seed) for seed in (0, 1))
@@ -42,12 +42,16 @@ def main() -> None:
                 rounds,
             )
             base = base or times["auto"]
-            print(
-                f"{n_items:>7,} items, {n_users:>7,} users: "
-                f"auto {times['auto'] / times['power']:.2f}, "
-                f"anchored {times['anchored'] / times['power']:.2f} times the fit of a power; "
-                f"auto {times['auto'] / base:.2f} times that of the first line"
+            rows.append(
+                {
+                    "items": n_items,
+                    "users": n_users,
+                    "auto over a power": round(times["auto"] / times["power"], 2),
+                    "anchored over a power": round(times["anchored"] / times["power"], 2),
+                    "auto over its first row": round(times["auto"] / base, 2),
+                }
             )
+    report("fits of the smoothed estimator", {"fits": rows})
 
 
 def _sample(n_items: int, n_users: int, seed: int) -> np.ndarray:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import json
 import re
 import runpy
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +33,29 @@ def test_names_of_fullrank_are_there(script: Path) -> None:
     assert [one for one in found if not is_there(*one)] == []
 
 
-def test_the_quick_forms_are_those_of_scripts() -> None:
-    (runner,) = (path for path in SCRIPTS if path.stem == "__main__")
-    assert set(runpy.run_path(str(runner))["QUICK"]) <= {path.stem for path in SCRIPTS}
+@pytest.fixture
+def runner(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    (path,) = (path for path in SCRIPTS if path.stem == "__main__")
+    monkeypatch.syspath_prepend(str(path.parent))
+    return runpy.run_path(str(path))
+
+
+def test_forms_of_a_script_are_those_of_scripts(runner: dict[str, Any]) -> None:
+    assert {*runner["QUICK"], *runner["THEIR_OWN"]} <= {path.stem for path in SCRIPTS}
+
+
+def test_the_last_object_is_kept_with_its_commit(runner: dict[str, Any], tmp_path: Path) -> None:
+    told = json.dumps({"benchmark": "x", "rows": [{"a": 2}]}, indent=2)
+    runner["keep"]("x", f'a table\n{{"first": 1}}\n{told}\nend\n', tmp_path)
+    (path,) = tmp_path.iterdir()
+    kept = json.loads(path.read_text("utf-8"))
+    assert (path.name, kept["rows"], kept["benchmark"]) == ("x.json", [{"a": 2}], "x")
+    assert {"python", "machine", "commit", "date"} <= set(kept)
+
+
+def test_nothing_is_kept_of_an_output_without_json(
+    runner: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runner["keep"]("x", "x is not installed: skipped.\n", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+    assert "printed no JSON" in capsys.readouterr().out
