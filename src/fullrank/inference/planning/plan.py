@@ -75,8 +75,8 @@ def plan(
     -----
     `error` includes the bias and the standard error of the estimator that `estimate` would choose,
     from the influence of each outcome (docs/studies/plan.md compares it with measured errors).
-    `half_width` is that of the interval that `estimate` would print: it allows for a bound on the
-    bias, because the bias of a real sample is not known. A margin is compared with the half-width.
+    `half_width` allows for the bias: for the bound on it that `estimate` allows for, or for the bias
+    predicted from the pilot or the shape, if that is larger. A margin is compared with it.
     A design may need only some of the users, who are then drawn at random.
 
     Examples
@@ -172,7 +172,10 @@ def _goal(
         )
     if margin is not None:
         width = _margin(margin, value)
-        says = f"goal: a {100 * level:g} % interval of ± {width:.2g} for {whom}"
+        says = (
+            f"goal: a {100 * level:g} % interval of ± {width:.2g} ({100 * width / value:.3g} % of it) "
+            f"for {whom}"
+        )
         return _Goal(says, level, margin=width)
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)
@@ -387,7 +390,7 @@ def _why_not(
 ) -> str:
     if np.isfinite(goal.budget):
         return f"the budget covers fewer than {_LEAST} users"
-    biased = abs(bias) if goal.two else found.bias_bound
+    biased = abs(bias) if goal.two else found.largest_bias
     if biased >= goal.margin and not isinstance(design, Exact):
         largest = design.rounds(truth.n_items).sizes[-1]
         return f"biased: rank 1 covers {truth.n_items / largest:,.0f} ranks"

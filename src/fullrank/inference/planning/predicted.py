@@ -44,11 +44,19 @@ class Predicted:
         return max(self.spread / n_users - (2.0 * self.shared - self.ranks) / population, 0.0)
 
     def half_width(self, n_users: float, population: float | None, level: float) -> float:
-        """Half the width of the interval, which is value ± cv(b/se)·se for a bias of at most b."""
+        """Half the width of an interval that holds the metric: value ± cv(b/se)·se for a bias b.
+
+        `estimate` knows a bound only. Under P(R) the bias is known too, and may be the larger one.
+        """
         error = float(np.sqrt(self.variance(n_users, population)))
         if error == 0.0:
-            return self.bias_bound
-        return float(biased_quantile(level, self.bias_bound / error)) * error
+            return self.largest_bias
+        return float(biased_quantile(level, self.largest_bias / error)) * error
+
+    @property
+    def largest_bias(self) -> float:
+        """The bias under P(R), or the bound that `estimate` allows for if that is larger."""
+        return max(abs(self.bias), self.bias_bound)
 
 
 class Predictor:

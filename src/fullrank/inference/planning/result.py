@@ -23,7 +23,8 @@ class Option:
     items_per_user, scored : number of items scored per user, and in total
     standard_error, bias : predicted for the metric (or for the difference of two models)
     error : √(bias² + standard_error²), relative to the metric
-    half_width : of the interval that `estimate` would print; NaN for a difference of two models
+    half_width : of an interval that holds the metric at the confidence level, at least that of the
+        interval that `estimate` would print; NaN for a difference of two models
     method : the estimator of the prediction
     note : why the design cannot reach the goal; empty if it can
     """

@@ -326,3 +326,21 @@ def test_telling_models_apart_takes_no_fewer_users_than_with_exact_ranks() -> No
     )
     by = {option.name: option.n_users for option in found.options}
     assert by["adaptive:25,limit=400"] > by["exact"]
+
+
+@pytest.mark.parametrize("margin", ["5%", 0.05])
+def test_an_estimate_lies_within_the_planned_interval(margin: float | str) -> None:
+    """With the predicted bias and standard error, at the confidence level at least."""
+    from scipy.special import ndtr
+
+    designs = ["sampled:3000", "sampled:10000", "adaptive:25,limit=10000", "exact"]
+    found = plan(
+        "recall@10", shape=0.35, n_items=20_000, n_users=50_000, margin=margin, designs=designs
+    )
+    assert found.recommended is not None
+    assert all(option.n_users is not None for option in found.options)
+    for option in found.options:
+        ends = (np.array([-1.0, 1.0]) * option.half_width - option.bias) / option.standard_error
+        below, above = ndtr(ends)
+        assert above - below >= 0.95 - 1e-4
+        assert option.half_width <= (0.0500001 if margin == 0.05 else 0.0500001 * found.value)
