@@ -257,6 +257,8 @@ class Interactions:
         path: files.PathLike | OpenTable,
         *,
         columns: Mapping[str, str | None] | None = None,
+        user_ids: ArrayLike | None = None,
+        item_ids: ArrayLike | None = None,
         encoding: str | None = None,
         missing: str = "error",
         repeats: str = "last",
@@ -271,7 +273,7 @@ class Interactions:
         columns : mapping, optional
             The file's names of columns, such as ``{"user": "who", "item": "what"}``; the usual
             names are found without it. None for `value` or `timestamp` omits the column.
-        encoding, missing, repeats
+        user_ids, item_ids, encoding, missing, repeats
             As in :meth:`from_csv`.
 
         Examples
@@ -288,7 +290,7 @@ class Interactions:
         asked = {**dict.fromkeys(_ROLES, AUTO), **(columns or {})}
         naming = "columns={{'{role}': '{name}'}}"
         found = _columns.read(path, asked, encoding=encoding, missing=missing, naming=naming)
-        return cls._pack(clean(found, user_ids=None, item_ids=None), repeats)
+        return cls._pack(clean(found, user_ids=user_ids, item_ids=item_ids), repeats)
 
     @classmethod
     def _pack(cls, table: Table, repeats: str = "last") -> Self:

@@ -140,6 +140,8 @@ def describe_split(kind: str, settings: Mapping[str, Any]) -> str:
     'ratio, 20 % of each user at random, seed 0'
     """
     parts = [kind, *_how(kind, settings)]
+    if "catalogue" in settings:
+        parts.append(str(settings["catalogue"]))
     if settings.get("valid"):
         parts.append(f"validation part {settings['valid']:g}")
     drawn = settings.get("by") != "last" or 0 < settings.get("valid", 0) < 1

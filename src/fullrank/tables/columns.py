@@ -29,6 +29,7 @@ from fullrank.tables.table import (
 
 MISSING = ("error", "drop")
 OPTIONAL = frozenset({"value", "timestamp"})
+KEYWORD = "{role}='{name}'"  # how a column is named in a call
 
 Columns = dict[str, Any]
 
@@ -42,7 +43,7 @@ def read(
     names: Sequence[str] | None = None,
     encoding: str | None = None,
     suffix: str | None = None,
-    naming: str = "{role}='{name}'",
+    naming: str = KEYWORD,
 ) -> Columns:
     """Read the requested columns of a file, or of a data frame, by role.
 
@@ -74,6 +75,8 @@ def read_parts(sources: Mapping[str, Any], asked: Asked, *, encoding: str | None
     tables, found = {}, {}
     for part, source in sources.items():  # one open at a time: `read` closes it
         tables[part] = opened(source, encoding=encoding, argument=part)
+        if not isinstance(source, Table):
+            tables[part].naming = KEYWORD
         found[part] = read(tables[part], asked)
     roles = [role for role in asked if all(role in one for one in found.values())]
     for part, one in found.items():

@@ -115,6 +115,16 @@ def evaluate(
             "[NAME=]FILE",
         ),
     ] = None,
+    items: Annotated[
+        str | None,
+        common.option(
+            common.DATA,
+            "--items",
+            "All items of the catalogue, as a file of ids in the same formats. Default: the items "
+            "that occur in the data.",
+            "FILE",
+        ),
+    ] = None,
     design: Annotated[
         str | None,
         common.option(
@@ -249,16 +259,20 @@ def evaluate(
         columns=columns,
     )
     source, name = sources_of(data, train=train, test=test, valid=valid)
-    with common.progress(f"reading {name}") as show:
-        loaded = evaluation.load_split(
-            source,
-            split=split,
-            columns=_of_data(source, columns, factors),
-            encoding=encoding,
-            download=download,
-            progress=show,
-            rng=seed,
-        )
+    try:
+        with common.progress(f"reading {name}") as show:
+            loaded = evaluation.load_split(
+                source,
+                split=split,
+                columns=_of_data(source, columns, factors),
+                item_ids=items,
+                encoding=encoding,
+                download=download,
+                progress=show,
+                rng=seed,
+            )
+    except InputError as error:  # here `--item-ids` labels the rows of factors
+        raise InputError(str(error).replace("`item_ids", "`items")) from error
     try:
         found = evaluation.evaluate(
             models,

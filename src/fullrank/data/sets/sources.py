@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from fullrank._lib import checks
+from numpy.typing import ArrayLike
+
+from fullrank._lib import checks, files
 from fullrank._lib.files import PathLike
 from fullrank._lib.progress import Progress
 from fullrank._lib.specs import parse_spec
@@ -20,6 +23,7 @@ from fullrank.data.split import PARTS
 from fullrank.data.split_column import part_of
 from fullrank.errors import DataWarning, InputError
 from fullrank.tables.arrow import is_text
+from fullrank.tables.id_files import read_ids
 from fullrank.tables.names import NAMES
 from fullrank.tables.table import Table, open_table, plain
 
@@ -34,6 +38,7 @@ def load_split(
     *,
     split: str = _AUTO,
     columns: Mapping[str, str] | None = None,
+    item_ids: ArrayLike | PathLike | None = None,
     encoding: str | None = None,
     download: bool = False,
     progress: bool | Progress | None = None,
@@ -51,6 +56,8 @@ def load_split(
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
         the usual names are found without it. A column called split, part, set, fold or subset with
         the labels train and test is a split of the data
+    item_ids : all items of the catalogue: ids, or a file of ids (.txt with one per line, .csv,
+        .parquet or .npy); default: the items that occur in the files
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     download : whether to download a data set that is not available locally
     rng : random seed of the split
@@ -73,17 +80,20 @@ def load_split(
             raise InputError(
                 f"`split` must not be given when each part has its own file; got {split!r}."
             )
-        return _of_parts(source, columns or {}, encoding)
+        return _of_parts(source, columns or {}, _catalogue(item_ids), encoding)
     if not is_name(source):
-        found = _of_file(source, spec.name, columns or {}, encoding)
+        found = _of_file(source, spec.name, columns or {}, _catalogue(item_ids), encoding)
     elif columns:
         raise InputError("`columns` must be left out for a data set given by name.")
+    elif item_ids is not None:
+        raise InputError("`item_ids` must be left out for a data set given by name.")
     else:
         found = _of_name(str(source), spec.name, download, progress)
     if isinstance(found, Split):
         return found
     name = spec.name if spec.name in SPLITS else "leave-one-out"
-    return _split(found, name, spec.settings, rng)
+    parted = _split(found, name, spec.settings, rng)
+    return parted if item_ids is None else _named(parted, {}, item_ids)
 
 
 def load_interactions(
@@ -144,26 +154,47 @@ def _columns(columns: Mapping[str, str]) -> dict[str, str]:
     return dict(columns)
 
 
+def _catalogue(item_ids: Any) -> Any:
+    """The ids of all items, from a file if that is what was given."""
+    if isinstance(item_ids, str | os.PathLike):
+        return read_ids(files.existing(item_ids, "item_ids"), "item")
+    return item_ids
+
+
+def _named(found: Split, how: Mapping[str, Any], items: Any) -> Split:
+    """The split with what it was read from, and which items are ranked: a file cannot tell."""
+    which = "in the data" if items is None else "as given"
+    catalogue = f"{found.train.n_items:,} items {which}"
+    return replace(found, settings={**how, "catalogue": catalogue, **found.settings})
+
+
 def _of_parts(
-    sources: Mapping[str, PathLike], columns: Mapping[str, str], encoding: str | None
+    sources: Mapping[str, PathLike], columns: Mapping[str, str], items: Any, encoding: str | None
 ) -> Split:
     """A split whose parts are files."""
     asked: dict[str, Any] = _columns(columns)
     if "split" in asked:
         raise InputError("`columns` must not name a split column when each part has its own file.")
-    found = read_split(dict(sources), encoding=encoding, **asked)
+    with ExitStack() as opened:
+        tables = {
+            part: opened.enter_context(open_table(path, encoding=encoding, argument=part))
+            for part, path in sources.items()
+        }
+        found = read_split(tables, item_ids=items, **asked)
     named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
-    return replace(found, settings={"files": named, **found.settings})
+    return _named(found, {"files": named}, items)
 
 
-def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: str | None) -> Any:
+def _of_file(
+    path: PathLike, name: str, columns: Mapping[str, str], items: Any, encoding: str | None
+) -> Any:
     """The split that a file comes with, or all of its interactions."""
     asked: dict[str, Any] = _columns(columns)
     with open_table(path, encoding=encoding, argument="source") as table:
         marks = None if name in SPLITS else _marking(table, asked)
         if marks is not None:
-            found = read_split(table, **{**asked, "split": marks})
-            return replace(found, settings={"column": marks, **found.settings})
+            found = read_split(table, item_ids=items, **{**asked, "split": marks})
+            return _named(found, {"column": marks}, items)
         if name == _GIVEN:
             raise InputError(
                 f"`split` must not be 'given' for {path}, which has no column that marks rows as "
@@ -172,7 +203,7 @@ def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: st
             )
         _warn_of_marks(table, asked)
         asked.pop("split", None)
-        return Interactions.read(table, columns=asked)
+        return Interactions.read(table, columns=asked, item_ids=items)
 
 
 def _marking(table: Table, asked: Mapping[str, str]) -> str | None:

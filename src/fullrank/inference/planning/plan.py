@@ -75,8 +75,8 @@ def plan(
     -----
     `error` includes the bias and the standard error of the estimator that `estimate` would choose,
     from the influence of each outcome (docs/studies/plan.md compares it with measured errors).
-    `half_width` allows for the bias: for the bound on it that `estimate` allows for, or for the bias
-    predicted from the pilot or the shape, if that is larger. A margin is compared with it.
+    `half_width` allows for the bias: for the bound on it that `estimate` allows for, or for the
+    bias predicted from the pilot or the shape, if that is larger. A margin is compared with it.
     A design may need only some of the users, who are then drawn at random.
 
     Examples
@@ -172,10 +172,8 @@ def _goal(
         )
     if margin is not None:
         width = _margin(margin, value)
-        says = (
-            f"goal: a {100 * level:g} % interval of ± {width:.2g} ({100 * width / value:.3g} % of it) "
-            f"for {whom}"
-        )
+        around = f"± {width:.2g} ({100 * width / value:.3g} % of it)"
+        says = f"goal: a {100 * level:g} % interval of {around} for {whom}"
         return _Goal(says, level, margin=width)
     if budget is not None:
         spend = checks.real("budget", budget, low=1.0)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fullrank.data import read_split
 from fullrank.data.sets.listing import details, every, no_download
 from fullrank.errors import DataWarning, InputError
 from fullrank.evaluation import load_interactions, load_split
@@ -196,7 +197,7 @@ def test_a_column_of_marks_is_not_ignored_in_silence(
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             found = load_split(file, columns={"split": "phase"} if name == "phase" else None)
-        assert found.described == f"given, column {name}"
+        assert found.described == f"given, column {name}, 9 items in the data"
         assert found.test.n_interactions == 6
 
 
@@ -206,3 +207,37 @@ def test_other_texts_are_no_marks(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_split(file)
+
+
+def test_the_catalogue_is_what_occurs_or_what_is_given(tmp_path: Path) -> None:
+    """Items that nobody interacted with are candidates too, but no interactions tell of them."""
+    train, test = tmp_path / "train.csv", tmp_path / "test.csv"
+    train.write_text("user,item\na,1\nb,2\n")
+    test.write_text("user,item\na,2\nb,3\n")
+    items = tmp_path / "items.txt"
+    items.write_text("9\n8\n3\n2\n1\n")
+    files = {"train": train, "test": test}
+    found = load_split(files)
+    assert found.train.n_items == 3
+    assert found.described == "given, train train.csv, test test.csv, 3 items in the data"
+    for given in (items, [9, 8, 3, 2, 1]):
+        found = load_split(files, item_ids=given)
+        assert found.train.item_ids.tolist() == [9, 8, 3, 2, 1]
+        assert found.described.endswith("5 items as given")
+        both = tmp_path / "both.csv"
+        both.write_text("user,item\na,1\na,2\nb,3\n")
+        assert load_split(both, item_ids=given).described.endswith("5 items as given, seed 0")
+    with pytest.raises(InputError, match=r"`item` must be among the 2 `item_ids`; 1 of 4.*= 3"):
+        load_split(files, item_ids=[1, 2])
+    with pytest.raises(InputError, match="`item_ids` must be left out for a data set"):
+        load_split("simulated", item_ids=items)
+
+
+def test_columns_are_named_as_the_caller_names_them(tmp_path: Path) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_text("wer,was\na,1\n")
+    files = {"train": odd, "test": odd}
+    with pytest.raises(InputError, match=r"`columns=\{'user': 'NAME'\}`"):
+        load_split(files)
+    with pytest.raises(InputError, match=r"`user='NAME'`"):
+        read_split(files)
