@@ -24,8 +24,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # no test opens a window
 
-# No test depends on the pace of the machine, which others may keep busy.
-settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No test depends on the pace of the machine, which others may keep busy, nor on chance: the same
+# examples are tried each time. `--hypothesis-profile explore` tries others.
+_patient = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("unhurried", _patient, derandomize=True)
+settings.register_profile("explore", _patient)
 settings.load_profile("unhurried")
 
 
