@@ -34,7 +34,7 @@ def smoothing() -> str:
         "mean ratio of errors": "{geometric_mean_ratio:.2f}",
         "worst": "{worst_ratio:.1f}",
     }
-    return tables.records("smoothing", "summary", columns)
+    return tables.records("smoothing", "summary", columns).replace("%", " %")
 
 
 def smoothing_of(design: str) -> Any:
@@ -81,12 +81,12 @@ def winners() -> str:
 
 
 def hundred(metric: str = "recall@10") -> str:
-    """Bias, spread and error of the published estimators from a hundred candidates."""
+    """Bias, standard deviation and error of the published estimators from a hundred candidates."""
     rows = [
         [name, f"{bias:+.0f}", f"{spread:.0f}", f"{both:.0f}"]
         for name, bias, spread, both in _errors_of_hundred(metric)
     ]
-    return table(["estimator", "bias, %", "spread, %", "RMSE, %"], rows)
+    return table(["estimator", "bias, %", "standard deviation, %", "RMSE, %"], rows)
 
 
 def hundred_best(metric: str = "recall@10") -> str:

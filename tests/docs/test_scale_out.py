@@ -23,7 +23,7 @@ def test_the_example_runs_on_ray(
     first, example = blocks[:2]
     assert 'Ray(address="auto")' in example
     monkeypatch.chdir(tmp_path)
-    names: dict[str, Any] = {}
+    names: dict[str, Any] = {"__name__": "__main__"}
     exec(first.replace("engine=Processes(2), ", ""), names)
     alone = names["fr"].evaluate(names["models"], names["split"], report=False)
     exec(example.replace('Ray(address="auto")', "Ray(workers=2)"), names)
