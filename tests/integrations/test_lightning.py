@@ -214,6 +214,29 @@ def test_a_data_loader_without_targets_is_named(case: Any, callback: Any) -> Non
         validated(case, callback("rr"), padding)
 
 
+def test_a_combined_loader_is_one(case: Any, callback: Any) -> None:
+    """Lightning counts its loaders, and hands batches of them all under the first number."""
+    from lightning.pytorch.utilities import CombinedLoader
+
+    class Pairs(case.Model):  # type: ignore[misc]
+        def validation_step(self, batch: Any, batch_idx: int, dataloader_idx: int = 0) -> Any:
+            return super().validation_step(batch[0], batch_idx, dataloader_idx)
+
+    both = CombinedLoader([case.loader(0), case.loader(0)], "max_size")
+    keys = {
+        "target": lambda out, batch: batch[0]["target"],
+        "user": lambda out, batch: batch[0]["user"],
+        "exclude": lambda out, batch: batch[0]["seen"],
+    }
+    one = callback("rr", **keys)
+    run = case.trainer(callbacks=[one])
+    run.validate(Pairs(), both, verbose=False)
+    truth = expected(case).metrics("rr")["rr"]
+    assert {name: value.item() for name, value in run.callback_metrics.items()} == {"val/rr": truth}
+    with pytest.raises(InputError, match=r"`dataloader_idx`"):
+        one.exact(1)
+
+
 def test_mixed_precision_and_gradients(case: Any, callback: Any) -> None:
     logged = validated(case, callback("rr", exclude="seen"), precision="bf16-mixed")
     kept = validated(case, callback("rr", exclude="seen"), inference_mode=False)

@@ -115,6 +115,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         self._ids = {"user_ids": user_ids, "item_ids": item_ids}
         self.metrics: list[Any] = []
         self._results: list[ExactRanks | RankSample] = []
+        self._counted: set[int] = set()  # data loaders that had a batch here
 
     @property
     def metric(self) -> Any:
@@ -207,7 +208,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
         return checks.integer("dataloader_idx", number, low=0, high=last)
 
     def _begin(self, loaders: list[Any], pl_module: Any) -> None:
-        self._results = []
+        self._results, self._counted = [], set()
         self.metrics = [self._new().to(pl_module.device) for _ in loaders]
 
     def _count(self, step: str, outputs: Any, batch: Any, dataloader_idx: int) -> None:
@@ -216,6 +217,7 @@ class RankCallback(_callback()):  # type: ignore[misc]
             for name, key in self._keys.items()
         }
         scores, target, user = (found.pop(name) for name in ("scores", "target", "user"))
+        self._counted.add(dataloader_idx)
         self.metrics[dataloader_idx].update(scores, target, user, **found)
 
     def _log(self, stage: str, pl_module: Any) -> None:
@@ -229,9 +231,18 @@ class RankCallback(_callback()):  # type: ignore[misc]
 
         # Apple's GPUs have no float64
         dtype = torch.float32 if pl_module.device.type == "mps" else torch.float64
-        for number, metric in enumerate(self.metrics):
-            suffix = f"/dataloader_idx_{number}" if len(self.metrics) > 1 else ""
-            for name, value in self._result(number, metric).items():
+        found = [self._result(metric) for metric in self.metrics]
+        if found[0] is not None and not any(found[1:]) and self._counted <= {0}:
+            # a CombinedLoader that is not sequential has several loaders and batches of them all
+            found, self.metrics = found[:1], self.metrics[:1]
+        for number, values in enumerate(found):
+            if values is None:
+                raise InputError(
+                    "`target` must lead to a target that is not padding in some batch; data loader "
+                    f"{number} had none."
+                )
+            suffix = f"/dataloader_idx_{number}" if len(found) > 1 else ""
+            for name, value in values.items():
                 pl_module.log(
                     f"{self._prefix[stage]}{name}{suffix}",
                     torch.tensor(value, dtype=dtype, device=pl_module.device),
@@ -242,15 +253,13 @@ class RankCallback(_callback()):  # type: ignore[misc]
                     add_dataloader_idx=False,
                 )
 
-    def _result(self, number: int, metric: Any) -> dict[str, float]:
+    def _result(self, metric: Any) -> dict[str, float] | None:
+        """The metrics of a data loader, whose ranks are kept; None if no process had a target."""
         exact = metric.design is None
         try:
             ranks = (metric.exact if exact else metric.sample)(**self._ids)
         except NoTargetsError:
-            raise InputError(
-                "`target` must lead to a target that is not padding in some batch; data loader "
-                f"{number} had none."
-            ) from None
+            return None
         self._results.append(ranks)
         return dict(ranks.metrics(metric.metrics) if exact else metric.compute())
 

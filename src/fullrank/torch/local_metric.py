@@ -21,13 +21,21 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
     process_group : the processes; default: all
     """
 
-    def __init__(self, *, sync_on_compute: bool = True, process_group: Any = None) -> None:
+    def __init__(
+        self, *, sync_on_compute: bool = True, process_group: Any = None, **others: Any
+    ) -> None:
+        if others:
+            raise InputError(
+                f"`{next(iter(others))}` must be omitted, or torchmetrics installed, if it is one "
+                "of its settings: pip install torchmetrics."
+            )
         super().__init__()
         self.sync_on_compute = checks.flag("sync_on_compute", sync_on_compute)
         self.process_group = process_group
         self._states: list[str] = []
         self._kept: dict[str, Any] | None = None  # this process's own, while all are together
         self._at: Any = torch.device("cpu")
+        self._persistent = False
 
     @property
     def device(self) -> Any:
@@ -45,6 +53,27 @@ class LocalMetric(torch.nn.Module):  # type: ignore[misc]
     def metric_state(self) -> dict[str, Any]:
         """The states by name."""
         return {name: getattr(self, name) for name in self._states}
+
+    @property
+    def update_called(self) -> bool:
+        """Whether there was an update since the last reset."""
+        return any(len(state) > 0 for state in self.metric_state.values())
+
+    def persistent(self, mode: bool = False) -> None:
+        """Set whether the states are part of ``state_dict()``."""
+        self._persistent = checks.flag("mode", mode)
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        super()._save_to_state_dict(destination, prefix, keep_vars)
+        if self._persistent:
+            for name, state in self.metric_state.items():
+                destination[prefix + name] = list(state)
+
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *args: Any) -> None:
+        for name in self._states:
+            if prefix + name in state_dict:
+                setattr(self, name, state_dict.pop(prefix + name))
+        super()._load_from_state_dict(state_dict, prefix, *args)
 
     def clone(self) -> LocalMetric:
         """A copy of the metric and its states."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import math
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,8 +34,9 @@ class RankMetric(_base()):  # type: ignore[misc]
     Each `update` counts a block of scores on its device (`counts`) and keeps seven whole numbers
     per target. The result equals that of `fullrank.rank` on the same scores, for any batches and
     any number of processes: rows of all processes are gathered, and targets that a sampler repeated
-    to fill its shards are dropped. It is a ``torchmetrics.Metric`` if torchmetrics is installed,
-    and has the same methods otherwise.
+    to fill its shards are dropped. Here a score of -inf means that an item is not a candidate; for
+    `fullrank.rank` it is a score like any other. It is a ``torchmetrics.Metric`` if torchmetrics is
+    installed, and has the same methods otherwise.
 
     Parameters
     ----------
@@ -44,11 +45,15 @@ class RankMetric(_base()):  # type: ignore[misc]
     ties : {"mean", "best", "worst"}
         How to rank a target among candidates with the same score.
     n_items : int, optional
-        The number of items N. Required for sampled candidates; otherwise only checked.
+        The number of items N, only checked if the scores are those of all items. Required for
+        sampled candidates: the number of items that they were drawn from, including the target.
+        That is the catalogue or, if the user's training items were never drawn, the catalogue less
+        these items (their mean number, as an approximation).
     design : str or Design, default "exact"
         With "exact", blocks have a column for each item. With ``"sampled:100"``, blocks have a
         column for each of 100 candidates, including the target, and `compute` estimates the
-        full-catalogue metrics (`fullrank.estimate`).
+        full-catalogue metrics (`fullrank.estimate`). The candidates must not include the other
+        targets of the same user: metrics would be too low.
     **settings : of ``torchmetrics.Metric``, such as `process_group` and `sync_on_compute`
 
     Examples
@@ -90,7 +95,8 @@ class RankMetric(_base()):  # type: ignore[misc]
         self.design = None if isinstance(drawn, Exact) else drawn
         if self.design is not None and self.n_items is None:
             raise InputError(
-                "`n_items` must be given for sampled candidates; it is the size of the catalogue."
+                "`n_items` must be given for sampled candidates: the number of items that they "
+                "were drawn from, including the target."
             )
         self._n_lists = 0  # numbers for lists of scores without a user
         self.rows: Any
@@ -226,6 +232,18 @@ class RankMetric(_base()):  # type: ignore[misc]
         here = [part.cpu() for part in self.rows]
         return torch.cat(here or [torch.empty((0, rows.WIDTH), dtype=torch.int64)]).numpy()
 
+    @contextmanager
+    def sync_context(self, *args: Any, **kwargs: Any) -> Iterator[None]:
+        """The rows of all processes, while the context lasts, however it ends."""
+        was_synced = getattr(self, "_is_synced", False)
+        try:
+            with super().sync_context(*args, **kwargs):
+                yield
+        except BaseException:  # torchmetrics would keep the rows of all processes as this one's
+            if getattr(self, "_is_synced", False) and not was_synced:
+                self.unsync()
+            raise
+
     def sync(self, *args: Any, **kwargs: Any) -> None:
         """Gather the rows of all processes; some may have none."""
         if processes(kwargs.get("process_group") or self.process_group):
@@ -246,6 +264,13 @@ class RankMetric(_base()):  # type: ignore[misc]
         super().reset()
         self._n_lists = 0
 
+    def _load_from_state_dict(self, *args: Any, **kwargs: Any) -> None:
+        """Load the rows, and go on with the number after theirs where users were not given."""
+        super()._load_from_state_dict(*args, **kwargs)
+        parts = [self.rows] if isinstance(self.rows, torch.Tensor) else self.rows
+        numbers = [int(part[:, rows.USER].max()) for part in parts if len(part)]
+        self._n_lists = 1 + max(numbers, default=-1)
+
     def merge_state(self, incoming_state: Any) -> None:
         """Add the targets of another metric, or of its states by name."""
         if isinstance(incoming_state, type(self)):
@@ -260,7 +285,8 @@ class RankMetric(_base()):  # type: ignore[misc]
                 "`incoming_state` must be another RankMetric or a mapping with its `rows`, not "
                 f"{checks.shown(incoming_state)}."
             )
-        parts = [*incoming_state["rows"], *self.rows]
+        given = incoming_state["rows"]
+        parts = [*([given] if isinstance(given, torch.Tensor) else given), *self.rows]
         if any((part[..., rows.FLAGS] & rows.NUMBERED).any() for part in parts):
             raise InputError(
                 "`user` must be given in the updates of metrics that are merged: rows without "

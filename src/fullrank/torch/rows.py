@@ -28,6 +28,8 @@ USER, ITEM, ABOVE, EQUAL, CANDIDATES, SCORE, FLAGS = range(WIDTH)
 HIDDEN, UNSEEN, NUMBERED, NAMED = 1, 2, 4, 8
 _LOW_BITS = 2**63 - 1
 _ROUNDING = 2.0**-6  # of scores of one user and item, computed in batches of other shapes
+_NOISE = 2.0**-16  # of the largest score: what float32 leaves, computed in another order
+_FEW = 32  # repeats that say nothing about a whole evaluation
 _SHARE = 64  # or by how many of so many candidates their ranks may differ
 
 
@@ -122,12 +124,20 @@ def _check_repeats(rows: Ints, first: Array, sampled: bool) -> None:
     kept = rows[first][np.cumsum(first) - 1]
     here, there = score_of(rows), score_of(kept)
     with np.errstate(invalid="ignore"):  # equal infinities
-        close = np.abs(here - there) <= _ROUNDING * np.maximum(np.abs(here), np.abs(there))
-    close |= here == there
-    agree = close
-    if not sampled:  # where the repeats have other candidates by design
+        apart = np.where(here == there, 0.0, np.abs(here - there))
+    finite = np.abs(here[np.isfinite(here)])
+    largest = finite.max() if finite.size else 0.0
+    named = (rows[:, FLAGS] & NAMED) > 0
+    if not sampled or named.all():
+        _check_reset(first, apart > _NOISE * largest)
+    close = apart <= _ROUNDING * np.maximum(np.abs(here), np.abs(there))
+    alike = (rows[:, [ABOVE, EQUAL, CANDIDATES]] == kept[:, [ABOVE, EQUAL, CANDIDATES]]).all(1)
+    if sampled:  # repeats have other candidates by design, but column 0 may be any item
+        agree = np.where(named, close, alike & (apart == 0.0))
+    else:
         room = kept[:, CANDIDATES] // _SHARE
         near = np.all(np.abs(rows[:, [ABOVE, EQUAL]] - kept[:, [ABOVE, EQUAL]]) <= room[:, None], 1)
+        near &= apart <= _ROUNDING * largest  # scores near 0 are rounded like the others
         agree = (rows[:, CANDIDATES] == kept[:, CANDIDATES]) & (close | near)
     if agree.all():
         return
@@ -136,13 +146,27 @@ def _check_repeats(rows: Ints, first: Array, sampled: bool) -> None:
     hint = (
         "Give the ids of targets as `item`"
         if sampled and not rows[at, FLAGS] & NAMED
-        else "Different lists of scores need different numbers in `user`"
+        else "Different lists of scores need different numbers in `user`, and a new evaluation "
+        "needs `reset` first"
     )
     raise InputError(
         f"`update` must be given the same scores when user {user} and item {item} occur again; "
         f"that target had {rows[at, ABOVE]} of {rows[at, CANDIDATES]} candidates above it and "
         f"{kept[at, ABOVE]} of {kept[at, CANDIDATES]} before. {hint}."
     )
+
+
+def _check_reset(first: Array, differ: Array) -> None:
+    """Refuse an evaluation on top of another, whose targets would be dropped as repeats.
+
+    Samplers repeat few targets, and processes that all evaluate everything repeat the scores.
+    """
+    again = ~first
+    if again.sum() >= max(first.sum(), _FEW) and 2 * differ[again].sum() > again.sum():
+        raise InputError(
+            "`reset` must be called before targets are evaluated again with other scores: "
+            f"{again.sum():,} targets of {first.sum():,} were given again."
+        )
 
 
 def score_of(rows: Ints) -> Floats:

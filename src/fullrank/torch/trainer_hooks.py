@@ -112,6 +112,10 @@ class TrainerMetrics:
         self._ranks = _ranks(parts, self.ties)
         return self._ranks.metrics(self.metrics)
 
+    def reset(self) -> None:
+        """Forget the batches of an evaluation with `batch_eval_metrics` that was interrupted."""
+        self._parts = []
+
     def exact(self) -> ExactRanks:
         """Return the ranks of the last evaluation.
 

@@ -45,3 +45,27 @@ def test_rows_need_users_where_there_are_processes(rank_metric, monkeypatch):
     alone = rank_metric(sync_on_compute=False)
     alone.update(torch.ones(2, 3), [0, 1])
     assert len(alone.rows) == 1
+
+
+def _fails_and_goes_on(rank, address):
+    """In a process of two: a result that cannot be, and an update after it."""
+    from fullrank.torch import RankMetric
+
+    torch.distributed.init_process_group("gloo", init_method=address, rank=rank, world_size=2)
+    try:
+        metric = RankMetric("recall@1")
+        with pytest.raises(InputError, match="at least one target"):
+            metric.compute()
+        metric.update(torch.eye(2), [0, 1], torch.tensor([0, 1]) + 2 * rank)
+        assert metric.compute() == {"recall@1": 1.0}
+        assert metric.exact().n_users == 4
+    finally:
+        torch.distributed.destroy_process_group()
+
+
+@pytest.mark.slow
+def test_a_metric_that_failed_is_as_before(need, tmp_path):
+    """torchmetrics would leave it synced, and refuse updates."""
+    need("torchmetrics")
+    address = f"file://{tmp_path / 'meeting'}"
+    torch.multiprocessing.spawn(_fails_and_goes_on, args=(address,), nprocs=2)

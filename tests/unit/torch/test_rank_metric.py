@@ -533,3 +533,80 @@ def test_several_sampled_targets_of_a_user(rank_metric):
         metric.sample()
     with pytest.raises(InputError, match=r"`target`.*rows of their own"):
         metric.update(blocks, torch.zeros(3, 2, dtype=torch.int64), [1, 2, 3])
+
+
+# ---- repeats that are none ----
+
+
+def test_another_list_of_the_same_user_and_item_is_no_repeat(rank_metric):
+    """At rank 1 in one list and at rank 16 in the other, whatever a few ranks are to a rounding."""
+    metric = rank_metric("recall@10")
+    scores = torch.arange(1000.0).repeat(2, 1)
+    scores[0, 7], scores[1, 7] = 1000.0, 984.5 - 400
+    metric.update(scores, [7, 7], [3, 3])
+    with pytest.raises(InputError, match=r"user 3 and item 7 .*needs `reset` first"):
+        metric.compute()
+
+
+def test_scores_near_zero_are_rounded_like_the_others(rank_metric):
+    random = np.random.default_rng(0)
+    block = torch.from_numpy(random.normal(size=(20, 1000)))
+    block[:2, 3] = 1e-9
+    once, again = rank_metric("ndcg"), rank_metric("ndcg")
+    targets, users = torch.full((20,), 3), torch.arange(20)
+    once.update(block, targets, users)
+    again.update(block, targets, users)
+    block[:2, 3] = -2e-9
+    again.update(block[:2], targets[:2], users[:2])
+    assert again.compute() == once.compute()
+
+
+def test_a_second_epoch_without_a_reset_is_refused(rank_metric):
+    """Its targets would be dropped as repeats, and the metric be that of the epoch before."""
+    random = np.random.default_rng(0)
+    block = torch.from_numpy(1 + 0.1 * random.random((200, 50)))
+    targets, users = torch.arange(200) % 50, torch.arange(200)
+    metric = rank_metric("recall@10")
+    metric.update(block, targets, users)
+    trained = block + torch.from_numpy(0.001 * random.random((200, 50)))
+    metric.update(trained, targets, users)
+    with pytest.raises(InputError, match=r"`reset` must be called .*200 targets of 200"):
+        metric.compute()
+    metric.reset()
+    metric.update(trained, targets, users)
+    first = metric.compute()
+    metric.update(trained, targets, users)  # where every process evaluates everything
+    assert metric.compute() == first
+
+
+def test_sampled_targets_without_ids_are_not_dropped(rank_metric):
+    """Two targets of a user are both in column 0, and may have scores that are close."""
+    metric = rank_metric("recall@10", design="sampled:100", n_items=1000)
+    random = np.random.default_rng(0)
+    block = torch.from_numpy(0.5 + 0.001 * random.random((600, 100)))
+    metric.update(block, [0] * 600, torch.arange(600) // 2)
+    with pytest.raises(InputError, match=r"Give the ids of targets as `item`"):
+        metric.sample()
+    named = rank_metric("recall@10", design="sampled:100", n_items=1000)
+    named.update(block, [0] * 600, torch.arange(600) // 2, item=torch.arange(600))
+    assert named.sample().n_targets == 600
+
+
+def test_a_state_that_is_loaded_goes_on_with_its_numbers(rank_metric):
+    scores, targets, _ = made(2, n_users=20, most=1)
+    block, target = torch.from_numpy(scores), padded(targets)[:, 0]
+    first, second, whole = (rank_metric("recall@10") for _ in range(3))
+    whole.update(block, target)
+    first.persistent(True)
+    second.persistent(True)
+    first.update(block[:12], target[:12])
+    second.load_state_dict(first.state_dict())
+    second.update(block[12:], target[12:])
+    np.testing.assert_array_equal(second.exact().ranks, whole.exact().ranks)
+    assert first.update_called
+    assert not rank_metric().update_called
+
+
+def test_a_setting_of_torchmetrics_says_what_it_needs(plain_metric):
+    with pytest.raises(InputError, match="`compute_on_cpu` must be omitted, or torchmetrics"):
+        plain_metric("recall@10", compute_on_cpu=True)

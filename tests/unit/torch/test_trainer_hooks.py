@@ -142,3 +142,13 @@ def test_metrics_are_parsed_at_once(hooks: Any) -> None:
     with pytest.raises(NotFittedError, match="evaluated"):
         hooks.compute_metrics().exact()
     assert repr(hooks.compute_metrics("rr, auc")) == "compute_metrics('rr, auc')"
+
+
+def test_an_interrupted_evaluation_in_batches_is_forgotten(hooks: Any) -> None:
+    metrics = hooks.compute_metrics("rr")
+    batch = evaluated(np.array([[3, 0, 9]]), np.array([4]))
+    assert metrics(batch, compute_result=False) == {}
+    metrics.reset()  # the Trainer stopped before the last batch
+    assert metrics(evaluated(np.array([[0, 0, 9]]), np.array([5])), compute_result=True) == {
+        "rr": 1
+    }
