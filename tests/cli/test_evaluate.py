@@ -129,3 +129,31 @@ def test_mistakes(fullrank: Run, plays: Path, arguments: list[str], message: str
     assert done.err.count("\n") == 1
     assert done.out == ""
     assert [path.name for path in plays.parent.iterdir()] == ["plays.csv"]
+
+
+def test_an_interrupted_run_says_what_is_kept_and_that_it_resumed(
+    fullrank: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from fullrank.evaluation import run_folder
+
+    keep, folder = run_folder.RunFolder.keep, tmp_path / "run"
+    words = ("evaluate", "simulated", "--model", "popularity", "--out", folder, "--shard-size", 100)
+
+    def stopped(self: Any, model: int, shard: int, sample: Any) -> None:
+        if shard == 3:
+            raise KeyboardInterrupt
+        keep(self, model, shard, sample)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(run_folder.RunFolder, "keep", stopped)
+        done = fullrank(*words)
+        assert (done.code, done.out) == (130, "")
+        assert done.err == (
+            f"Interrupted: {folder} keeps 3 finished shards; run the same command to resume.\n"
+        )
+        alone = fullrank("evaluate", "simulated", "--model", "popularity")
+        assert alone.code == 0  # which keeps nothing
+    done = fullrank(*words)
+    assert done.code == 0
+    assert done.err == "Note: The run resumed after 3 finished shards.\n"
+    assert f"Written to {folder}." in done.out

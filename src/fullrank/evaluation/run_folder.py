@@ -271,6 +271,11 @@ class RunFolder:
         self._unlock()  # and not before: it would be another's folder that is removed
 
 
+def finished_shards(folder: Path) -> int:
+    """Return how many shards an unfinished run has kept; 0 where there is no such run."""
+    return sum(1 for _ in (folder / UNFINISHED).glob("*-*-*.parquet"))
+
+
 def _without_links(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o666)
 

@@ -243,6 +243,7 @@ def evaluate(
     )
     from fullrank.cli.rank_options import whole_number
     from fullrank.errors import InputError
+    from fullrank.evaluation.run_folder import finished_shards
     from fullrank.metrics import DEFAULT
     from fullrank.scorers import MissingIdsError
 
@@ -273,6 +274,7 @@ def evaluate(
             )
     except InputError as error:  # here `--item-ids` labels the rows of factors
         raise InputError(str(error).replace("`item_ids", "`items")) from error
+    before = 0 if out is None else finished_shards(out)
     try:
         found = evaluation.evaluate(
             models,
@@ -294,6 +296,9 @@ def evaluate(
             progress=common.progress,
             rng=seed,
         )
+    except KeyboardInterrupt:
+        _say_what_is_kept(out)
+        raise
     except MissingIdsError as error:
         model_name = error.name if error.name in models else "NAME"
         raise InputError(
@@ -301,12 +306,29 @@ def evaluate(
             f"{error.side}s of {name} are not numbered 0 … n−1 like rows: "
             f"--{error.side}-ids {model_name}=FILE, a text file with one id per line."
         ) from error
+    if before:
+        typer.echo(f"Note: The run resumed after {_shards(before)}.", err=True)
     if as_json:
         common.say_json(found.to_dict())
         return
     common.say(str(found))
     if out is not None:
         common.say(f"Written to {out}.")
+
+
+def _say_what_is_kept(out: Path | None) -> None:
+    """Say, of a run that was interrupted, what the next one need not do again."""
+    from fullrank.evaluation.run_folder import finished_shards
+
+    if out is None:
+        said = "nothing is kept of a run without `--out`"
+    else:
+        said = f"{out} keeps {_shards(finished_shards(out))}; run the same command to resume"
+    typer.echo(f"Interrupted: {said}.", err=True)
+
+
+def _shards(number: int) -> str:
+    return f"{number} finished shard{'s' * (number != 1)}"
 
 
 def _of_data(data: Any, columns: Mapping[str, str], factors: list[str] | None) -> dict[str, str]:
