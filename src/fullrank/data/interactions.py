@@ -481,8 +481,8 @@ class Interactions:
     def union(self, other: Interactions) -> Self:
         """Return these and the other interactions, over the same users and items.
 
-        Of a pair that is in both, the one with the later timestamp is kept, or that of `other`
-        without timestamps.
+        For a pair that is in both, the interaction with the later timestamp is kept or, without
+        timestamps, that of `other`.
 
         >>> data = Interactions.from_arrays(["a", "a", "b"], [1, 2, 2])
         >>> data.select(data.indices == 0).union(data.select(data.indices == 1))

@@ -116,14 +116,14 @@ class Design:
     # -- what a design states -----------------------------------------------------------------
 
     def rounds(self, n_items: int, sample_size: int | None = None) -> Rounds:
-        """What is drawn for a target with a pool of `n_items`, itself included.
+        """Return what is drawn for a target whose pool has `n_items` items, including the target.
 
         `sample_size` is that of the target, where the design leaves it open.
         """
         raise NotImplementedError(f"{type(self).__name__} must define `rounds`.")
 
     def resolved(self, n_items: int) -> Self:
-        """The design with everything fixed that depends on the catalogue.
+        """Return the design with all settings that depend on the catalogue fixed.
 
         Its `rounds` are then the same whatever the pool of a target: users who have seen many
         items, or with more than one target, have fewer to draw from than others.
@@ -170,12 +170,12 @@ class Design:
         return type(self).likelihood_at is Design.likelihood_at
 
     def describe(self) -> str:
-        """The design in words."""
+        """Describe the design in words."""
         return f"{self.label}, {self._manner()}"
 
     @property
     def label(self) -> str:
-        """What tells it from other designs of the same data, in short."""
+        """Return a short label that distinguishes the design from others on the same data."""
         return self._text(hidden=("replacement", "pool", "ties", "excluded"))
 
     def _manner(self) -> str:
@@ -185,7 +185,7 @@ class Design:
         return f"{how}, training items excluded" if self.excluded else f"{how} from all items"
 
     def joined(self, other: Design) -> Design | None:
-        """The design of two samples put together; None where they do not go together."""
+        """Return the design of the sum of two samples, or None if they cannot be added."""
         return self if self == other else None
 
     def cost(self, n_items: int) -> float:
@@ -194,7 +194,7 @@ class Design:
 
     @property
     def bare(self) -> Self:
-        """The way of drawing alone, for two samples to be told to share it."""
+        """Return the design reduced to how candidates are drawn, to check that samples share it."""
         return self.with_(pool="all", ties="unknown", excluded=None)
 
     def of_size(self, sample_size: int) -> Design:
@@ -202,7 +202,7 @@ class Design:
         return self
 
     def size_for(self, n_items: int) -> int:
-        """The candidates of every target; refused where they differ between targets."""
+        """Return the sample size of every target; raise if it differs between targets."""
         sizes = self.rounds(n_items).sizes
         if self.adaptive or len(sizes) > 1:
             raise InputError("`sample_size` must be given for each target of an adaptive design.")
@@ -219,16 +219,16 @@ class Design:
         return np.asarray((sample_size == np.asarray(pool)) & (not self.replacement))
 
     def reachable(self, sample_size: ArrayLike, pool: ArrayLike) -> Ints:
-        """The candidates that a target of this pool gets where it was to have `sample_size`."""
+        """Return how many candidates a target with this pool gets if `sample_size` is requested."""
         wanted, items = np.asarray(sample_size), np.asarray(pool)
         return np.where(items > 1, wanted, 1) if self.replacement else np.minimum(wanted, items)
 
     def spread(self, sample_size: int, pool: int) -> float:
-        """The variance of the share of draws above a target, against independent draws."""
+        """Return the variance of the share of draws above a target, relative to independence."""
         return 1.0 if self.replacement else 1.0 - sample_size / float(pool)
 
     def check(self, rank: Ints, sample_size: Ints, pool: Ints) -> None:
-        """Every outcome must be one that the design can give."""
+        """Raise if the design cannot produce an outcome."""
         checks.reject("rank", rank, rank < 1, "be at least 1", ONE_BASED)
         checks.reject("rank", rank, rank > sample_size, "be at most the sample size", ONE_BASED)
         if self.replacement:

@@ -27,11 +27,11 @@ _WHAT = "ExactRanks, a RankDistribution or a list of them"
 
 
 def anchored(samples: Any, anchor: Any) -> Any:
-    """Give samples the shape of models that were ranked exactly on the same data.
+    """Anchor samples: their estimates borrow the shape of models ranked exactly on the same data.
 
     Parameters
     ----------
-    samples : RankSample, or name to RankSample
+    samples : a RankSample, or a mapping from names to RankSample
     anchor : ExactRanks of a cheap personalised model (item-kNN, SVD) for users of the same data,
         ranked by the same protocol; a list of them, whose shapes are averaged; or their P(R)
 
@@ -78,14 +78,15 @@ def shape(anchor: Any, n_items: int) -> RankDistribution:
 
 
 def jointly(samples: Mapping[str, RankSample]) -> dict[str, RankSample]:
-    """Give samples of several models on one data set their common shape.
+    """Let the estimates of several models on one data set share a shape.
 
     The shape is the smoothed fit of all samples together; each model may depart from it if its own
     sample requires it.
 
     Parameters
     ----------
-    samples : name to RankSample, two or more, of one design and catalogue, one target for each user
+    samples : a mapping from at least two names to RankSamples of the same design and catalogue,
+        with one target for each user
     """
     if not isinstance(samples, Mapping) or len(samples) < 2:
         raise InputError("`samples` must map the names of at least two models to their samples.")

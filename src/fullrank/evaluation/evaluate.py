@@ -71,15 +71,15 @@ def evaluate(
         Items that are not candidates. "seen" means the known items of a split's users, and no items
         if `data` is not a split; None ranks among all items.
     anchor : "auto", None, ExactRanks or a list of them
-        Where fixed samples with one target per user take the shape of P(R) near rank 1 from
+        The source of the shape of P(R) near rank 1 for fixed samples with one target per user
         (`fullrank.anchored`). If training items are excluded, "auto" trains PureSVD and ItemKNN on
         the training data (on `exclude`, if `data` is not a split) and ranks them exactly for the
         same users, unless that takes more than 2e9 scores (users × items) each. None uses no
         anchor.
     out : path of a folder, optional
         The folder of the run, which keeps finished shards and at the end holds the ranks, results
-        and report. An interrupted run resumes when it is called with the same arguments, and ends
-        with the same numbers; other arguments are refused.
+        and report. Calling `evaluate` with the same arguments resumes an interrupted run and gives
+        the same numbers; other arguments raise an error.
     engine : an engine of `fullrank.engines`, which runs the ranking; default: one shard after the
         other, on all cores
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"

@@ -66,18 +66,18 @@ def rank(
     items : array of item ids (rows where items have no ids) or boolean mask, optional
         The catalogue; all items of the scorer by default. Targets must be in it.
     max_rank : int, optional
-        The largest rank to determine. Once a target has that many candidates above it, its user's
-        other candidates are not scored: its rank is only known to be larger. Every metric with a
-        cut-off of at most `max_rank` is the same to the last bit.
+        The largest rank to determine. Once a target has that many candidates above it, no further
+        candidates are scored for it: all that is known of its rank is that it is larger. Every
+        metric with a cut-off of at most `max_rank` is the same to the last bit.
     order : str, array, mapping, table, scorer or path, optional
         With `max_rank`, the order in which candidates are visited. It changes the time, never a
-        rank. "norms" is that of factor models, which are ranked by it whatever the name;
-        "popularity" (of `exclude`) is the default of others, and "random" without `exclude`. An
-        array of item ids (rows if items have no ids) is for all users. Lists per user are a
-        mapping from user ids to items, a table or file with the columns user and item, an array
-        with a row for each user (users numbered from 0, -1 as padding, as an index of nearest
-        neighbours returns), or a cheap scorer or model, such as last week's, which may lack users
-        and items (`fullrank.ranking.order`).
+        rank. Factor models always use "norms", whatever name is given. For other scorers the
+        default is "popularity" (counted in `exclude`), or "random" without `exclude`. An array of
+        item ids (rows if items have no ids) is for all users. Lists per user are a mapping from
+        user ids to items, a table or file with the columns user and item, an array with a row for
+        each user (users numbered from 0, -1 as padding, as an index of nearest neighbours returns),
+        or a cheap scorer or model, such as last week's, which may lack users and items
+        (`fullrank.ranking.order`).
     ties : {"mean", "best", "worst", "random"}
         How to rank a target among candidates of exactly its score (`fullrank.ranking.ties`).
         `sample()` needs whole ranks: any but "mean".
@@ -91,13 +91,14 @@ def rank(
         exactly with either setting.
     device : None, "cpu", "cuda" or one of several GPUs such as "cuda:1"
         Where scores are computed and counted. A GPU ranks factor models, item-item models and
-        PyTorch modules that are there already (extra `cuda`). Exact ranks are the same. The blocks
-        of a `BlockScorer` are counted where its module is, unless "cpu" copies them to the host.
+        PyTorch modules that are already on it (extra `cuda`). Exact ranks do not depend on the
+        device. The blocks of a `BlockScorer` are counted where its module is, unless "cpu" copies
+        them to the host.
     operands : None, "tf32" or "bf16"
         The precision to which a GPU's tensor cores round factors. Exact ranks do not depend on it.
-        None chooses "tf32", which took at most a fifth longer than "bf16" on an H200, and half as
-        long when many scores are close. With `precision="fast"`, "bf16" is faster and less
-        accurate.
+        None chooses "tf32", which on an H200 took at most a fifth longer than "bf16", and half as
+        long as "bf16" when many scores were close. With `precision="fast"`, "bf16" is faster and
+        less accurate.
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
@@ -118,20 +119,22 @@ def rank(
     float64 sums, in index order, that define the scores. A product of integers or of float32
     numbers decides wherever its rigorous error bound allows, and the few scores within that bound
     of the target's are summed again. So batches, blocks and threads cannot change a count, and
-    items with equal vectors tie. For other scorers the scores are what they give. A NaN score
-    raises; infinite ones compare as usual.
+    items with equal vectors tie. For other scorers, the scores are those that they return. A NaN
+    score raises an error; infinite ones compare as usual, so that an item with -inf is still a
+    candidate.
 
-    With `max_rank` all targets of a user are scored first. A target is out once 1 + (the user's
-    other targets above it) + greater + its part of the ties, of what was counted so far, exceeds K;
-    the user is done when all targets are out. A user with a target within K meets every candidate,
-    so that the share of scores is at least the share of such users. A scorer whose scores come row
-    by row (`whole_rows`, such as arrays) gives all of them. NaN is an error where it is met. Where
-    a module's scores depend by rounding on what is scored beside them, so do its ranks.
+    With `max_rank` all targets of a user are scored first. A target is finished once 1 + (the
+    user's other targets above it) + the higher scores + its part of the ties, as counted so far,
+    exceeds K; the user is done when all targets are finished. For a user with a target within K
+    every candidate is scored, so the share of scores computed is at least the share of such users.
+    A scorer whose scores come row by row (`whole_rows`, such as arrays) gives all of them. A NaN
+    raises an error only if it is reached. If rounding makes a module's scores depend on what is
+    scored with them, its ranks do too.
 
-    Cost: for factor models on an x86 processor less than the matrix product in float32, elsewhere
-    about that product, and less where the lengths of the factors rule out blocks of items. A sparse
-    item-item model costs the sparse product of histories and weights, and scores that all users
-    share cost one sort; "random" compares each target with all items that tie with it. Memory
+    Cost: ranking a factor model takes less time than the float32 matrix product on an x86 processor
+    and about as much elsewhere, and less where the lengths of the factors rule out blocks of items.
+    A sparse item-item model costs the sparse product of histories and weights, and scores that all
+    users share cost one sort; "random" compares each target with all items that tie with it. Memory
     beyond the inputs: some 50 bytes for each item, at most 16 MB for items as integers, and a few
     MB for each thread.
 

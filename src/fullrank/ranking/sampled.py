@@ -64,23 +64,23 @@ def sample_ranks(
     design : Design or text, default "sampled:100"
         How items are drawn, and how many: ``"sampled:100"`` for a fixed number,
         ``"adaptive:25"`` for more while the target is among the first
-        (`fullrank.designs.Adaptive`), or any design registered. In the pool "all" any item but
-        the user's targets is drawn, excluded ones too, so that every user has the same number of
-        items N; in the pool "unseen" excluded items are not drawn, and N is the user's.
+        (`fullrank.designs.Adaptive`), or any design registered. In the pool "all" any item except
+        the user's targets can be drawn, excluded items too, so N is the same for every user; in the
+        pool "unseen" excluded items are not drawn, and N differs between users.
     negatives : Negatives, array (n_targets, n), path of a ``.test.negative`` or a Parquet file
         Items to use instead of drawing. Rows of an array follow `targets`, with -1 as padding.
         `design` or the file states how they were drawn; otherwise it is inferred from repeated and
         excluded items, with a `DataWarning`.
     ties : {"random", "best", "worst"}, default that of the design, or "random"
-        The place of a target among items of equal score. "random" orders a user's equal items by
-        keyed words, the same at every draw.
+        The place of a target among items of equal score. "random" breaks ties by pseudorandom
+        numbers that are the same in every draw.
     weight : array (n_targets,), optional
         The weights of the targets' users, such as those of `sample_users`; recorded.
     device : None, "cpu" or "cuda"
-        "cuda" (or one of several GPUs, such as "cuda:1") ranks there what a factor model, an
-        item-item model with a dense matrix or a PyTorch module scores; a module must be there
-        itself. The ranks are the same. Item factors or the item-item matrix must fit the
-        device's memory, or an `InputError` says so.
+        "cuda" (or one of several GPUs, such as "cuda:1") ranks factor models, item-item models with
+        a dense matrix and PyTorch modules on the GPU; a module must already be on it. Ranks do not
+        depend on the device. Item factors or the item-item matrix must fit the device's memory, or
+        an `InputError` says so.
     n_jobs : int, optional
         Threads, -1 for all cores; all by default for fullrank's scorers, one for foreign ones.
     batch_size : int, optional
@@ -99,9 +99,9 @@ def sample_ranks(
     added up whole for each user. Memory beyond the inputs and the result: a few MB per thread, and
     about 25 MB for item-item models.
 
-    Each target of a multi-target user continues by itself, along the same draws. Without
-    replacement a user with a smaller pool than a level gets all of it, and an exact rank; the
-    papers' figures for fixed sizes are with replacement.
+    Each target of a multi-target user continues independently, with the same draws. Without
+    replacement, a user whose pool is smaller than a level gets the whole pool, and an exact rank;
+    the papers draw with replacement for fixed sizes.
 
     Examples
     --------

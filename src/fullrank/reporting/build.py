@@ -60,29 +60,30 @@ def report(
     confidence_level: float | None = None,
     rng: RandomState = None,
 ) -> Report:
-    """Put everything that results say about one model or several into a report.
+    """Write a report on the results of one or more models.
 
-    The page answers first: which model is best, how sure that is, by how much, and what the sample
-    could not show. Results are shown as they are given; what is missing is computed, each sample
-    estimated once.
+    The page opens with the conclusions: which model is best, by how much, with what certainty, and
+    what the sample does not show. Given results are shown unchanged; missing ones are computed, and
+    each sample is estimated once.
 
     Parameters
     ----------
     results : an Evaluation; Estimates, or a mapping from names to Estimate, RankSample or
         ExactRanks; or one of these alone
-    path : the ``.html`` file to write, whole or not at all; None for none
-    title : of the page
-    exact : name to the exact ranks of the same users, where they are known beside a sample:
-        ExactRanks, or a RankSample that holds every item
-    metrics : names such as ``"ndcg@10"``; the first is the one that the summary speaks of.
-        Default: those of the estimates or the comparison, else recall@10 and ndcg@10
-    comparison : of the same models at the same metrics, not of naive ones; made from the samples
-        if it is left out, but for estimates of several seeds
-    bounds : name to Bounds; or whether to compute them, which takes no assumption
-    measured : label to text, shown under "How it was measured": the data, the seed, the time.
-        "data" and "date" are shown below the title, too; the default date is today
+    path : the ``.html`` file to write, completely or not at all; None writes no file
+    title : the title of the page
+    exact : a mapping from names to the exact ranks of the same users, if they are known in addition
+        to a sample: ExactRanks, or a RankSample that holds every item
+    metrics : names such as ``"ndcg@10"``; the summary is about the first. Default: those of the
+        estimates or the comparison, otherwise recall@10 and ndcg@10
+    comparison : a Comparison of the same models and full-catalogue metrics; default: computed from
+        the samples, unless estimates have several seeds
+    bounds : a mapping from names to Bounds, or whether to compute them, which takes no assumption
+    measured : a mapping from labels to text, shown under "How it was measured": the data, the seed,
+        the time. "data" and "date" are also shown below the title; the default date is today
     method : the estimator for samples, as in `fullrank.estimate`
-    confidence_level : of the intervals and bounds; default: that of the results, else 0.95
+    confidence_level : level of the intervals and bounds; default: that of the results, otherwise
+        0.95
     rng : None, int, SeedSequence or Generator, for the probabilities of being the best
 
     Returns
@@ -92,9 +93,9 @@ def report(
 
     Notes
     -----
-    Parts that do not apply are left out, and `notes` says why where it is not plain: models whose
-    users cannot be paired are not compared, samples of multi-target users have neither
-    bounds nor one distribution of ranks. It takes about half a second for each model.
+    Parts that do not apply are omitted, and `notes` gives the reason where it is not obvious:
+    models whose users cannot be paired are not compared, and samples of multi-target users have
+    neither bounds nor a single distribution of ranks. It takes about half a second for each model.
 
     Examples
     --------

@@ -70,16 +70,17 @@ class ExactRanks(tabular.Tabular):
     n_targets : targets of the same user
     offset : other targets of the same user that rank above
     before : with ties="random", how many of `equal` are placed above; None otherwise
-    weight : of the target's user
+    weight : the weight of the target's user
     count : how many targets a row holds; None where each row is one target
-    ties, precision, seed : the settings; `seed` is that of ties="random", None otherwise
+    ties, precision, seed : the settings; `seed` is the random seed of ties="random", otherwise None
     pool : "all", or "unseen" where items were excluded
-    n_undecided : on a GPU, how many comparisons of a factor model's scores were closer than the
-        error bound of what was multiplied, each target's with itself included. With precision
-        "exact" they were decided again; with "fast" they were not, and the number is projected
-        from some of the items. None where nothing was counted so.
+    n_undecided : on a GPU, the number of score comparisons of a factor model that were closer than
+        the error bound of the product, including that of each target with itself. With precision
+        "exact" these were recomputed; with "fast" they were not, and the number is extrapolated
+        from a part of the items. None if no comparisons were counted this way.
     max_rank : the rank K up to which ranks are known; None where all are
-    beyond : with `max_rank`, which targets have a rank above it; their counts say no more
+    beyond : with `max_rank`, which targets have a rank above it; their counts contain no further
+        information
     n_scored : with `max_rank`, how many candidates of the target's user were scored, the user's
         targets included; of a row with more than one target, their sum. It depends on the order
         of the items, on the device and on which users were ranked together; nothing else does
@@ -177,12 +178,12 @@ class ExactRanks(tabular.Tabular):
     def check_metrics(
         self, metrics: str | Metric | Iterable[str | Metric], *, of: str | None = None
     ) -> None:
-        """Refuse metrics that need a rank beyond `max_rank`; `of` names whose ranks these are."""
+        """Raise if a metric needs a rank beyond `max_rank`; `of` names whose ranks these are."""
         if self.max_rank is not None:
             Exact(self.max_rank).check_metrics(metrics, of=of)
 
     def check_all_known(self, argument: str, what: str) -> None:
-        """Refuse ranks up to K where all ranks are needed; `what` names the purpose."""
+        """Raise if the ranks are known only up to K; `what` names the purpose."""
         if self.max_rank is not None:
             raise InputError(
                 f"`{argument}` must hold all ranks {what}, without `max_rank` (design exact); "
@@ -248,7 +249,7 @@ class ExactRanks(tabular.Tabular):
         }
 
     def gains(self, metric: str | Metric) -> Floats:
-        """What each target adds to its user's metric."""
+        """Return the contribution of each target to its user's metric."""
         (parsed,) = parse_all(metric)
         self.check_metrics(parsed)
         return parsed.gains(
@@ -258,7 +259,7 @@ class ExactRanks(tabular.Tabular):
     # ---- other forms ----
 
     def take(self, mask: ArrayLike) -> ExactRanks:
-        """The targets where `mask` is true, a user's targets being kept or dropped together."""
+        """Return the targets where `mask` is true; those of a user are kept or dropped together."""
         keep = checks.mask("mask", mask, self.above.size)
         if not keep.any():
             raise InputError("`mask` must keep at least one target; it is False everywhere.")
@@ -365,7 +366,7 @@ class ExactRanks(tabular.Tabular):
         )
 
     def whole_sample(self) -> RankSample:
-        """The sample of `sample`, a half rank counted as the next worse one."""
+        """Return the same as `sample`, with half ranks rounded up."""
         self.check_all_known("ranks", "for a sample")
         return (self.with_ties("worst") if self.ties == "mean" else self).sample()
 
@@ -473,20 +474,20 @@ class ExactRanks(tabular.Tabular):
         return sample_files.to_plain(self)
 
     def to_arrow(self) -> Any:
-        """A pyarrow table with one row for each target, the settings in its metadata."""
+        """Return a pyarrow table of one row per target, with the settings in its metadata."""
         from fullrank.samples import sample_files
 
         return sample_files.to_arrow(self)
 
     def settings(self) -> dict[str, Any]:
-        """What the counts do not tell."""
+        """Return the settings that the counts do not contain."""
         found = {name: getattr(self, name) for name in _SETTINGS}
         if self.max_rank is None:
             del found["max_rank"]
         return found
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """The columns that there are, ranks first among the numbers.
+        """Return the available columns, with the ranks as the first numeric column.
 
         With `max_rank` the counts of a target beyond it are masked, and ``more_than`` says what is
         known.

@@ -54,7 +54,8 @@ def read_candidates(
     truth : the targets, if there is no label: TREC qrels (``query 0 document relevance``, a
         target if above 0), NCF's ``.test.negative`` or ``.test.rating``, or a table with columns
         for user and item
-    n_items : catalogue size N
+    n_items : number of items that candidates are drawn from, including the target: the catalogue
+        or, if training items were never drawn, the catalogue less these
     columns : names of columns in the table, as ``{"score": "logit"}``; usual names are recognised
     sample_size : candidates of each target, including itself; default: the number listed. It is
         larger if the list was cut below every target
@@ -62,8 +63,8 @@ def read_candidates(
     excluded : whether training items were excluded (`Design`); default: True for NCF's
         ``.test.negative``, which lists items that the user has not seen, else unknown
     ties : {"random", "best", "worst"}
-        How to rank a target among candidates of its score
-    rng : of ties="random"
+        How to rank a target among candidates with the same score
+    rng : random seed of ties="random"
 
     Returns
     -------

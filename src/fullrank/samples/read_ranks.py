@@ -81,13 +81,15 @@ def read_ranks(
     ----------
     path : a file with a column ``rank``, and perhaps ``sample_size``, ``n_items``, ``model``,
         ``user``, ``item``, ``seed``, ``weight``, ``n_targets`` and ``offset``: CSV or other
-        delimited text, Parquet, feather, JSON Lines, JSON records, or ``.npy`` with ranks alone;
-        text may be packed (``.gz``, ``.bz2``, ``.zst``, ``.xz``). Also a data frame
+        delimited text, Parquet, Feather, JSON Lines, JSON records, or ``.npy`` with ranks alone;
+        text may be compressed (``.gz``, ``.bz2``, ``.zst``, ``.xz``). A data frame is accepted as
+        well
     columns : names of columns in the file, as ``{"rank": "position"}``; usual names are recognised.
         ``{"rank": ["pop", "svd"]}`` reads one column of ranks for each model
     model : the model to read; default: all
     sample_size, n_items : if there is no such column: the number of candidates, and of items that
-        they are drawn from, both including the target
+        they are drawn from, both including the target. The latter is the catalogue or, if training
+        items were never drawn, the catalogue less these; a column is more precise than the mean
     design : how candidates were drawn, such as ``"sampled:100"``; or "infer", see
         `fullrank.designs.infer_design`
     excluded : whether training items were excluded (`Design`); default: True if users have
@@ -107,7 +109,8 @@ def read_ranks(
     -----
     If there is no column of ranks, the remaining columns are read as one column of ranks per model,
     provided that there are at least two and all hold whole numbers from 1 to the sample size. A
-    note says so. If a column ``seed`` distinguishes several runs of a model, it has `Seeds`.
+    note says so. If a column ``seed`` distinguishes several runs of a model, its entry is a
+    `Seeds`.
 
     In a file of exact ranks up to K, the column ``rank`` is empty for a rank beyond K and
     the column ``more_than`` holds K; or give ``design="exact:K"``. Such ranks need no sample size,

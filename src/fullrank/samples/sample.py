@@ -81,16 +81,17 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RankSample(tabular.Tabular):
-    """Counts of the outcomes (r, n), the design that drew them and, if available, the rows.
+    """Sampled ranks: counts of the outcomes (r, n), their design and, if available, the rows.
 
     Create one with `from_ranks`, `from_counts` or `read`. Two samples of the same design and
-    catalogue can be added: the sample of two shards is the sum of their samples. Adding a sample
-    that holds counts only keeps counts only.
+    catalogue can be added: the sample of two shards is the sum of their samples. If either sample
+    holds only counts, so does the sum.
 
     Attributes
     ----------
     design : how the candidates were drawn
-    n_items : catalogue size N; None where each user has a catalogue of their own
+    n_items : number N of items that candidates are drawn from, including the target; None where
+        each user has a catalogue of their own
     rank, sample_size, pool : the distinct outcomes; pool is the target and what could be drawn
     count : how many targets had each outcome
     weight : the sum of their weights
@@ -137,8 +138,10 @@ class RankSample(tabular.Tabular):
         Parameters
         ----------
         rank : whole ranks r in 1..n, where n includes the target
-        n_items : catalogue size N; one number, or one for each target. Where it differs between
-            targets, each user has a catalogue of their own (the pool "unseen")
+        n_items : number N of items that candidates are drawn from, including the target: the
+            catalogue or, if training items were never drawn, the catalogue less these; one number,
+            or one for each target. Where it differs between targets, each user has a catalogue of
+            their own (the pool "unseen")
         sample_size : candidates n, including the target; one number, or one for each target;
             default: that of the design
         design : how the candidates were drawn, as a `Design` or its text form
@@ -283,7 +286,7 @@ class RankSample(tabular.Tabular):
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def take(self, mask: ArrayLike) -> RankSample:
-        """The targets where `mask` is true, a user's targets being kept or dropped together.
+        """Return the targets where `mask` is true; those of a user are kept or dropped together.
 
         Examples
         --------
@@ -303,9 +306,9 @@ class RankSample(tabular.Tabular):
         return replace(self._from_rows(self.design, rows), anchor=self.anchor)
 
     def anchored(self, anchor: RankDistribution | None) -> RankSample:
-        """Return the sample with the shape of other models on the same data; None removes it.
+        """Return the sample with an anchor, the shape of other models on the same data.
 
-        `fullrank.anchored` makes the shape from exact ranks.
+        None removes it. `fullrank.anchored` makes the shape from exact ranks.
         """
         if anchor is not None and not isinstance(anchor, RankDistribution):
             raise InputError(
@@ -334,7 +337,7 @@ class RankSample(tabular.Tabular):
 
     @property
     def stratified(self) -> bool:
-        """Whether candidates came from several strata, so that (r, n) does not tell all."""
+        """Whether candidates came from several strata, so that (r, n) is not the whole outcome."""
         return self.rows is not None and self.rows.strata is not None
 
     @cached_property
@@ -364,7 +367,7 @@ class RankSample(tabular.Tabular):
         return self.design.probabilities(self.rank, self.sample_size, n_items=self.pool, grid=grid)
 
     def naive(self, metric: str | Metric) -> float:
-        """Compute the sampled metric: the metric of sampled ranks as if they were ranks.
+        """Compute the sampled metric: the metric formula applied to sampled ranks.
 
         It is not an estimate of the full-catalogue metric. It needs one target per user and a
         fixed design, because adaptive sample sizes differ.
@@ -423,7 +426,7 @@ class RankSample(tabular.Tabular):
         sample_files.write(self, path)
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table of the rows (or counts), the design in its metadata."""
+        """Return a pyarrow table of the rows (or counts), with the design in its metadata."""
         from fullrank.samples import sample_files
 
         return sample_files.to_arrow(self)

@@ -67,8 +67,8 @@ def bounds(
         likelier than a better one; the bounds are then narrower and hold for the population only
     until : the last rank for which the shape is assumed; default: all ranks
     n_events : the largest number of events that define the region
-    grid : bins of ranks; default: a bin for every rank up to 32,768 items, and as many bins
-        for more items. A coarser grid is faster and gives wider bounds, never narrower ones
+    grid : bins of ranks; default: one bin per rank up to 32,768 items, and at most 32,768 bins for
+        more. A coarser grid is faster and gives wider bounds, never narrower ones
     interval_for : "population" bounds hold for the population of users and, without a shape, for
         these users as well; "users" bounds hold for these users only, and are narrower
     confidence_level : level of all bounds together, at least 0.5

@@ -52,9 +52,10 @@ def plan(
     Parameters
     ----------
     metric : a name such as ``"ndcg@10"``
-    n_items : number of items in the catalogue; a pilot has its own
-    n_users : number of test users that there are; default: as many as it takes, or those of the
-        pilot with ``interval_for="users"``
+    n_items : number of items that candidates are drawn from, including the target: the catalogue
+        or, if training items are never drawn, the catalogue less these; a pilot has its own
+    n_users : number of available test users; default: no limit, or those of the pilot with
+        ``interval_for="users"``
     pilot : a RankSample, from which P(R) is estimated; two samples of the same users under two
         models to plan for their difference
     shape : instead of a pilot, the parameter a of beta@a, which assumes Recall@K = (K/N)^a
@@ -75,9 +76,9 @@ def plan(
     -----
     `error` includes the bias and the standard error of the estimator that `estimate` would choose,
     from the influence of each outcome (docs/studies/plan.md compares it with measured errors).
-    `half_width` allows for the bias: for the bound on it that `estimate` allows for, or for the
-    bias predicted from the pilot or the shape, if that is larger. A margin is compared with it.
-    A design may need only some of the users, who are then drawn at random.
+    `half_width` accounts for bias: the bound that `estimate` uses, or the bias predicted from the
+    pilot or the shape, whichever is larger. A margin is compared with it. A design may need only
+    some of the users, who are then drawn at random.
 
     Examples
     --------

@@ -70,7 +70,7 @@ def users_needed(
     uncertainty: str = "normal",
     population: int | None = None,
 ) -> UsersNeeded:
-    """Find how many users must be sampled to know a metric within a margin.
+    """Find how many users must be sampled to estimate a metric within a margin.
 
     Parameters
     ----------
@@ -80,14 +80,15 @@ def users_needed(
     spread : standard deviation of the metric over users, for other metrics (from a pilot);
         `proportion` is then the mean, and only `relative` uses it
     relative : read `margin` relative to `proportion`
-    confidence_level : of the interval
+    confidence_level : level of the interval
     compare : True plans for the difference of two models on different users, which needs twice as
         many (equation 56). The same users for both need fewer: give the standard deviation of the
         differences as `spread` instead.
     n_models : number of models whose intervals (with `compare`, those of every pair) should hold
         simultaneously, by Bonferroni
     uncertainty : "normal", or "hoeffding", which holds for any metric in [0, 1] at any size
-    population : size of the user base that is sampled without replacement; fewer are needed
+    population : size of the user base, if it is sampled without replacement; fewer users are then
+        needed
 
     Notes
     -----
