@@ -31,6 +31,9 @@ def made(kind):
         "BaselineOnly": lambda: surprise.BaselineOnly(verbose=False),
         "SlopeOne": lambda: surprise.SlopeOne(),
         "KNNBasic": lambda: surprise.KNNBasic(k=5, verbose=False),
+        "KNNBaseline": lambda: surprise.KNNBaseline(
+            k=5, verbose=False, bsl_options={"verbose": False}
+        ),
     }[kind]()
 
 
@@ -64,6 +67,7 @@ def own(algorithm, split):
         ("BaselineOnly", ItemScorer),
         ("SlopeOne", CallableScorer),
         ("KNNBasic", CallableScorer),
+        ("KNNBaseline", CallableScorer),
     ],
 )
 def test_ranks_are_counts_over_its_own_scores(kind, scorer, text) -> None:

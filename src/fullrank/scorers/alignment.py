@@ -19,7 +19,7 @@ from fullrank.scorers.scorer import Scorer, scorer_ids
 from fullrank.tables import ids as _ids
 from fullrank.tables.ids import Ids
 
-_ADVICE = "  fr.as_scorer(model, item_ids=…) with the ids of the data ranks these items last."
+_ADVICE = " fr.as_scorer(model, item_ids=…) with the ids of the data ranks these items last."
 
 
 class MissingIdsError(InputError):

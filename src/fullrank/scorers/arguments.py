@@ -1,4 +1,4 @@
-"""Checks of the two arguments of every `scores` method."""
+"""Checks of the two arguments of every `scores` method, and how errors count them."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> ND
     if items.ndim != 2 or items.shape[0] != n_users or items.dtype.kind not in "iu":
         raise InputError(
             "`item_rows` must be whole numbers in one dimension (the same items for every user) "
-            f"or in two, with one row for each of {n_users} users; got {items.dtype} of shape "
-            f"{items.shape}."
+            f"or in two, with one row for each of {counted(n_users, 'user')}; got {items.dtype} "
+            f"of shape {items.shape}."
         )
     bad = (items < 0) | (items >= n_items)
     if bad.any():
@@ -39,3 +39,8 @@ def item_argument(item_rows: ArrayLike | None, n_items: int, n_users: int) -> ND
             f"the first being item_rows[{row}, {column}] = {items[row, column]}."
         )
     return items
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, as in 1 user and 1,200 users."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from fullrank._lib import checks
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
-from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.arguments import counted, item_argument, user_argument
 from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 
 
@@ -102,8 +102,9 @@ def shaped(scores: Any, users: Array, items: Array | None, n_items: int) -> Arra
     width = n_items if items is None else items.shape[-1]
     if array.shape != (users.size, width) or array.dtype.kind not in "biuf":
         raise InputError(
-            f"`scorer` must return numbers of shape ({users.size}, {width}) for {users.size} "
-            f"users and {width} items, not {array.dtype} of shape {array.shape}."
+            f"`scorer` must return numbers of shape ({users.size}, {width}) for "
+            f"{counted(users.size, 'user')} and {counted(width, 'item')}, not {array.dtype} of "
+            f"shape {array.shape}."
         )
     if array.dtype in (np.float32, np.float64):
         return array

@@ -23,7 +23,7 @@ class CarriesIds:
 
     user_ids: Ids | None = None
     item_ids: Ids | None = None
-    ids_advice = "FactorScorer(…, {side}_ids=…)"  # how such a scorer is given ids
+    ids_advice = "fr.as_scorer(model, user_ids=…, item_ids=…)"  # how whatever it is gets ids
     rows_advice: str | None = (
         None  # why there may be other rows than users; there must be as many where it is
     )

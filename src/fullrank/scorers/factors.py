@@ -52,6 +52,8 @@ class FactorScorer(CarriesIds):
 
     thread_safe = True
 
+    ids_advice = "FactorScorer(…, {side}_ids=…)"
+
     def __init__(
         self,
         user_factors: ArrayLike,

@@ -16,7 +16,7 @@ from fullrank._lib import checks
 from fullrank._lib.types import Array
 from fullrank.errors import InputError
 from fullrank.scorers.callables import CallableScorer
-from fullrank.scorers.carried_ids import ids_argument
+from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_item import ItemItemScorer
 from fullrank.scorers.item_scores import ItemScorer
@@ -109,7 +109,9 @@ def _named(scorer: Any, obj: Any) -> Any:
         for side in ("user_ids", "item_ids")
     }
     given = {side: getattr(scorer, side) if one is None else one for side, one in ids.items()}
-    return scorer.with_ids(given["user_ids"], given["item_ids"])
+    named = scorer.with_ids(given["user_ids"], given["item_ids"])
+    named.ids_advice = CarriesIds.ids_advice  # the caller has the object, and no FactorScorer
+    return named
 
 
 def _called(obj: Any, function: Callable[..., Any]) -> CallableScorer:

@@ -1,5 +1,7 @@
 """Scorers in the order of the data: scores follow the ids, whatever the order of the rows."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -154,6 +156,29 @@ def test_users_without_targets_may_be_unknown():
         InputError, match=r"`old`.*1 is not among its user_ids, the first being 'new"
     ):
         aligned(scorer, user_ids=wanted, item_ids=None, name="old")
+
+
+@pytest.mark.parametrize(
+    ("kind", "advice"),
+    [
+        ("factors", "FactorScorer(…, user_ids=…)"),
+        ("array", "fr.as_scorer(model, user_ids=…, item_ids=…)"),
+        ("items", "fr.as_scorer(model, user_ids=…, item_ids=…)"),
+        ("foreign", "fr.as_scorer(model, user_ids=…, item_ids=…)"),
+    ],
+)
+def test_the_advice_is_what_the_caller_can_write(kind, advice):
+    with pytest.raises(MissingIdsError, match=re.escape(f": {advice}.") + "$"):
+        aligned(make(kind), user_ids=named(N_USERS, "u"), item_ids=None)
+
+
+def test_the_advice_for_modules(need):
+    torch = need("torch")
+    by_factors = torch.nn.Module()
+    by_factors.user_factors, by_factors.item_factors = torch.ones(7, 2), torch.ones(11, 2)
+    for module in (by_factors, torch.nn.Embedding(N_USERS, N_ITEMS)):
+        with pytest.raises(MissingIdsError, match=r": fr\.as_scorer\(model, user_ids=…"):
+            aligned(as_scorer(module), user_ids=named(N_USERS, "u"), item_ids=None)
 
 
 def test_items_must_be_known():

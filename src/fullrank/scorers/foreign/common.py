@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from fullrank._lib.types import Array, Ints
 from fullrank.errors import InputError, NotFittedError
 from fullrank.scorers.callables import CallableScorer
+from fullrank.scorers.carried_ids import CarriesIds
 from fullrank.scorers.factors import FactorScorer
 from fullrank.scorers.item_scores import ItemScorer
 from fullrank.scorers.offers import offers
@@ -135,7 +136,7 @@ class Padded:
 
 def from_library(scorer: Any) -> Any:
     """The scorer as one that `as_scorer` has made of another library's model."""
-    scorer.ids_advice = "fr.as_scorer(model, user_ids=…, item_ids=…)"
+    scorer.ids_advice = CarriesIds.ids_advice  # the caller has no FactorScorer
     scorer.takes_items = True
     return scorer
 

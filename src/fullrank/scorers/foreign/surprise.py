@@ -14,6 +14,7 @@ from fullrank.scorers.foreign.common import Rows, by_factors, derives, from_libr
 from fullrank.scorers.item_scores import ItemScorer
 
 _COMPARED = 200  # items; an estimate takes microseconds
+_VECTORS = ("SVD", "SVDpp", "NMF", "BaselineOnly")  # which estimate by them; others may have them
 
 
 class Estimates:
@@ -52,12 +53,21 @@ def scorer_of(model: Any, n_users: int | None = None) -> Any:
         "item_ids": [trainset.to_raw_iid(row) for row in range(trainset.n_items)],
     }
     own = Estimates(model)
-    scorer: Any = _factors(model, trainset, ids)
+    scorer: Any = _factors(model, trainset, ids) if _by_vectors(model) else None
     some = np.unique(np.linspace(0, trainset.n_items - 1, _COMPARED).astype(np.int64))
     if scorer is None or not by_factors(scorer, own, some):
         rows = Rows(own, trainset.n_items, type(model).__name__)
         scorer = CallableScorer(rows, n_items=trainset.n_items, **ids)
     return from_library(scorer)
+
+
+def _by_vectors(model: Any) -> bool:
+    """Whether the class that defines `estimate` is Surprise's own and one of those with vectors.
+
+    KNNBaseline has the biases of items too, and where few ratings are its estimates may be these.
+    """
+    own = next(kind for kind in type(model).__mro__ if "estimate" in vars(kind))
+    return own.__module__.partition(".")[0] == "surprise" and own.__name__ in _VECTORS
 
 
 def _factors(model: Any, trainset: Any, ids: Any) -> FactorScorer | None:

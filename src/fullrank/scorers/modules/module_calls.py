@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain
-from types import ModuleType
+from types import CodeType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from fullrank._lib import checks, extras
@@ -115,7 +115,17 @@ def modules_in(function: Any) -> list[Any]:
 
 def _names_in(function: Any) -> set[str]:
     """The names that a function's code uses, attributes among them."""
-    return set(function.__code__.co_names) if _is_own(function) else set()
+    if not _is_own(function):
+        return set()
+    return {name for code in _codes(function.__code__) for name in code.co_names}
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    """The code of a function, and of lambdas, generators and comprehensions within it."""
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, CodeType):
+            yield from _codes(one)
 
 
 def _is_own(function: Any) -> bool:
@@ -127,10 +137,13 @@ def _is_own(function: Any) -> bool:
 def _reached(one: Any, names: set[str], *, whole: bool) -> list[Any]:
     """What a function or an object refers to; of an object all, or what has one of some names."""
     if _is_own(one):
-        with suppress(ValueError):  # of a name that has no value yet
-            seen = inspect.getclosurevars(one)
-            return [*vars(one).values(), *seen.nonlocals.values(), *seen.globals.values()]
-        return []
+        parts = [*vars(one).values(), *(one.__defaults__ or ())]
+        parts += (one.__kwdefaults__ or {}).values()
+        parts += [one.__globals__.get(name) for name in _names_in(one)]
+        for cell in one.__closure__ or ():
+            with suppress(ValueError):  # of a name that has no value yet
+                parts.append(cell.cell_contents)
+        return [part for part in parts if part is not None]
     if isinstance(one, functools.partial):
         return [one.func, *one.args, *one.keywords.values()]
     if isinstance(one, dict | list | tuple):
@@ -139,11 +152,20 @@ def _reached(one: Any, names: set[str], *, whole: bool) -> list[Any]:
     parts = [getattr(one, "__self__", None), getattr(one, "__func__", None)]
     parts.append(vars(type(one)).get("__call__"))
     if whole and not isinstance(one, type | ModuleType):
-        parts += getattr(one, "__dict__", {}).values()
+        parts += [*getattr(one, "__dict__", {}).values(), *_slots(one)]
     for name in () if hasattr(one, "__len__") else names:  # data have properties that copy them
         with suppress(Exception):  # of a property
             parts.append(getattr(one, name))
     return [part for part in parts if part is not None]
+
+
+def _slots(one: Any) -> Iterator[Any]:
+    """The values of an object whose class keeps them in `__slots__`."""
+    for kind in type(one).__mro__:
+        for slot in vars(kind).values() if "__slots__" in vars(kind) else ():
+            if isinstance(slot, MemberDescriptorType):
+                with suppress(AttributeError):  # of a slot that has no value yet
+                    yield slot.__get__(one)
 
 
 def place_of(modules: Sequence[Any]) -> Any:
@@ -153,20 +175,26 @@ def place_of(modules: Sequence[Any]) -> Any:
 
 
 @contextmanager
-def scoring(torch: Any, *modules: Any) -> Iterator[None]:
+def scoring(torch: Any, *modules: Any, watched: bool = False) -> Iterator[None]:
     """The modules in evaluation mode and without gradients; every part gets its mode back.
 
-    Some parts may be in evaluation mode within one that is not.
+    Some parts may be in evaluation mode within one that is not. With `watched`, so is any other
+    module that is called meanwhile.
     """
     with ExitStack() as stack:
         for module in modules:
-            stack.callback(_restore, [(part, part.training) for part in module.modules()])
+            stack.callback(restore, [(part, part.training) for part in module.modules()])
             module.eval()
+        if watched:
+            from fullrank.scorers.modules.watch import watching
+
+            stack.enter_context(watching(modules))
         with torch.no_grad():
             yield
 
 
-def _restore(modes: Sequence[tuple[Any, bool]]) -> None:
+def restore(modes: Iterable[tuple[Any, bool]]) -> None:
+    """Give every part the mode that it had."""
     for part, training in modes:
         part.training = training
 
@@ -178,8 +206,12 @@ def called(
     *,
     said: str,
     hint: str,
+    beyond: str,
 ) -> Any:
-    """What a module returns; an error of its own becomes the cause of one in a sentence."""
+    """What a module returns; an error of its own becomes the cause of one in a sentence.
+
+    `beyond` is the hint where an index lies outside a table, as embeddings say it.
+    """
     try:
         return function(*arguments, **named)
     except FullrankError:
@@ -187,6 +219,8 @@ def called(
     except Exception as error:
         if type(error).__name__ in ("OutOfMemoryError", "MemoryError"):
             hint = "Reduce `batch_size` to score fewer users at once."
+        elif isinstance(error, IndexError) and str(error).startswith("index "):
+            hint = beyond  # other errors of indexing are of inputs with too few axes
         raise InputError(
             f"`module` must score its inputs; {said} raised {type(error).__name__}: "
             f"{checks.because(error)}. {hint}"

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 
 from fullrank._lib import checks
+from fullrank._lib.types import Array
 from fullrank.errors import InputError
+from fullrank.scorers.arguments import counted
 
 _NAMES = ("logits", "scores")  # of what is taken first
 PAIRS_OR_BLOCK = "Wrap a module that returns (batch, n_items): BlockScorer(module, inputs=…)."
 
 
 def pair_scores(torch: Any, output: Any, n_pairs: int) -> Any:
-    """Return one score for each pair, as a vector without gradients."""
+    """Return one score for each pair, as a vector without gradients, float32 or float64."""
     for name, tensor in _tensors(torch, output):
         if tensor.numel() == n_pairs and (tensor.ndim > 0 or not isinstance(name, int)):
-            return tensor.detach().reshape(-1)
+            return _precise(torch, tensor.detach().reshape(-1))
     raise InputError(
-        f"`module` must return one score for each pair; for {n_pairs} pairs it returned "
-        f"{_said(torch, output)}. {PAIRS_OR_BLOCK}"
+        f"`module` must return one score for each pair; for {counted(n_pairs, 'pair')} it "
+        f"returned {_said(torch, output)}. {_hint(torch, output, PAIRS_OR_BLOCK)}"
     )
 
 
@@ -30,6 +32,7 @@ def block_scores(
 ) -> Any:
     """Return a row of scores for each user, (n_users, width), without gradients.
 
+    They are float32 or float64.
     From (n_users, length, width) scores of sequence models, those at `position` are taken: a
     number, or one for each user.
     """
@@ -51,10 +54,19 @@ def block_scores(
         wanted = "n_items" if width is None else f"{width:,}"
         raise InputError(
             f"`module` must return a row of scores for each user, ({n_users}, {wanted}); {said} "
-            f"returned {_said(torch, output)}. {hint}"
+            f"returned {_said(torch, output)}. {_hint(torch, output, hint)}"
         )
     scores = chosen[0].detach()
-    return scores if scores.ndim == 2 else _at(torch, scores, position)
+    return _precise(torch, scores if scores.ndim == 2 else _at(torch, scores, position))
+
+
+def _precise(torch: Any, scores: Any) -> Any:
+    """The scores as float32 or float64: of whole numbers, float32 would make some equal."""
+    if scores.dtype in (torch.float32, torch.float64):
+        return scores
+    if scores.is_floating_point():
+        return scores.float()
+    return (scores.cpu() if scores.device.type == "mps" else scores).double()  # which has none
 
 
 def _at(torch: Any, scores: Any, position: Any) -> Any:
@@ -88,10 +100,17 @@ def _tensors(torch: Any, output: Any) -> Iterator[tuple[Any, Any]]:
     """The tensors of an output by name or place, those with the usual names first."""
     for name, value in _parts(output):
         if isinstance(value, np.ndarray):
-            value = torch.from_numpy(value) if value.dtype.kind in "biuf" else None
+            value = torch.from_numpy(_plain(value)) if value.dtype.kind in "biuf" else None
         if not checks.is_tensor(value) or value.is_complex():
             continue
         yield name, value.to_dense() if value.layout is not torch.strided else value
+
+
+def _plain(array: Array) -> Array:
+    """An array as PyTorch takes it: no long double, no foreign byte order, no negative stride."""
+    wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
+    kind = np.dtype(np.float64) if wide else array.dtype.newbyteorder("=")
+    return np.require(array, kind, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 
 def _parts(output: Any) -> list[tuple[Any, Any]]:
@@ -105,6 +124,12 @@ def _parts(output: Any) -> list[tuple[Any, Any]]:
     if checks.is_tensor(output) or isinstance(output, np.ndarray):
         return [("", output)]
     return [(name, getattr(output, name)) for name in _NAMES if hasattr(output, name)]
+
+
+def _hint(torch: Any, output: Any, hint: str) -> str:
+    """What helps: what holds no tensor is not a question of its shape."""
+    held = next(_tensors(torch, output), None)
+    return "Return a tensor or an array of numbers." if held is None else hint
 
 
 def _said(torch: Any, output: Any) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from fullrank._lib import checks
 from fullrank._lib.types import Ints
 from fullrank.errors import InputError
-from fullrank.scorers.arguments import item_argument, user_argument
+from fullrank.scorers.arguments import counted, item_argument, user_argument
 from fullrank.scorers.carried_ids import CarriesIds, ids_argument
 from fullrank.scorers.modules import module_calls as calls
 from fullrank.scorers.modules import module_inputs
@@ -32,7 +32,7 @@ class BlockScorer(CarriesIds):
         the member named ``logits`` or ``scores``, or the only tensor of that shape. If it returns
         (batch, length, n_items), as sequence models do, the scores at `position` are used. It is
         called in evaluation mode, without gradients, on the device of its parameters, and its mode
-        is restored afterwards; the same holds for modules that a function is bound to or refers to.
+        is restored afterwards; the same holds for every module that a function calls.
     n_items : int, optional
         The number of items. Default: the width of the first block.
     n_users : int, optional
@@ -53,8 +53,13 @@ class BlockScorer(CarriesIds):
 
     Notes
     -----
-    Scores are float32, or float64 if the module returns float64; float16 and bfloat16 are converted
-    to float32. Scores on a GPU are counted there, and blocks are not copied to the host.
+    Scores are float32, or float64 if the module returns float64 or whole numbers; float16 and
+    bfloat16 are converted to float32. Scores on a GPU are counted there, and blocks are not copied
+    to the host.
+
+    For `fullrank.rank`, an item with a score of -inf is a candidate like any other: it ranks last,
+    and it counts in the number of candidates and in AUC. In `fullrank.torch.RankMetric`, -inf masks
+    an item.
 
     Examples
     --------
@@ -263,7 +268,8 @@ class _Network:
 
     def ready(self, torch: Any) -> Any:
         """The modules in evaluation mode and without gradients."""
-        return calls.scoring(torch, *calls.modules_in(self.module))
+        watched = not calls.is_module(self.module)
+        return calls.scoring(torch, *calls.modules_in(self.module), watched=watched)
 
     def block(self, torch: Any, rows: Ints) -> Any:
         """The scores of some users, a row for each and a column for whatever has one."""
@@ -290,13 +296,18 @@ class _Network:
             if self.inputs is None
             else f"`inputs` must hold the arguments of {name}, with a row for each user."
         )
+        beyond = (
+            f"User row {rows.max()} may lie beyond a table of the module."
+            if self.inputs is None
+            else "A number in `inputs` may lie beyond a table of the module."
+        )
 
         def ask() -> Any:
             given, named = module_inputs.taken(torch, self.inputs, rows, device, kind)
             return self.module(*given, **named)
 
-        said = f"{said}, for {rows.size} users,"
-        output = calls.called(ask, (), {}, said=said, hint=hint)
+        said = f"{said}, for {counted(rows.size, 'user')},"
+        output = calls.called(ask, (), {}, said=said, hint=hint, beyond=beyond)
         width = None if self._n_items is None else self._n_items + len(self.padding)
         position = self.position if np.ndim(self.position) == 0 else self.position[rows]
         scores = block_scores(
@@ -304,10 +315,15 @@ class _Network:
             position=position, said=said, hint=self._hint(hint),
         )  # fmt: skip
         self._seen.note(scores, calls.numbers_in(output) // max(1, rows.size))
-        return scores if scores.dtype in (torch.float32, torch.float64) else scores.float()
+        return scores
 
     def _hint(self, hint: str) -> str:
-        if self._n_items is None and self._seen.width is None:
+        if self._seen.width is not None:
+            return (
+                f"The first block had {self._seen.width:,} columns, one for each item, and every "
+                "block must have as many."
+            )
+        if self._n_items is None:
             return hint
         return (
             "Name columns that are not items in `padding_item`, such as 0 if item numbers start "

@@ -39,11 +39,13 @@ def torch_scorer(
         if calls.takes_users_alone(module):
             return BlockScorer(module, n_items=n_items, n_users=n_users)
         return TorchScorer(module, n_items=n_items, n_users=n_users)
-    return FactorScorer(
+    scorer = FactorScorer(
         *offered,
         item_bias=getattr(module, "item_bias", None),
         user_bias=getattr(module, "user_bias", None),
     )
+    scorer.ids_advice = CarriesIds.ids_advice
+    return scorer
 
 
 class TorchScorer(CarriesIds):
@@ -51,7 +53,7 @@ class TorchScorer(CarriesIds):
 
     `module(users, items)` receives two tensors of row numbers of equal length and returns one score
     for each pair: a tensor with one number per pair, of any type and shape, alone or in a tuple or
-    mapping.
+    mapping. Scores are float32, or float64 if the module returns float64 or whole numbers.
 
     Parameters
     ----------
@@ -97,16 +99,13 @@ class TorchScorer(CarriesIds):
         if items is None:
             items = np.arange(self.n_items)
         items = np.broadcast_to(items, (users.size, items.shape[-1]))
-        out = np.empty(items.shape, np.float32)
         torch = load_torch()
         with scoring(torch, self.module):
-            self._fill(torch, np.repeat(users, items.shape[1]), items, out.reshape(-1))
-        return out
+            return self._filled(torch, np.repeat(users, items.shape[1]), items)
 
-    def _fill(
-        self, torch: Any, users: NDArray[Any], items: NDArray[Any], out: NDArray[Any]
-    ) -> None:
+    def _filled(self, torch: Any, users: NDArray[Any], items: NDArray[Any]) -> NDArray[Any]:
         device = calls.place_of([self.module]) or torch.device("cpu")
+        out = np.empty(items.size, np.float32)
         for start in range(0, out.size, _PAIRS):
             pairs = slice(start, min(start + _PAIRS, out.size))
             row, column = np.divmod(np.arange(pairs.start, pairs.stop), items.shape[1])
@@ -116,7 +115,11 @@ class TorchScorer(CarriesIds):
                 torch.from_numpy(users[pairs]).to(device),
                 torch.from_numpy(items[row, column].astype(np.int64)).to(device),
             )
-            out[pairs] = answer.float().cpu().numpy()
+            scores = answer.cpu().numpy()
+            if scores.dtype != out.dtype:  # it says so with the first scores
+                out = out.astype(scores.dtype)
+            out[pairs] = scores
+        return out.reshape(items.shape)
 
     def torch_pairs(self) -> TorchScorer:
         """Return what ranking on a GPU needs: the scorer itself."""
@@ -172,11 +175,12 @@ def _reordered_module(scorer: TorchScorer, user_rows: Ints | None, item_rows: In
 
 
 def score_pairs(torch: Any, module: Any, users: Any, items: Any) -> Any:
-    """What a module gives for pairs: a vector without gradients, of the module's type."""
+    """What a module gives for pairs: a vector without gradients, float32 or float64."""
     n_pairs = users.shape[0]
     output = calls.called(
         module, (users, items), {}, said=f"{calls.name_of(module)}(users, items)",
         hint=PAIRS_OR_BLOCK,
+        beyond="A row of a user or an item may lie beyond a table of the module.",
     )  # fmt: skip
     return pair_scores(torch, output, n_pairs)
 

@@ -8,12 +8,14 @@ import subprocess
 import sys
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import fullrank as fr
 from fullrank.errors import InputError, NotFittedError
+from fullrank.scorers import CallableScorer
 from fullrank.scorers.foreign import recognise
 from fullrank.scorers.foreign.recognise import LIBRARIES, recognised
 
@@ -126,6 +128,28 @@ def test_models_without_factors_get_a_sentence() -> None:
     unfitted = of("implicit.cpu.lmf", "LMF", (RECOMMENDER,), user_factors=None, item_factors=None)
     with pytest.raises(NotFittedError, match=r"this LMF of implicit is not: call its `fit`"):
         fr.as_scorer(unfitted())
+
+
+def test_biases_are_not_taken_for_the_estimates_of_another_algorithm(monkeypatch) -> None:
+    """KNNBaseline has biases of items, and where few ratings are its estimates may be these."""
+    predictions = SimpleNamespace(PredictionImpossible=LookupError)
+    name = "surprise.prediction_algorithms.predictions"
+    monkeypatch.setitem(sys.modules, name, predictions)
+    trainset = SimpleNamespace(
+        n_users=4, n_items=6, to_raw_uid=lambda row: row, to_raw_iid=lambda row: row
+    )
+    base = of("surprise.prediction_algorithms.algo_base", "AlgoBase", trainset=trainset)
+    biases = {"bi": np.arange(6.0), "estimate": lambda self, user, item: float(item)}
+    kinds = {
+        name: of("surprise.prediction_algorithms", name, (base,), **biases)
+        for name in ("BaselineOnly", "KNNBaseline")
+    }
+    own = of("mine", "BaselineOnly", (kinds["BaselineOnly"],), estimate=biases["estimate"])
+    fitted = of("mine", "Fitted", (kinds["BaselineOnly"],))
+    assert type(fr.as_scorer(kinds["BaselineOnly"]())) is fr.ItemScorer
+    assert type(fr.as_scorer(fitted())) is fr.ItemScorer
+    for kind in (kinds["KNNBaseline"], own):
+        assert type(fr.as_scorer(kind())) is CallableScorer
 
 
 def test_a_model_of_recbole_is_ranked_by_its_integration() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from threading import Thread
 from types import SimpleNamespace
 
 import numpy as np
@@ -206,6 +207,7 @@ def test_no_forward(torch):
         (lambda score: {"loss": None, "scores": score}, False),
         (lambda score: {"prediction": score}, False),
         (lambda score: score.double(), False),
+        (lambda score: np.flip(score.detach().numpy())[::-1], False),
         (lambda score: score.detach().numpy(), False),
         (lambda score: score.bfloat16(), True),
         (lambda score: score.half(), True),
@@ -250,9 +252,12 @@ def test_what_cannot_be_called_names_the_block(torch, block):
     wide = make_pairs(torch, lambda score: score[:, None].expand(-1, 3), n_items=2)
     with pytest.raises(InputError, match=r"4 pairs.*\(4, 3\).*BlockScorer"):
         as_scorer(wide).scores([0, 1])
-    nothing = make_pairs(torch, lambda score: None, n_items=2)
-    with pytest.raises(InputError, match=r"4 pairs.*None.*BlockScorer"):
-        as_scorer(nothing).scores([0, 1])
+    for nothing, shown in ((lambda score: None, "None"), (lambda score: score.tolist(), r"\[")):
+        module = make_pairs(torch, nothing, n_items=2)
+        with pytest.raises(InputError, match=rf"4 pairs.*{shown}.* Return a tensor or an array"):
+            as_scorer(module).scores([0, 1])
+    with pytest.raises(InputError, match=r"IndexError.* A row of .* may lie beyond a table"):
+        as_scorer(make_pairs(torch, n_items=N_ITEMS)).scores([N_USERS])
     with pytest.raises(InputError, match=r"`n_items`.*BlockScorer"):
         as_scorer(make_pairs(torch))
     histories = torch.nn.GRU(3, 4)  # forward(input, hx=None)
@@ -360,6 +365,28 @@ class Predicts:
         return self.trainer.model(users)
 
 
+class Slots:
+    """An object without a `__dict__`."""
+
+    __slots__ = ("model", "other")
+
+    def __init__(self, module):
+        self.model = module
+
+    def __call__(self, users):
+        return self.model(users)
+
+
+class Deep:
+    """An object with its modules in a list within a dict."""
+
+    def __init__(self, module):
+        self.kept = {"networks": [[[[module]]]]}
+
+    def predict(self, users):
+        return self.kept["networks"][0][0][0][0](users)
+
+
 class HasProperty:
     """Lightning's Trainer has its model as a property."""
 
@@ -371,6 +398,26 @@ class HasProperty:
         return self._kept[0]
 
 
+GLOBALS = {"model": None}
+
+
+def in_a_comprehension(users):
+    import torch
+
+    return torch.cat([GLOBALS["model"](some) for some in users.split(2)])
+
+
+def in_a_lambda(users):
+    by_name = lambda u: GLOBALS["model"](u)  # noqa: E731
+    return by_name(users)
+
+
+def of_all_users(module):
+    import torch
+
+    return torch.nn.Sequential(module)
+
+
 def refers(module):
     """Functions that reach a module in the ways that people write them."""
     trainer = SimpleNamespace(model=module)
@@ -380,7 +427,24 @@ def refers(module):
     def helper(users):
         return module(users)
 
+    def by_default(users, model=module):
+        return model(users)
+
+    def by_name(users, *, model=module):
+        return model(users)
+
+    def built(users):
+        return of_all_users(module)(users)
+
+    GLOBALS["model"] = module
     return {
+        "a global in a lambda within": in_a_lambda,
+        "a global in a comprehension": in_a_comprehension,
+        "a default": by_default,
+        "a default by name": by_name,
+        "slots": Slots(module),
+        "deep within an object": Deep(module).predict,
+        "made by each call": built,
         "an attribute": lambda users: trainer.model(users),
         "a property": lambda users: lightning.model(users),
         "another function": lambda users: helper(users),
@@ -400,10 +464,80 @@ def test_a_module_that_a_function_reaches_is_evaluated(torch, way):
         torch.nn.BatchNorm1d(N_ITEMS, affine=False, eps=0.0),
     )
     before = module[2].running_mean.clone()
+    module[0].eval()
     same(BlockScorer(refers(module)[way], N_ITEMS))
     assert torch.equal(module[2].running_mean, before)
-    assert module.training
-    assert module[1].training
+    assert [part.training for part in module.modules()] == [True, False, True, True]
+
+
+def held(module):
+    """A function that holds a module where nobody looks."""
+    return Deep(module).predict
+
+
+def test_modes_come_back_after_an_error(torch, block):
+    def broken(users):
+        held(block)(users)
+        raise RuntimeError("out of luck")
+
+    with pytest.raises(InputError, match="out of luck"):
+        BlockScorer(broken, N_ITEMS).scores([0])
+    assert block.training
+    assert block.drop.training
+    assert not torch.nn.modules.module._global_forward_pre_hooks
+
+
+def test_a_module_in_training_in_another_thread_keeps_its_mode(torch, block):
+    seen = []
+
+    class Other(torch.nn.Module):
+        def forward(self, users):
+            seen.append(self.training)
+
+    train = held(Other())
+
+    def score(users):
+        thread = Thread(target=train, args=(users,))
+        thread.start()
+        thread.join()
+        return block(users)
+
+    same(BlockScorer(score, N_ITEMS))
+    assert seen
+    assert all(seen)
+
+
+def test_one_scorer_within_another(block):
+    inner = BlockScorer(held(block), N_ITEMS)
+    same(BlockScorer(lambda users: inner.scores(users.numpy()), N_ITEMS))
+    assert block.training
+
+
+def test_a_compiled_module_in_a_function_is_compiled_once(torch, block):
+    from torch._dynamo.testing import CompileCounter
+
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    compiled = torch.compile(block, backend=counter, fullgraph=True)
+    scorer = BlockScorer(lambda users: compiled(users), N_ITEMS)
+    for _ in range(3):
+        scorer.scores([0, 1])
+    assert counter.frame_count == 1
+    same(BlockScorer(torch.compile(lambda users: block(users), backend="eager"), N_ITEMS))
+    assert block.training
+
+
+def test_a_method_that_asks_for_the_mode_itself(torch):
+    """It is not called as a module, and no hook sees it."""
+
+    class Model(torch.nn.Module):
+        def predict(self, users):
+            scores = torch.tensor(TABLE)[users]
+            return torch.nn.functional.dropout(scores, 0.5, self.training)
+
+    model = Model()
+    same(BlockScorer(lambda users: torch.cat([m.predict(users) for m in (model,)]), N_ITEMS))
+    assert model.training
 
 
 def test_data_that_a_function_refers_to_are_not_searched(torch, block):
@@ -426,6 +560,7 @@ def test_data_that_a_function_refers_to_are_not_searched(torch, block):
     from fullrank.scorers.modules.module_calls import modules_in
 
     assert modules_in(score) == [block]
+    assert modules_in(Slots(block)) == [block]
     assert modules_in(lambda users: histories[0](users)) == []
 
 

@@ -270,6 +270,11 @@ class Output:
         lambda torch, s: s.clone().requires_grad_(),
         lambda torch, s: s.double(),
         lambda torch, s: s.numpy(),
+        lambda torch, s: s.numpy()[:, ::-1].copy()[:, ::-1],
+        lambda torch, s: np.asfortranarray(s.numpy()),
+        lambda torch, s: s.numpy().astype(">f4"),
+        lambda torch, s: s.numpy().astype(np.longdouble),
+        lambda torch, s: np.broadcast_to(s.numpy(), s.shape),
         lambda torch, s: s.to_sparse(),
     ],
 )
@@ -289,7 +294,7 @@ def test_a_model_output(torch, need):
 def test_types(torch, kind):
     scores = torch.tensor(TABLE * 10).to(getattr(torch, kind))
     found = BlockScorer(lambda users: scores[users]).scores(np.arange(N_USERS))
-    assert found.dtype == (np.float64 if kind == "float64" else np.float32)
+    assert found.dtype == (np.float64 if kind in ("float64", "int64") else np.float32)
     np.testing.assert_array_equal(found, scores.double().numpy())
 
 
@@ -405,15 +410,26 @@ def torch_linear():
 
 
 def test_what_fails_is_told_in_a_sentence(torch, table):
-    with pytest.raises(InputError, match=r"Table\(users\).*IndexError.*BlockScorer") as caught:
-        BlockScorer(table).scores([N_USERS])
+    beyond = r"Table\(users\), for 1 user, raised IndexError.* User row 23 may lie beyond a table"
+    with pytest.raises(InputError, match=beyond) as caught:
+        BlockScorer(table, N_ITEMS).scores([N_USERS])
     assert isinstance(caught.value.__cause__, IndexError)
+    with pytest.raises(InputError, match=r"\(users\), for 2 users, .*IndexError.*BlockScorer"):
+        BlockScorer(lambda users: users[:, -1], N_ITEMS).scores([1, 2])  # it wants histories
+    with pytest.raises(InputError, match=r"IndexError.*`inputs` may lie beyond a table"):
+        BlockScorer(table, inputs=HISTORIES[:, 0] + 100).scores([0])
     with pytest.raises(InputError, match=r"of its `inputs`.*KeyError.*`inputs` must hold .*Table"):
         BlockScorer(table, inputs=lambda users: {}[int(users[0])]).scores([1])
     with pytest.raises(InputError, match=r"\(1, 40\).*\(1, 7\).*`padding_item`"):
         BlockScorer(lambda users: torch.zeros(1, 7), N_ITEMS).scores([1])
-    with pytest.raises(InputError, match=r"\(1, n_items\).*returned None"):
-        BlockScorer(lambda users: None).scores([1])
+    for nothing in (None, [[1.0, 2.0]], np.array([["a"]])):
+        with pytest.raises(
+            InputError, match=r"\(1, n_items\).*returned .* Return a tensor or an a"
+        ):
+            BlockScorer(lambda users, nothing=nothing: nothing).scores([1])
+    varying = BlockScorer(lambda users: torch.zeros(len(users), len(users)))
+    with pytest.raises(InputError, match=r"\(5, 5\)\. The first block had 2 columns"):
+        varying.scores(np.arange(5))
     with pytest.raises(InputError, match=r"shapes 0: \(2, 9\); 1: \(2, 4\).*`n_items`"):
         BlockScorer(lambda users: (torch.zeros(len(users), 9), torch.zeros(len(users), 4))).scores(
             [1, 2]

@@ -7,7 +7,7 @@ import pytest
 
 from fullrank.errors import InputError
 from fullrank.ranking import rank
-from fullrank.scorers import FactorScorer, TorchScorer, as_scorer
+from fullrank.scorers import BlockScorer, FactorScorer, TorchScorer, as_scorer
 
 # float32 sums of a few products near 1, which may cancel, in another order
 ROUNDED = {"rtol": 1e-5, "atol": 2e-6}
@@ -84,6 +84,26 @@ def test_factors_are_used_by_attribute_and_by_method(torch):
     expected = module.user_factors.weight @ module.item_factors.T + module.item_bias.weight.T
     np.testing.assert_allclose(scorer.scores([0, 1, 2]), expected.detach().numpy(), **ROUNDED)
     assert as_scorer(ByMethod()).scores([0]).tolist() == [[2.0] * 5]
+
+
+@pytest.mark.parametrize("scores", [[1 + 1e-9, 1, 1 + 2e-9, 0.5], [2**24 + 1, 2**24, 2**24 + 2, 5]])
+def test_no_score_is_rounded_to_another(monkeypatch, torch, scores):
+    """Those of float64 and whole numbers that float32 cannot tell apart."""
+    from fullrank.scorers.modules import torch_module
+
+    table = torch.tensor(scores, dtype=torch.float64 if scores[-1] == 0.5 else torch.int64)
+
+    class Pairs(torch.nn.Module):
+        n_items = 4
+
+        def forward(self, users, items):
+            return table[items]
+
+    assert rank(Pairs(), ([0], [1])).ranks.tolist() == [3.0]
+    assert rank(BlockScorer(lambda u: table.expand(len(u), 4)), ([0], [1])).ranks.tolist() == [3.0]
+    monkeypatch.setattr(torch_module, "_PAIRS", 3)
+    assert np.array_equal(as_scorer(Pairs()).scores([0, 1]), [scores, scores])
+    assert as_scorer(Pairs()).scores([]).shape == (0, 4)
 
 
 def test_refused(torch):
