@@ -133,6 +133,7 @@ def test_latex_compiles(results: dict[str, object], tmp_path: Path) -> None:
     )  # fmt: skip
     assert run.returncode == 0, run.stdout
     assert "Missing character" not in run.stdout
+    assert "Overfull" not in run.stdout
 
 
 NAMES = [

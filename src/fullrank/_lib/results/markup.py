@@ -16,6 +16,7 @@ from fullrank._lib.text import printable
 
 Rows = Iterable[Sequence[str]]
 MARK = "†"
+_ARTICLE = 345  # points: the width of a line in LaTeX's article
 
 
 class Best(str):
@@ -67,7 +68,20 @@ def latex(head: Sequence[str], rows: Rows, caption: str = "", label: str | None 
         return "\n".join(tabular)
     named = [] if label is None else [rf"\label{{{label}}}"]
     about = [r"\begin{table}", r"\centering", rf"\caption{{{_tex(caption)}}}", *named]
-    return "\n".join([*about, *tabular, r"\end{table}"])
+    return "\n".join([*about, *_size(head, rows), *tabular, r"\end{table}"])
+
+
+def _size(head: Sequence[str], rows: Rows) -> list[str]:
+    """The font and the room between columns in which a table fits the page of an article.
+
+    The mean sign of a table is half as wide as the font is high, as digits are.
+    """
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    sizes = ("", 10, 6), (r"\small", 9, 3), (r"\footnotesize", 8, 2), (r"\scriptsize", 7, 2)
+    for font, points, between in sizes:
+        if sum(0.49 * points * width + 2 * between for width in widths) <= _ARTICLE:
+            break
+    return [font, rf"\setlength{{\tabcolsep}}{{{between}pt}}"] if font else []
 
 
 def _sides(rows: Sequence[Sequence[str]]) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def sheets(found: Comparison) -> list[Sheet]:
-    """The table of the models, and that of their differences."""
-    return [_models(found), _differences(found)]
+    """The table of the models, and for each metric that of their differences."""
+    return [_models(found), *(_differences(found, metric) for metric in found.metrics)]
 
 
 def best_by_metric(found: Comparison) -> dict[str, str]:
@@ -89,32 +89,30 @@ def _models(found: Comparison) -> Sheet:
         f"SE: standard error{over}; P(best): probability that the model is the best.",
         "The best model, by value and by P(best), is in bold." if best else "",
         significance(found) if better else "",
-        *found.unresolved,
+        *(line.replace("▲ ", "") for line in found.unresolved),
     ]
     return Sheet(" ".join(line for line in caption if line), head, rows)
 
 
-def _differences(found: Comparison) -> Sheet:
+def _differences(found: Comparison, metric: str) -> Sheet:
     level = f"{100 * found.confidence_level:g} %"
     known = CORRECTIONS.get(found.correction or "")
     corrected = known is not None and found.corrects
-    digits = max(decimals_of(one.standard_error) for one in found.differences)
-    one_metric = len(found.metrics) == 1
-    head = ["difference", *([] if one_metric else ["metric"]), "estimate", f"{level} CI", "p"]
-    head += [f"p ({known})"] if corrected else []
+    tests = [one for one in found.differences if one.metric == metric]
+    digits = max(decimals_of(one.standard_error) for one in tests)
     rows = []
-    for one in found.differences:
+    for one in tests:
         low, high = (f"{end:+.{digits}f}" for end in one.confidence_interval)
-        metric = [] if one_metric else [one.metric]
-        row = [one.pair, *metric, f"{one.estimate:+.{digits}f}", f"[{low}, {high}]"]
+        row = [one.pair, f"{one.estimate:+.{digits}f}", f"[{low}, {high}]"]
         row.append(shown_p(one.p_value, bare=True))
         row += [shown_p(one.corrected_p, bare=True)] if corrected else []
         rows.append([*row, f"{one.effect_size:+.3f}"])
     size = "paired: Cohen's d of the differences" if found.paired else "Cohen's d"
     test = f"{'paired' if found.paired else 'two-sample'} {found.test} test"
     caption = (
-        f"Differences between models{f' in {found.metrics[0]}' if one_metric else ''}, first minus "
-        f"second, of {_who(found)}, with {level} "
-        f"confidence intervals (CI), p values of the {test} and effect sizes ({size})."
+        f"Differences between models in {metric}, first minus second, of {_who(found)}, with "
+        f"{level} confidence intervals (CI), p values of the {test} and effect sizes ({size})."
     )
+    head = ["difference", "estimate", f"{level} CI", "p"]
+    head += [f"p ({known})"] if corrected else []
     return Sheet(caption, [*head, "effect size"], rows)

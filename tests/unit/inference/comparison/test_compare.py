@@ -601,8 +601,10 @@ def test_what_a_result_shows() -> None:
     )
     assert lines[7].startswith(f"a<b − b_2  recall@20  {r.estimate:+.4f} [")
     assert "(Holm " in lines[7]
-    assert r"| a\<b − b_2 | ndcg@10 |" in SHOWN.to_markdown()
-    assert r"a$<$b $-$ b\_2 & ndcg@10" in SHOWN.to_latex()
+    assert r"| a\<b − b_2 | +" in SHOWN.to_markdown()
+    assert r"a$<$b $-$ b\_2 & $+" in SHOWN.to_latex()
+    for metric in ("ndcg@10", "recall@20"):  # a table for each
+        assert f"Differences between models in {metric}, first" in SHOWN.to_markdown()
     assert "<td>a&lt;b − b_2</td>" in SHOWN._repr_html_()
     content = json.loads(json.dumps(SHOWN.to_dict()))
     assert (content["format"], content["kind"]) == (1, "Comparison")
@@ -818,7 +820,8 @@ def test_what_sampled_models_were_estimated_from_is_said() -> None:
     assert any(note.startswith("▲ Rank 1 of a sample could be") for note in found.notes)
     (unresolved,) = found.unresolved
     assert unresolved in found.notes
-    assert unresolved in found.to_markdown()
+    assert unresolved.removeprefix("▲ ") in found.to_markdown()
+    assert "▲" not in found.to_markdown()  # there is none in its tables
     assert f"estimated from {among}. Estimator: smoothed" in found.to_markdown()
     assert "which includes the sampling of candidates" in found.to_markdown()
     assert "| difference | estimate |" in found.to_markdown()
