@@ -20,6 +20,7 @@ from fullrank.data.targets import Exclusion, Targets, clean_exclude, clean_targe
 from fullrank.errors import InputError
 from fullrank.scorers.alignment import aligned
 from fullrank.scorers.scorer import Scorer, as_scorer
+from fullrank.tables.ids import are_rows
 
 _SIDES = ("user_ids", "item_ids")
 
@@ -70,8 +71,10 @@ def make_request(scorer: Any, targets: Any, *, exclude: Any, items: Any) -> Requ
         )  # fmt: skip
     user_ids, item_ids = (getattr(targets, side, None) for side in _SIDES)
     # `aligned` compares the sizes where ids are matched, or where it has more to say of them
-    named = getattr(scorer, "item_ids", None) is not None or bool(
-        getattr(scorer, "rows_advice", None)
+    named = (
+        getattr(scorer, "item_ids", None) is not None
+        or bool(getattr(scorer, "rows_advice", None))
+        or (item_ids is not None and not are_rows(item_ids))
     )
     has_users = getattr(scorer, "user_ids", None) is not None
     clean = clean_targets(

@@ -13,7 +13,7 @@ from fullrank.errors import InputError
 from fullrank.ranking import rank
 from fullrank.ranking.cpu import exact_kernels
 from fullrank.ranking.cpu.factors import exact_factors
-from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer
+from fullrank.scorers import CallableScorer, FactorScorer, ItemItemScorer, MissingIdsError
 
 SCORES = np.array([[0.9, 0.1, 0.5, 0.3, 0.7], [0.2, 0.4, 0.6, 0.8, 1.0]])
 
@@ -318,3 +318,12 @@ def test_weights_count_users_by_what_they_stand_for() -> None:
         rank(scores, at, weight=[1.0])
     with pytest.raises(InputError, match=r"`weight`.*sum.*\b0\b"):
         rank(scores, at, weight=[0.0, 0.0, 0.0])
+
+
+def test_a_separate_table_of_test_users_needs_ids(need):
+    """Ids that are no rows are what is amiss, and not that fewer items occur in the table."""
+    torch = need("torch")
+    test = Interactions.from_arrays(["ann", "bob"], ["tea", "jam"])
+    for model in (np.eye(3, 5), torch.nn.Embedding(3, 5)):
+        with pytest.raises(MissingIdsError, match=r": fr\.as_scorer\(model, user_ids=…"):
+            rank(model, test)

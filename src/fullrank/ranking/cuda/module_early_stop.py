@@ -21,7 +21,7 @@ from fullrank.ranking.cuda.streaming import to_device
 from fullrank.ranking.job import Job
 from fullrank.ranking.ties import Counts
 from fullrank.scorers.modules.module_calls import scoring
-from fullrank.scorers.modules.torch_module import TorchScorer
+from fullrank.scorers.modules.torch_module import TorchScorer, score_pairs
 from fullrank.scorers.scorer import nan_error
 
 USERS = 1 << 17  # in a wave: a quarter of them fills a batch
@@ -111,13 +111,12 @@ class _OnDevice(Wave):
         self.scored[some] += need.sum(1)
 
     def _scores(self, users: Any, items: Any) -> Any:
-        """The score of each pair, as float32."""
-        torch, n = self.torch, users.shape[0]
-        out = torch.empty(n, dtype=torch.float32, device=self.device)
-        for start in range(0, n, self.pairs):
-            part = slice(start, min(start + self.pairs, n))
-            modules.fill_pairs(torch, self.module, users[part], items[part], out[part])
-        return out
+        """The score of each pair."""
+
+        def part(start: int, stop: int) -> Any:
+            return score_pairs(self.torch, self.module, users[start:stop], items[start:stop])
+
+        return modules.filled(self.torch, part, users.shape[0], self.pairs, self.device)
 
     def _send(self, array: Array) -> Any:
         return to_device(self.torch, array, self.device)

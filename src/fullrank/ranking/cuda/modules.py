@@ -1,11 +1,11 @@
 """Exact ranks of PyTorch modules on a GPU: scores in blocks of users, counted where they are.
 
-The scores are what the module gives, as float32 (torch_module.py); they never leave the device.
+The scores are what the module gives (torch_module.py); they never leave the device.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import chain
 from typing import Any
 
@@ -40,18 +40,24 @@ def _scores(tally: Tally, module: Any, batch: slice, pairs: int) -> Any:
     """Some users against the whole catalogue, a row for each."""
     torch, device, width = tally.torch, tally.device, tally.job.size
     users = tally.users[batch]
-    out = torch.empty(users.shape[0] * width, dtype=torch.float32, device=device)
-    for start in range(0, out.shape[0], pairs):
-        stop = min(start + pairs, out.shape[0])
+
+    def part(start: int, stop: int) -> Any:
         flat = torch.arange(start, stop, device=device)
-        pairs_of = users[flat // width], tally.names[flat % width]
-        fill_pairs(torch, module, *pairs_of, out[start:stop])
-    return out.view(-1, width)
+        return score_pairs(torch, module, users[flat // width], tally.names[flat % width])
+
+    return filled(torch, part, users.shape[0] * width, pairs, device).view(-1, width)
 
 
-def fill_pairs(torch: Any, module: Any, users: Any, items: Any, out: Any) -> None:
-    """Fill in the score of each pair."""
-    out[:] = score_pairs(torch, module, users, items)
+def filled(torch: Any, part: Callable[[int, int], Any], n: int, step: int, device: Any) -> Any:
+    """The scores of n pairs in parts, of the type that the module gives: float32 or float64."""
+    out = torch.empty(n, dtype=torch.float32, device=device)
+    for start in range(0, n, step):
+        stop = min(start + step, n)
+        scores = part(start, stop)
+        if scores.dtype != out.dtype:  # it says so with the first scores
+            out = out.to(scores.dtype)
+        out[start:stop] = scores
+    return out
 
 
 def check_place(module: Any, device: Any) -> None:

@@ -110,12 +110,13 @@ class Module:
         """The scores of what was drawn; 0 where nothing was."""
         torch = self.gpu.torch
         row = torch.nonzero(there)[:, 0]
-        scores = torch.zeros(items.shape, dtype=torch.float32, device=self.gpu.device)
-        scores[there] = self._scores(self.users[level.rows[row]], items[there].long())
+        found = self._scores(self.users[level.rows[row]], items[there].long())
+        scores = torch.zeros(items.shape, dtype=found.dtype, device=self.gpu.device)
+        scores[there] = found
         return scores
 
     def _scores(self, users: Any, items: Any) -> Any:
-        """The module's scores of pairs, in evaluation mode and without gradients; float32."""
+        """The module's scores of pairs, in evaluation mode and without gradients."""
         module, torch = self.module, self.gpu.torch
         with scoring(torch, module):
             parts = [
@@ -125,7 +126,7 @@ class Module:
         return torch.cat(parts) if parts else users.float()
 
     def _answer(self, users: Any, items: Any) -> Any:
-        return score_pairs(self.gpu.torch, self.module, users, items).float()
+        return score_pairs(self.gpu.torch, self.module, users, items)
 
 
 class Blocks(Module):
