@@ -74,13 +74,18 @@ def latex(head: Sequence[str], rows: Rows, caption: str = "", label: str | None 
 def _size(head: Sequence[str], rows: Rows) -> list[str]:
     """The font and the room between columns in which a table fits the page of an article.
 
-    The mean sign of a table is half as wide as the font is high, as digits are.
+    On average, a character is half as wide as the font is high, as digits are.
     """
     widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
     sizes = ("", 10, 6), (r"\small", 9, 3), (r"\footnotesize", 8, 2), (r"\scriptsize", 7, 2)
-    for font, points, between in sizes:
-        if sum(0.49 * points * width + 2 * between for width in widths) <= _ARTICLE:
-            break
+    font, _, between = next(
+        (
+            one
+            for one in sizes
+            if sum(0.49 * one[1] * width + 2 * one[2] for width in widths) <= _ARTICLE
+        ),
+        sizes[-1],
+    )
     return [font, rf"\setlength{{\tabcolsep}}{{{between}pt}}"] if font else []
 
 
