@@ -273,7 +273,8 @@ class RunFolder:
 
 def finished_shards(folder: Path) -> int:
     """Return how many shards an unfinished run has kept; 0 where there is no such run."""
-    return sum(1 for _ in (folder / UNFINISHED).glob("*-*-*.parquet"))
+    work = folder / UNFINISHED
+    return sum(1 for _ in work.glob("*-*-*.parquet")) if os.path.isdir(work) else 0
 
 
 def _without_links(path: str, flags: int) -> int:
