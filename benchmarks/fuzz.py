@@ -17,6 +17,7 @@ Inputs are numbered: the same number makes the same input. The last line is JSON
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import multiprocessing
 import os
@@ -87,6 +88,10 @@ def _harness() -> Any:
     import reader_targets as _readers
 
     _ = _commands, _evaluation, _functions, _readers
+    if importlib.util.find_spec("torch") is not None:
+        import torch_targets as _torch
+
+        _ = (*_, _torch)
     return harness
 
 

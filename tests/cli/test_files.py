@@ -561,3 +561,26 @@ def test_the_ids_of_book_crossing_find_their_factors(fullrank: Any, tmp_path: Pa
     assert done.code == 0, done.err
     (model,) = json.loads(done.out)["models"]
     assert model["metrics"][0]["estimate"] == pytest.approx(float(np.mean(expected)))
+
+
+# ---- a column of ranks per model ----
+
+
+def test_exact_ranks_of_several_models_side_by_side(fullrank: Any, tmp_path: Path) -> None:
+    wide = tmp_path / "wide.csv"
+    wide.write_text("user,ease,pop\n1,1,30\n2,2,20\n3,50,1\n")
+    done = fullrank("compare", wide, "--n-items", 50, "--design", "exact", "-m", "recall@2")
+    assert done.code == 0, done.err
+    assert "0.6667" in done.out
+    assert "0.3333" in done.out
+    done = fullrank("compare", wide, "--n-items", 40, "--design", "exact", "-m", "recall@2")
+    assert done.code == 2
+    assert re.search(r"rank.*at most the number of items.*line 4.*'ease'", done.err), done.err
+
+
+def test_a_column_of_items_beside_ranks_of_several_models(fullrank: Any, tmp_path: Path) -> None:
+    wide = tmp_path / "wide.csv"
+    wide.write_text("user,item,ease,pop\n1,x,1,3\n2,y,4,2\n3,x,2,1\n")
+    for command in ("estimate", "bounds"):
+        done = fullrank(command, wide, *SIZES)
+        assert done.code == 0, done.err

@@ -16,6 +16,7 @@ import harness
 import numpy as np
 import pytest
 import reader_targets
+import torch_targets
 from harness import TARGETS, Outcome, Target, seeded, try_one
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -28,6 +29,7 @@ _ = (
     evaluation_targets,
     function_targets,
     reader_targets,
+    torch_targets,
 )  # they register their targets
 # Quick ones of several kinds: hypothesis shrinks what fails.
 SHRUNK = ("sample from JSON text", "metrics.evaluate", "RankSample.from_counts", "rank grids",

@@ -243,6 +243,8 @@ def agreed(own: Any, given: Mapping[str, Any], table: Table) -> Any:
 
 # ---- what anyone wrote ----
 
+_LARGEST = {"sample_size": "the sample size", "n_items": "the number of items"}
+
 
 @dataclass(frozen=True, kw_only=True)
 class _Layout:
@@ -267,7 +269,7 @@ class _Layout:
             if not self.wide:
                 yield piece
                 continue
-            others = piece.select(list(self.wanted))
+            others = piece.select([role for role in self.wanted if role in piece.column_names])
             parts = []
             for name in self.wide:
                 rank = self._checked(name, piece, start)
@@ -280,16 +282,19 @@ class _Layout:
         """A column of ranks of a wide file, in which the rows are still those of the file."""
         import pyarrow as pa
 
-        table, sizes = self.table, self.given.get("sample_size")
+        table = self.table
         try:
             rank = table.integers("rank", piece.column(f"rank {name}"), start)
         except InputError as error:
             raise InputError(f"{error} The column is {name!r}.") from None
-        if sizes is None:
-            sizes = table.integers("sample_size", piece.column("sample_size"), start)
         hint = f"The column is {name!r}. {ONE_BASED}"
         table.reject("rank", rank, rank < 1, "be at least 1", hint, start)
-        table.reject("rank", rank, rank > sizes, "be at most the sample size", hint, start)
+        for role, says in _LARGEST.items():  # of exact ranks there is the number of items alone
+            sizes = self.given.get(role)
+            if sizes is None and role in piece.column_names:
+                sizes = table.integers(role, piece.column(role), start)
+            if sizes is not None:
+                table.reject("rank", rank, rank > sizes, f"be at most {says}", hint, start)
         return pa.array(rank)
 
 

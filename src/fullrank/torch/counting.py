@@ -124,6 +124,7 @@ def _checked(scores: Any, target: Any) -> tuple[Any, Any]:
     if not isinstance(scores, torch.Tensor) or not scores.is_floating_point():
         kind = scores.dtype if isinstance(scores, torch.Tensor) else type(scores).__name__
         raise InputError(f"`scores` must be a tensor of a float type, not {kind}.")
+    exclusions.check_real("scores", scores)
     if scores.layout != torch.strided or scores.ndim not in (2, 3) or not scores.shape[-1]:
         raise InputError(
             "`scores` must be a dense tensor (rows, items) or (rows, positions, items) with at "

@@ -36,6 +36,7 @@ def parse(exclude: Any, scores: Any) -> Exclusion:
     """Return the exclusion on the scores' device, with its shape and type checked."""
     if exclude is None:
         return Exclusion()
+    check_real("exclude", exclude)
     leading = tuple(scores.shape[:-1])
     if isinstance(exclude, tuple):
         return Exclusion(pairs=_pairs(exclude, scores))
@@ -84,9 +85,16 @@ def is_indicator(numbers: Any) -> bool:
     return bool(((first == 0) | (first == 1)).all())
 
 
+def check_real(name: str, value: Any) -> None:
+    """Refuse tensors that have a shape alone."""
+    if isinstance(value, torch.Tensor) and value.is_meta:
+        raise InputError(f"`{name}` must hold numbers; a tensor on the device meta has none.")
+
+
 def as_tensor(name: str, value: Any, device: Any) -> Any:
     """A tensor on a device, of a tensor or of whatever numpy makes an array of."""
     if isinstance(value, torch.Tensor):
+        check_real(name, value)
         # a copy to the host that does not block is read before it has arrived
         return value.detach().to(device, non_blocking=torch.device(device).type != "cpu")
     try:

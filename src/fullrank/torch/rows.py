@@ -18,7 +18,7 @@ from fullrank.errors import InputError
 from fullrank.ranking.ties import between_rows
 from fullrank.samples import ExactRanks, RankSample
 from fullrank.torch.counting import NAN, OUTSIDE, BlockCounts, count_block
-from fullrank.torch.exclusions import as_tensor
+from fullrank.torch.exclusions import as_tensor, is_sparse
 from fullrank.torch.library import torch
 
 WIDTH = 7
@@ -73,6 +73,8 @@ def _with_doubles(found: BlockCounts) -> BlockCounts:
 
 
 def _whole(name: str, value: Any, shape: Any, device: Any) -> Any:
+    if is_sparse(value):
+        raise InputError(f"`{name}` must be a dense tensor of whole numbers, not sparse.")
     numbers = as_tensor(name, value, device)
     if numbers.is_floating_point() or numbers.is_complex() or numbers.dtype == torch.bool:
         raise InputError(f"`{name}` must hold whole numbers, not {numbers.dtype}.")

@@ -56,7 +56,7 @@ def preprocess_logits(logits: Any, labels: Any, *, shift: bool = False) -> Any:
             "TrainingArguments(label_names=[…])."
         )
     scores = _scores(logits, target)
-    if not shift:
+    if not checks.flag("shift", shift):
         return counts(scores, target)
     if target.ndim != 2:
         raise InputError("`labels` must have the shape (B, L) where `shift` is True.")
@@ -171,6 +171,10 @@ def _batches(prediction: Any) -> Iterator[tuple[Any, Any]]:
     counted, labels = prediction.predictions, prediction.label_ids
     # a nested list of numbers is one array; the Trainer's list holds an array per batch
     if isinstance(counted, list) and counted and hasattr(counted[0], "shape"):
+        if not isinstance(labels, list) or len(labels) != len(counted):
+            raise InputError(
+                f"`label_ids` must be a list of as many batches as `predictions`, {len(counted)}."
+            )
         yield from zip(counted, labels, strict=True)
     else:
         yield counted, labels
@@ -180,9 +184,13 @@ def _known(counted: Any, labels: Any) -> tuple[Ints, Ints, Array | None]:
     """Counts, item and user of every label that is not padding."""
     user = None
     if isinstance(labels, tuple):
-        labels, user = labels[0], checks.numpy_of("label_ids", labels[1]) if labels[1:] else None
-    item = checks.numpy_of("label_ids", labels)
-    table = np.empty(()) if isinstance(counted, tuple) else checks.numpy_of("predictions", counted)
+        if not labels:
+            raise InputError("`label_ids` must hold labels; it is an empty tuple.")
+        labels, user = labels[0], checks.as_array("label_ids", labels[1]) if labels[1:] else None
+    item = checks.as_array("label_ids", labels)
+    if item.dtype.kind not in "iu":
+        raise InputError(f"`label_ids` must hold whole numbers, not {item.dtype}.")
+    table = np.empty(()) if isinstance(counted, tuple) else checks.as_array("predictions", counted)
     if table.dtype.kind not in "iu" or table.shape != (*item.shape, 3):
         raise InputError(
             f"`predictions` must be three whole numbers per label, {(*item.shape, 3)}; found "

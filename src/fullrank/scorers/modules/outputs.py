@@ -101,7 +101,7 @@ def _tensors(torch: Any, output: Any) -> Iterator[tuple[Any, Any]]:
     for name, value in _parts(output):
         if isinstance(value, np.ndarray):
             value = torch.from_numpy(_plain(value)) if value.dtype.kind in "biuf" else None
-        if not checks.is_tensor(value) or value.is_complex():
+        if not checks.is_tensor(value) or value.is_complex() or value.is_meta:
             continue
         yield name, value.to_dense() if value.layout is not torch.strided else value
 
@@ -109,7 +109,8 @@ def _tensors(torch: Any, output: Any) -> Iterator[tuple[Any, Any]]:
 def _plain(array: Array) -> Array:
     """An array as PyTorch takes it: no long double, no foreign byte order, no negative stride."""
     wide = array.dtype.kind == "f" and array.dtype.itemsize > 8
-    kind = np.dtype(np.float64) if wide else array.dtype.newbyteorder("=")
+    # the same width, of the type that it usually has: C's long and long long are two to numpy
+    kind = np.dtype(np.float64 if wide else f"{array.dtype.kind}{array.dtype.itemsize}")
     return np.require(array, kind, ["C_CONTIGUOUS", "ALIGNED", "WRITEABLE"])
 
 
