@@ -56,6 +56,18 @@ def test_the_first_inputs_break_nothing() -> None:
     assert {name: one.examples for name, one in outcomes.items() if one.examples} == {}
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("factors from files", 145257),  # a damaged footer, at which pyarrow ends the process
+        ("commands: estimate and compare", 100859),  # exact ranks of several models side by side
+        ("commands: bounds and explain", 101610),  # the same of samples, with items
+    ],
+)
+def test_what_broke_it_once_does_no_more(name: str, number: int) -> None:
+    assert became_of_inputs(name, range(number, number + 1)).examples == {}
+
+
 @pytest.mark.slow
 @pytest.mark.verify
 @pytest.mark.parametrize("name", list(TARGETS))

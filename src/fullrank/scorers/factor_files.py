@@ -300,8 +300,12 @@ def _parquet(path: Path, side: str, column: str | None) -> tuple[Array, Any]:
     import pyarrow as pa
 
     with open_table(path, argument="factors") as file:
-        memory.ask("factors", 8 * file.source.n_values, f"{path}, unpacked,")
-        table = file.whole({name: name for name in file.names})
+        every = {name: name for name in file.names}
+        first = next(file.pieces(every), None)  # whose lists are as long as all others
+        if first is not None and len(first):
+            size = first.nbytes / len(first) * file.source.n_rows
+            memory.ask("factors", int(size), f"{path}, unpacked,")
+        table = file.whole(every)
     id_name = id_column(table.column_names, _SIDES[side], column)
     names = [name for name in table.column_names if name != id_name]
     for name in names:
