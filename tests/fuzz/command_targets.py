@@ -66,6 +66,9 @@ def _typed(words: list[str]) -> tuple[int, str, str]:
     return code, out.getvalue(), err.getvalue()
 
 
+_PAGES = {"-h", "--help", "--help-all", "--version"}  # are printed instead of a result
+
+
 def _checked(words: list[str]) -> str:
     """What a command printed, or an InputError with the sentence that it gave."""
     code, out, err = _typed(words)
@@ -76,7 +79,7 @@ def _checked(words: list[str]) -> str:
         lines = [line for line in err.splitlines() if line and not line.startswith("Note: ")]
         assert len(lines) == 1, (words, err)
         raise InputError(lines[0])
-    if "--json" in words:
+    if "--json" in words and not _PAGES & {*words}:
         json.loads(out, parse_constant=_refused)
     return out
 
