@@ -161,9 +161,9 @@ def test_other_refusals(fullrank: Any, ranks: Path, exact: Path, tmp_path: Path)
         ((ranks, *SIZES, *excluded, "--anchor", tmp_path / "no.parquet"), "no.parquet"),
         (
             (ranks, *SIZES, *excluded, "--joint", "--method", "MLE"),
-            "`--joint` must be given only with",
+            "`--joint` needs `--method` auto or smoothed, not MLE.",
         ),
-        ((exact, "--anchor", exact), "`--anchor` must be left out for exact ranks"),
+        ((exact, "--anchor", exact), "`--anchor` must be omitted for exact ranks"),
         ((ranks, *SIZES, "--training-items", "some"), "`--training-items` must be"),
     ]
     for words, says in wrong:

@@ -252,7 +252,7 @@ def labels(name: str, value: ArrayLike, size: int, each: str) -> NDArray[Any]:
     if array.shape != (size,):
         raise InputError(f"{must}, not shape {array.shape}.")
     if array.dtype.kind == "f":
-        reject(name, array, np.isnan(array), "be labels", "NaN is not one.")
+        reject(name, array, np.isnan(array), "be labels", "NaN is not a label.")
     text = array.dtype.kind == "O" and all(isinstance(one, str) for one in array)
     if array.dtype.kind not in "biufUS" and not text:
         raise InputError(f"`{name}` must hold whole numbers throughout, or text throughout.")

@@ -104,7 +104,11 @@ class Group(TyperGroup):
         yield from _section("Options", rows)
         yield from _examples(self.examples)
         yield ""
-        yield f"For a command's options: {path} COMMAND --help; for all of them: --help-all"
+        yield from textwrap.wrap(
+            f"{path} COMMAND --help shows a command's main options; --help-all shows all of them.",
+            _width(),
+            break_on_hyphens=False,
+        )
 
 
 def showing(first: tuple[str, ...]) -> type[Command]:

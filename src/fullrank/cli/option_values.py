@@ -54,10 +54,10 @@ def pairs_of(option: str, texts: Iterable[str]) -> dict[str, str]:
             raise InputError(f"`{option}` must be written as ROLE=NAME, not {text!r}.")
         if key in found:
             both = f"{found[key]}, {value}" if found[key] != value else value
-            several = f"; for one column per model: `{option} rank={found[key]},{value}`"
+            several = f" For one column per model, use `{option} rank={found[key]},{value}`."
             raise InputError(
-                f"`{option}` must name one column for {key}, not {both}"
-                f"{several if key == 'rank' else ''}."
+                f"`{option}` must name one column for {key}, not {both}."
+                f"{several if key == 'rank' else ''}"
             )
         found[key] = value
     return found
@@ -131,11 +131,11 @@ def _id_files(option: str, texts: Iterable[str], names: Sequence[str]) -> dict[s
         name, equals, path = text.partition("=")
         if not names:
             raise InputError(
-                f"`{option}` must be given only with `--factors`, whose rows it labels."
+                f"`{option}` must not be given without `--factors`, whose rows it labels."
             )
         if equals and name in names:
             if name in own:
-                raise InputError(f"`{option}` must be given only once for {name}.")
+                raise InputError(f"`{option}` must not be given more than once for {name}.")
             own[name] = Path(path)
         elif equals and not os.path.exists(text):
             raise InputError(

@@ -22,8 +22,8 @@ Anchors = Annotated[
         METRICS,
         "--anchor",
         "Exact ranks of a cheap model on the same data, as a file or run folder that fullrank "
-        "wrote; the shape of their distribution informs the estimates. Only where training items "
-        "were excluded. May be repeated.",
+        "wrote; the shape of their distribution informs the estimates. Requires that training "
+        "items were excluded. May be repeated.",
         "FILE",
         readable=False,  # said in our own words
     ),
@@ -33,8 +33,8 @@ Joint = Annotated[
     option(
         METRICS,
         "--joint",
-        "Estimate all models together, with one shape for the distribution of their ranks. Only "
-        "where training items were excluded.",
+        "Estimate all models together, with one shape for the distribution of their ranks. "
+        "Requires that training items were excluded.",
     ),
 ]
 
@@ -86,9 +86,7 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
     from fullrank.inference.estimation.doubts import borrows
 
     if not borrows(method):
-        raise InputError(
-            f"`{option}` must be given only with `--method` auto or smoothed, not {method}."
-        )
+        raise InputError(f"`{option}` needs `--method` auto or smoothed, not {method}.")
     from fullrank.samples import Seeds
 
     for one in samples.values():
@@ -97,12 +95,12 @@ def _drawn(samples: Mapping[str, Any], option: str, method: str) -> dict[str, Ra
     drawn = {name: one for name, one in samples.items() if not one.exhausted}
     if not drawn:
         raise InputError(
-            f"`{option}` must be left out for exact ranks: it is only for sampled ones."
+            f"`{option}` must be omitted for exact ranks: it is only for sampled ones."
         )
     for one in drawn.values():
         if one.design.excluded is False:
             raise InputError(
-                f"`{option}` must be left out where training items are kept: it helps only where "
+                f"`{option}` must be omitted where training items are kept: it helps only where "
                 "training items are excluded."
             )
     return drawn

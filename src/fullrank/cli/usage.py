@@ -33,7 +33,7 @@ _TRIED = {
     "--ground-truth": "--truth",
 }  # fmt: skip
 # Where the nearest option does the opposite, or takes another value
-_LEFT_OUT = ("--keep-seen", "Training items are left out unless `--keep-seen` is given.")
+_LEFT_OUT = ("--keep-seen", "Training items are excluded unless `--keep-seen` is given.")
 _OPPOSITE = {
     "--alpha": ("--level", "For an alpha of 0.05, write `--level 0.95`."),
     "--anchor": ("--no-anchor", "Anchors are trained unless `--no-anchor` is given."),
@@ -189,7 +189,7 @@ def _rest(message: str, command: Any, path: str) -> str:
         return f"{says} The commands are {', '.join(commands)}."
     if found := re.match(r"Got unexpected extra argument(?:s|\(s\))? \((.*)\)", message):
         taken = [argument(one) for one in command.params if one.param_type_name == "argument"]
-        says = f"{found[1]!r} must be left out: `{path}` takes {' '.join(taken) or 'options only'}."
+        says = f"{found[1]!r} must be omitted: `{path}` takes {' '.join(taken) or 'options only'}."
         if "RANKS" in " ".join(taken):
             return f"{says} `fullrank compare` takes several files."
         option = next((one for one in ("--pilot", "--ranks") if one in _options(command)), None)

@@ -126,7 +126,8 @@ class Split:
             lines.append(f"{self.n_skipped:,} users have no test item")
         if self.n_dropped:
             lines.append(
-                f"{self.n_dropped:,} interactions dropped because their items are not in train"
+                f"{self.n_dropped:,} interactions were dropped, because their items are not in the "
+                "training part"
             )
         return "\n".join(lines)
 
@@ -153,7 +154,7 @@ def describe_split(kind: str, settings: Mapping[str, Any]) -> str:
 def _how(kind: str, settings: Mapping[str, Any]) -> list[str]:
     last = settings.get("by") == "last"
     if kind == "leave-one-out":
-        why = " (the data have no times)" if settings.get("without_times") else ""
+        why = " (the data have no timestamps)" if settings.get("without_times") else ""
         return ["last item by time" if last else f"random item{why}"]
     share = _share(settings.get("test", 0.0))
     if kind == "ratio":

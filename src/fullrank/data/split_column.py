@@ -166,7 +166,7 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
         said.append(f"{int(asked.sum()):,} of {int(asked.sum()):,} items")
     if said:
         warnings.warn(
-            f"{' and '.join(said)} of the test part are not in the train part.",
+            f"{' and '.join(said)} of the test part are not in the training part.",
             DataWarning,
             stacklevel=3,
         )

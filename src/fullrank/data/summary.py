@@ -56,7 +56,8 @@ class Summary:
         for label, name in _LABELS.items():
             one, two = getattr(self.users, name), getattr(self.items, name)
             lines.append(f"{label:<22}{_shown(one):>9}{_shown(two):>8}")
-        lines.append(f"{self.n_interactions:,} interactions, {self.density:.3%} of all pairs")
+        share = f"{100 * self.density:.3f} %"
+        lines.append(f"{self.n_interactions:,} interactions, {share} of all pairs")
         return "\n".join(lines)
 
 

@@ -201,7 +201,7 @@ def _numbers(
         )
     if allocation == "proportional":
         if spread is not None:
-            raise InputError('`spread` must be given only with allocation="neyman".')
+            raise InputError('`spread` must not be given unless allocation="neyman".')
         return _shared_out(size, sizes.astype(np.float64), sizes)
     if spread is None:
         raise InputError('`spread` must be given with allocation="neyman".')

@@ -50,7 +50,7 @@ class Exact(Design):
             checks.choice("order", self.order, ORDERS)
             if self.max_rank is None:
                 raise InputError(
-                    "`order` must be given only with `max_rank`, as in exact:10,order=random: "
+                    "`order` must not be given without `max_rank`, as in exact:10,order=random: "
                     "without it, all items are scored."
                 )
 

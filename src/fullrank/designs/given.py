@@ -411,21 +411,21 @@ def _among(drawn: Array, users: Ints, exclusion: Exclusion, n_items: int) -> NDA
 
 def _about_repeats(drawn: Array, repeats: NDArray[np.bool_], size: int) -> str:
     if repeats.any():
-        return f"{int(repeats.sum())} rows repeat an item, so they count as drawn with replacement"
+        return f"{int(repeats.sum())} rows repeat an item, so drawing with replacement is assumed"
     n = np.count_nonzero(drawn >= 0, axis=1).astype(np.float64)
     expected = float((n * (n - 1) / 2).sum() / max(size, 1))
     return (
-        "no row repeats an item, so they count as drawn without replacement (with it, about "
-        f"{expected:.3g} repeats would be expected)"
+        "no row repeats an item, so drawing without replacement is assumed (with replacement, "
+        f"about {expected:.3g} repeats would be expected)"
     )
 
 
 def _about_pool(pool: str, told: bool, n_seen: int, expected: float) -> str:
     if not told:
-        return "nothing is excluded, so the pool counts as 'all'"
+        return "nothing is excluded, so the pool is assumed to be 'all'"
     if pool == "all":
-        return f"{n_seen} of them are excluded items, so the pool counts as 'all'"
+        return f"{n_seen} of them are excluded items, so the pool is assumed to be 'all'"
     return (
-        "none of them is an excluded item, so the pool counts as 'unseen' (from all items about "
-        f"{expected:.3g} would be expected)"
+        "none of them is an excluded item, so the pool is assumed to be 'unseen' (from all items "
+        f"about {expected:.3g} would be expected)"
     )

@@ -150,7 +150,7 @@ def evaluate(
         return work.done(None)
     if rng is None:
         raise InputError(
-            "`rng` must be a seed when `out` is given: a run without a seed cannot resume."
+            "`rng` must be a seed when `out` is given: a run without a seed cannot be resumed."
         )
     with RunFolder(out) as folder:
         found = folder.finished(work.asked)
@@ -183,7 +183,7 @@ def _how_much(
     """What is ranked of the catalogue and of the users."""
     if design is not None and budget is not None:
         raise InputError(
-            "`budget` must not be given with `design`, because it determines the design."
+            "`budget` must not be given with `design`, because the budget determines the design."
         )
     drawn = Exact() if design is None else Design.of(design)
     return {

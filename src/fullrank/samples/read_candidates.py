@@ -28,7 +28,10 @@ from fullrank.tables.table import Table, stem
 
 ROLES = ("user", "item", "score", "label", "model")
 TIES = ("random", "best", "worst")
-_UNSEEN = "Training items excluded: negatives of NCF are items that the user has not seen."
+_UNSEEN = (
+    "Training items are assumed to be excluded, because NCF's negatives are items that the user "
+    "has not seen."
+)
 
 
 def read_candidates(
@@ -257,9 +260,9 @@ def _found(
         depth = int(np.median(np.unique(scored["user"], return_counts=True)[1]))
         raise InputError(
             f"`path` must list every target; {len(lost):,} of {len(lost) + len(hit):,} are not in "
-            f"{path}, the first being {first[1]} of user {first[0]}: their ranks are only known to "
-            f"lie beyond the listed candidates (about {depth:,} per user). Write the whole list of "
-            "candidates."
+            f"{path}, the first being {first[1]} of user {first[0]}: all that is known of their "
+            f"ranks is that they lie beyond the listed candidates (about {depth:,} per user). "
+            "Write the full list of candidates."
         )
     return relevant, len({user for user, _ in pairs} - users)
 

@@ -553,5 +553,5 @@ def check_targets(rows: Any) -> None:
         raise InputError(
             f"`user` must have as many rows as `n_targets` states; user "
             f"{checks.printable(rows.user[first])} has {number[group][first]} rows and n_targets "
-            f"{rows.n_targets[first]}. Leave `user` out to count every target as a user of its own."
+            f"{rows.n_targets[first]}. Omit `user` to count every target as a separate user."
         )

@@ -209,7 +209,7 @@ def _real(columns: Columns, path: Path, name: str = "score") -> Any:
     except ValueError:
         bad = next((one for one in columns[name].tolist() if not _is_number(one)), "")
         raise InputError(
-            f"`{name}` must be a number on every line of {printable(path)}; one has "
+            f"`{name}` must hold a number on every line of {printable(path)}; one line has "
             f"{printable(bad)[:40]!r}."
         ) from None
 

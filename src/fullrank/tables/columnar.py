@@ -263,15 +263,16 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
             names = list(dict.fromkeys(name for one in content for name in one))
             return pa.table({name: [one.get(name) for one in content] for name in names}), None
         if isinstance(content, dict) and "data" in content and {"columns", "schema"} & set(content):
-            raise TypeError("it has a different layout")
+            raise ValueError("it has a different layout")
         if isinstance(content, dict) and content and "kind" not in content:
             columns = {name: _listed(values) for name, values in content.items()}
             if all(isinstance(values, list) for values in columns.values()):
                 return pa.table(columns), None
     except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+        why = "" if isinstance(error, TypeError | AttributeError) else f": {because(error)}"
         raise InputError(
-            f"`path` must hold a list of records, as pandas writes them with orient='records', "
-            f"with fields of one type each; {printable(path)} does not: {because(error)}."
+            f"`path` must hold a list of records, as pandas writes them with orient='records', in "
+            f"which each field has one type; {printable(path)} does not{why}."
         ) from error
     return pa.table({}), content if content is not None else ()
 

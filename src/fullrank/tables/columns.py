@@ -193,7 +193,7 @@ def _check(table: Table, role: str, column: Any) -> None:
     if role == "split" and column.null_count:
         first = int(np.argmax(column.is_null().to_numpy()))
         raise InputError(
-            f"`split='NAME'` must name a column without missing values; the first of them is "
+            f"`split='NAME'` must name a column without missing values; the first missing value is "
             f"{table.where(first)} of {table.path}."
         )
     table.present(role, column)
@@ -202,7 +202,7 @@ def _check(table: Table, role: str, column: Any) -> None:
         table.reject(role, values, ~np.isfinite(values), "be finite")
     elif role not in OPTIONAL and pa.types.is_floating(column.type):
         values = column.to_numpy()
-        table.reject(role, values, values != np.floor(values), "be a whole number or text")
+        table.reject(role, values, values != np.floor(values), "hold whole numbers or text")
 
 
 def _parsed(column: Any) -> Any:

@@ -147,8 +147,8 @@ class Table:
         near = difflib.get_close_matches(name.lower(), [one.lower() for one in self.names], 1)
         close = next((one for one in self.names if [one.lower()] == near), None)
         raise InputError(
-            f"`{role}` must be one of the columns of {printable(self.path)}, "
-            f"{listed(self.names) or 'which has none'}, not {name!r}."
+            f"`{role}` must be one of the columns of {printable(self.path)} "
+            f"({listed(self.names) or 'it has none'}), not {name!r}."
             f"{f' Did you mean {close!r}?' if close else ''}"
         )
 
@@ -171,9 +171,9 @@ class Table:
             hint = "a comma, semicolon, tab or bar must separate them, not spaces"
         elif isinstance(self.source, Text) and re.search(r"[,;|]", only):
             hint = f"tabs must separate them in a file that ends in {kind(self.path)}"
+        known = f"which are {listed(self.names)}" if self.names else "which has none"
         return InputError(
-            f"`{role}` must be in {printable(self.path)}, whose columns are "
-            f"{listed(self.names) or 'none'}: {hint}."
+            f"`{role}` must be among the columns of {printable(self.path)}, {known}: {hint}."
         )
 
     def headless(self) -> bool:
@@ -214,8 +214,9 @@ class Table:
 
     def empty(self, what: str) -> InputError:
         """Return the error for a table without rows."""
+        bare = "has no rows" if self.names else "is empty"
         return InputError(
-            f"`{self.argument}` must hold at least one {what}; {printable(self.path)} is empty."
+            f"`{self.argument}` must hold at least one {what}; {printable(self.path)} {bare}."
         )
 
     def where(self, row: int) -> str:
@@ -635,8 +636,8 @@ def _delimiter(path: Path, text: str, argument: str) -> str:
     line = re.sub(r'"[^"]*"', "", text.lstrip("\r\n").splitlines()[0])
     if "::" in line:
         raise InputError(
-            f"`{argument}` must be separated by one character; {printable(path)} is separated by "
-            "'::'. Replace '::' with a comma."
+            f"`{argument}` must have columns separated by one character; those of "
+            f"{printable(path)} are separated by '::'. Replace '::' with a comma."
         )
     signs = (",", "\t", ";", "|")
     return max(signs, key=line.count)

@@ -132,7 +132,7 @@ def test_universe_from_outside(write) -> None:
             (r"`value`.*'user', 'item'.*'stars'"),
         ),
         ("", {}, r"`path`.*data\.csv.*empty"),
-        ("user,item\n", {}, r"`path`.*at least one interaction.*empty"),
+        ("user,item\n", {}, r"`path`.*at least one interaction.*has no rows"),
         (
             "user,item\n1,\n2,3\n",
             {},

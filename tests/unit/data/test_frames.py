@@ -203,7 +203,7 @@ def test_repeats_may_be_added_up() -> None:
         (
             pa.table({"user": pa.array([], pa.int64()), "item": pa.array([], pa.string())}),
             {},
-            r"`frame`.*at least one interaction.*empty",
+            r"`frame`.*at least one interaction.*has no rows",
         ),
         (
             pa.table({"user": [[1]], "item": [2]}),

@@ -275,7 +275,7 @@ def test_summary() -> None:
         "interactions: minimum         1       1",
         "interactions: median      600.5       1",
         "interactions: maximum     1,200       2",
-        "1,201 interactions, 20.017% of all pairs",
+        "1,201 interactions, 20.017 % of all pairs",
     ]
     assert summary.to_dict()["users"]["median"] == 600.5
     nothing = data.select(np.zeros(1201, bool)).summary()

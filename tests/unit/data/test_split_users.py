@@ -68,7 +68,8 @@ def test_items_that_no_training_user_has_are_dropped() -> None:
     np.testing.assert_array_equal(split.train.item_ids, np.arange(6))
     assert split.n_dropped == 5
     assert split.test.n_interactions == 1  # a fifth of the six that are left, rounded down
-    assert "5 interactions dropped because their items are not in train" in str(split)
+    says = "5 interactions were dropped, because their items are not in the training part"
+    assert says in str(split)
     for part in split.parts().values():
         assert part.n_items == 6
 

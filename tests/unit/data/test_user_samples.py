@@ -116,7 +116,7 @@ def test_results_are_read_only():
     (5, {"allocation": "neyman"}, r"`strata`.*`allocation`.*`spread`"),
     (5, {"strata": LABELS, "allocation": "neyman"},
      r'`spread`.*given.*allocation=\"neyman\"'),
-    (5, {"strata": LABELS, "spread": {}}, r'`spread`.*given only.*allocation=\"neyman\"'),
+    (5, {"strata": LABELS, "spread": {}}, r'`spread`.*not be given unless allocation=\"neyman\"'),
     (5, {"strata": LABELS, "allocation": "neyman", "spread": {"a": 1}},
      r"`spread`.*'b'"),
     (5, {"strata": LABELS, "allocation": "neyman", "spread": np.full(100, np.nan)},

@@ -258,7 +258,10 @@ def test_what_is_refused(table, last, order, message):
     ("text", "message"),
     [
         ("user,item\n", "`order` must hold at least one"),
-        ("hello\nworld\n", "`user` must be in .*lists.csv.*: name it with `user`."),
+        (
+            "hello\nworld\n",
+            "`user` must be among the columns of .*lists.csv.*: name it with `user`.",
+        ),
     ],
 )
 def test_a_file_of_lists_that_cannot_be_read(tmp_path, table, last, text, message):

@@ -26,15 +26,18 @@ def bounds(
         common.option(
             common.METRICS,
             "--shape",
-            "Assume a shape for the distribution of ranks: decreasing, where no rank is likelier "
-            "than a better one.",
+            "Assume a shape for the distribution of ranks: decreasing, which means that no rank is "
+            "likelier than a better one.",
             "SHAPE",
         ),
     ] = None,
     until: Annotated[
         int | None,
         common.option(
-            common.METRICS, "--until", "The last rank for which the shape is assumed.", "RANK"
+            common.METRICS,
+            "--until",
+            "The last rank for which the shape is assumed. Default: all ranks.",
+            "RANK",
         ),
     ] = None,
     form: common.Format = "text",

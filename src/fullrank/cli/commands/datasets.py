@@ -17,9 +17,7 @@ def datasets(
     ] = None,
     download: Annotated[
         bool,
-        common.option(
-            common.DATA, "--download", "Download the data set. Check its licence before you do."
-        ),
+        common.option(common.DATA, "--download", "Download the data set. Check its licence first."),
     ] = False,
     as_json: common.AsJson = False,
 ) -> None:

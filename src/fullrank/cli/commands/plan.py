@@ -44,7 +44,8 @@ def plan(
         common.option(
             common.PRECISION,
             "--margin",
-            "Half-width of the confidence interval: 0.005, or relative, such as 2%.",
+            "Half-width of the confidence interval: 0.005, or relative, such as 2%. Default: 5%, "
+            "unless a budget, a difference or two pilots are given.",
             "WIDTH",
         ),
     ] = None,
@@ -77,7 +78,7 @@ def plan(
         common.option(
             common.INPUT,
             "--pilot",
-            "Ranks to plan from. With two models, the plan is for their difference.",
+            "Pilot ranks to plan from. With two models, the plan is for their difference.",
             "[NAME=]FILE",
             readable=False,  # said in our own words
         ),
@@ -87,7 +88,7 @@ def plan(
         common.option(
             common.PRECISION,
             "--shape",
-            "Instead of a pilot: the exponent a in Recall@K = (K/N)^a.",
+            f"Instead of a pilot: the exponent a in Recall@K = (K/N)^a. Default: {SHAPE:g}.",
             "A",
         ),
     ] = None,
@@ -122,13 +123,13 @@ def plan(
         if reading.design != "infer" or reading.sample_size is not None:
             option = "--design" if reading.design != "infer" else "--sample-size"
             raise InputError(
-                f"`{option}` must be given only with `--pilot`, whose ranks it describes. To name "
-                "the designs to compare, use `--try`, as in `--try sampled:100`."
+                f"`{option}` must not be given without `--pilot`, whose ranks it describes. To "
+                "name the designs to compare, use `--try`, as in `--try sampled:100`."
             )
         shape = SHAPE if shape is None else shape
         assumed = [_ASSUMED.format(shape)]
     if difference is None and power != _POWER:
-        raise InputError("`--power` must be given only with `--difference`, to which it applies.")
+        raise InputError("`--power` must not be given without `--difference`, to which it applies.")
     n_users = whole_number("--users", users)
     with common.progress("designs") as designs:
         result = make_plan(

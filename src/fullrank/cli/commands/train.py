@@ -38,8 +38,8 @@ def train(
         common.option(
             common.DATA,
             "--split",
-            "As in `fullrank evaluate`; the model learns from the training part. With none, it "
-            "learns from all interactions.",
+            "As in `fullrank evaluate`; the model learns from the training part. With --split "
+            "none, it learns from all interactions.",
             "HOW",
         ),
     ] = "auto",

@@ -190,8 +190,8 @@ def note_checksum(path: Path, name: str, sha256: str) -> None:
     if known.setdefault(name, sha256) != sha256:
         warnings.warn(
             f"{name} is not the file that was downloaded before: its SHA-256 is {sha256[:12]}…, "
-            f"and was {known[name][:12]}…. The new file was kept; the publisher may have changed "
-            "it.",
+            f"not {known[name][:12]}… as before. The new file was kept; the publisher may have "
+            "changed it.",
             DataWarning,
             stacklevel=3,
         )
@@ -229,14 +229,13 @@ def _absent(dataset: Dataset) -> InputError:
     why = "it is not part of fullrank"
     if dataset.bundled:
         why = "it comes with the repository and the source archive but not with an installed wheel"
-    hint = f"Set FULLRANK_DATA to a folder that has {name}.parquet"
+    fetch = "Fetch it with download=True, or set" if dataset.urls else "Set"
+    hint = f"{fetch} FULLRANK_DATA to a folder that holds {name}.parquet"
     if dataset.formats:
-        hint += f" or, in a folder {name}, {', or '.join(dataset.files)}"
-    if dataset.urls:
-        hint += "; or fetch it with download=True"
+        hint += f", or a folder {name} with {', or '.join(dataset.files)}"
     return InputError(
-        f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}; "
-        f"'simulated' works everywhere."
+        f"`name` must be a data set that is available locally; {name} is not: {why}. {hint}. "
+        "'simulated' is always available."
     )
 
 

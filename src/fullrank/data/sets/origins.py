@@ -53,7 +53,8 @@ class Dataset:
 
     def __str__(self) -> str:
         told = {
-            "split": self.split or "none: split it with Interactions.split",
+            "split": self.split
+            or "none: `fullrank evaluate --split` or Interactions.split makes one",
             "files": ", or ".join(self.files) or f"{self.name}.parquet, prepared",
             "download": ", ".join(self.urls) or (self.by_hand or "no"),
             "page": self.page,
@@ -213,7 +214,8 @@ DATASETS: Registry = Registry(
     ),
     Dataset(
         name="msd",
-        about="Million Song Data, Taste Profile: 1,019,318 users, 384,546 songs, 48,373,586 pairs",
+        about="Million Song Dataset, Taste Profile: 1,019,318 users, 384,546 songs, 48,373,586 "
+        "pairs",
         page="https://millionsongdataset.com/tasteprofile/",
         licence="research, by The Echo Nest",
         citation="B. McFee, T. Bertin-Mahieux, D. P. W. Ellis, G. R. G. Lanckriet. The Million "

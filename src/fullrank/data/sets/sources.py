@@ -84,9 +84,9 @@ def load_split(
     if not is_name(source):
         found = _of_file(source, spec.name, columns or {}, _catalogue(item_ids), encoding)
     elif columns:
-        raise InputError("`columns` must be left out for a data set given by name.")
+        raise InputError("`columns` must be omitted for a data set given by name.")
     elif item_ids is not None:
-        raise InputError("`item_ids` must be left out for a data set given by name.")
+        raise InputError("`item_ids` must be omitted for a data set given by name.")
     else:
         found = _of_name(str(source), spec.name, download, progress)
     if isinstance(found, Split):
@@ -114,7 +114,7 @@ def load_interactions(
     asked = _columns(columns or {})
     if is_name(source):
         if asked:
-            raise InputError("`columns` must be left out for a data set given by name.")
+            raise InputError("`columns` must be omitted for a data set given by name.")
         return datasets.load(str(source), download=download, progress=progress)
     asked.pop("split", None)
     with open_table(source, encoding=encoding, argument="source") as table:

@@ -90,9 +90,9 @@ def pair(names: Mapping[str, Names], paired: bool | None, *, plain: bool) -> Pai
         if shared:
             same = "users" if items is None else "users with the same targets"
             raise InputError(
-                f"`ranks` must share at least two {same}, or no user; {a} and {b} share {shared:,} "
-                f"users, and all models share {n_common} {same}. Compare the models pair by pair, "
-                "or set paired=False."
+                f"`ranks` must share at least two {same}, or no users at all; {a} and {b} share "
+                f"{shared:,} users, and all models share {n_common} {same}. Compare the models "
+                "pair by pair, or set paired=False."
             )
     if paired:
         raise InputError(f"`paired=True` must not be given: no user is in two results ({shown}).")

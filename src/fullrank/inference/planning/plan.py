@@ -168,12 +168,10 @@ def _goal(
         + (two and margin is None and budget is None and difference is None)
         != 1
     ):
-        raise InputError(
-            "`margin`, `budget` or `difference` must be given: exactly one of the three."
-        )
+        raise InputError("Exactly one of `margin`, `budget` and `difference` must be given.")
     if margin is not None:
         width = _margin(margin, value)
-        around = f"± {width:.2g} ({100 * width / value:.3g} % of it)"
+        around = f"± {width:.2g} ({100 * width / value:.3g} % of the metric)"
         says = f"goal: a {100 * level:g} % interval of {around} for {whom}"
         return _Goal(says, level, margin=width)
     if budget is not None:
@@ -188,7 +186,7 @@ def _goal(
     chance = checks.real("power", power)
     if not 1.0 - level < chance < 1.0:
         raise InputError(
-            f"`power` must lie between {1.0 - level:g} and 1, e.g. 0.8, not {chance:g}."
+            f"`power` must lie between {1.0 - level:g} and 1, such as 0.8, not {chance:g}."
         )
     together = together if correlation is None else checks.real("correlation", correlation)
     if not -1.0 <= together < 1.0:

@@ -61,7 +61,7 @@ def level(confidence_level: Any) -> float:
     number = checks.real("confidence_level", confidence_level)
     if not 0.0 < number < 1.0:
         raise InputError(
-            f"`confidence_level` must lie between 0 and 1, not {number:g}. 95 % is 0.95."
+            f"`confidence_level` must lie between 0 and 1, such as 0.95, not {number:g}."
         )
     return number
 

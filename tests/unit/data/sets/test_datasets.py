@@ -107,7 +107,7 @@ def test_the_bundled_one_from_a_wheel(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_a_data_set_that_is_not_there() -> None:
     with pytest.raises(
         InputError,
-        match=r"`name`.*gowalla.*FULLRANK_DATA.*gowalla\.parquet.*train\.txt.*test\.txt.*download=True.*'simulated'",
+        match=r"`name`.*gowalla.*download=True.*FULLRANK_DATA.*gowalla\.parquet.*train\.txt.*test\.txt.*'simulated'",
     ):
         load("gowalla")
     with pytest.raises(InputError, match=r"`name`.*lastfm-2k\.parquet.*'simulated'"):

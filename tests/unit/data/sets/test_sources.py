@@ -153,8 +153,8 @@ def test_the_last_item_is_held_out_where_there_are_times(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("auto", "leave-one-out, random item (the data have no times), seed 0"),
-        ("leave-one-out:valid=1", "leave-one-out, random item (the data have no times), "
+        ("auto", "leave-one-out, random item (the data have no timestamps), seed 0"),
+        ("leave-one-out:valid=1", "leave-one-out, random item (the data have no timestamps), "
          "validation part 1, seed 0"),
         ("ratio:test=0.5", "ratio, 50 % of each user at random, seed 0"),
         ("ratio:test=0.5,per=all", "ratio, 50 % of all interactions at random, seed 0"),
@@ -229,7 +229,7 @@ def test_the_catalogue_is_what_occurs_or_what_is_given(tmp_path: Path) -> None:
         assert load_split(both, item_ids=given).described.endswith("5 items as given, seed 0")
     with pytest.raises(InputError, match=r"`item` must be among the 2 `item_ids`; 1 of 4.*= 3"):
         load_split(files, item_ids=[1, 2])
-    with pytest.raises(InputError, match="`item_ids` must be left out for a data set"):
+    with pytest.raises(InputError, match="`item_ids` must be omitted for a data set"):
         load_split("simulated", item_ids=items)
 
 
