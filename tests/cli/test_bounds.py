@@ -50,5 +50,5 @@ def test_several_models(fullrank: Any, tmp_path: Path) -> None:
     content = json.loads(fullrank("bounds", path, *words("--json")).out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
     text = fullrank("bounds", path, *words()).out
-    assert "a: bounds from 3 targets" in text
-    assert "b: bounds from 3 targets" in text
+    assert "a: 95 % bounds from 3 targets" in text
+    assert "b: 95 % bounds from 3 targets" in text

@@ -56,7 +56,10 @@ SIZES = ("--sample-size", "200", "--n-items", "2000", "--training-items", "exclu
 def test_run_folder(fullrank: Any, run: Path) -> None:
     content = json.loads(fullrank("compare", run, "-m", "recall@50", "--json", "--seed", 3).out)
     expected = compare(SAMPLES, "recall@50", rng=3).to_dict()
-    assert content == {**expected, "assumed": []}
+    (note,) = expected["notes"]
+    said = note.replace("`user=`", "`--column user=NAME`")
+    assert said != note
+    assert content == {**expected, "notes": [said], "assumed": []}
 
 
 def test_files(fullrank: Any, tmp_path: Path) -> None:
@@ -65,7 +68,10 @@ def test_files(fullrank: Any, tmp_path: Path) -> None:
     assert done.code == 0
     assert "ease − ials  recall@50  +" in done.out
     assert "P(best) 1.00" in done.out
-    assert done.out.endswith("Assuming sampling without replacement.\n")
+    assert done.out.endswith(
+        "Sampling without replacement is assumed. If not, give `--design "
+        "sampled:replacement=true`.\n"
+    )
 
 
 def test_options(fullrank: Any, run: Path) -> None:
@@ -174,3 +180,38 @@ def test_a_plan_and_a_report_take_names(
     page = tmp_path / "page.html"
     done = fullrank("report", f"last={last}", f"now={now}", "--out", page, "--json")
     assert [one["model"] for one in json.loads(done.out)["models"]][:1] == ["last/ease"]
+
+
+def test_notes_name_options(fullrank: Any, tmp_path: Path) -> None:
+    """What a note advises can be typed: not an argument of Python's."""
+    files = [table(tmp_path / f"{name}.csv", one) for name, one in SAMPLES.items()]
+    words = ("compare", *files, *SIZES, "-m", "recall@50", "--method", "naive")
+    assert "Use `--method auto` to compare full-catalogue metrics." in fullrank(*words).out
+    notes = json.loads(fullrank(*words, "--json").out)["notes"]
+    assert any("`--method auto`" in note for note in notes)
+    for path in files:  # with users, to be paired
+        ranks = path.read_text().splitlines()[1:]
+        path.write_text("user,rank\n" + "".join(f"{u},{r}\n" for u, r in enumerate(ranks)))
+    many = (word for k in range(90, 112) for word in ("-m", f"recall@{k}"))
+    words = (*files, *SIZES, *many, "--method", "naive", "--test", "randomization")
+    done = fullrank("compare", *words)
+    assert "Compare fewer metrics or models, or use `--test t`." in done.out
+
+
+def test_a_column_of_items_that_was_not_read_is_named(fullrank: Any, tmp_path: Path) -> None:
+    """An unknown column of text beside users: models are paired by user alone, which is said."""
+    rng = np.random.default_rng(0)
+    for name in "ab":
+        rank = rng.integers(1, 101, 60)
+        lines = [f"u{u},i{u % 7},{u // 50},{r}" for u, r in enumerate(rank)]
+        (tmp_path / f"{name}.csv").write_text("user,sku,fold,rank\n" + "\n".join(lines) + "\n")
+    one, two = tmp_path / "a.csv", tmp_path / "b.csv"
+    words = ("compare", one, two, *SIZES, "-m", "recall@50")
+    says = (
+        f"Paired by user only; column 'sku' of {one}, {two} was not used (`--column item=sku` "
+        "pairs by item too)."
+    )
+    assert fullrank(*words).out.splitlines().count(says) == 1
+    assert says in json.loads(fullrank(*words, "--json").out)["assumed"]
+    for more in (("--column", "item=sku"), ("--leave-out", "sku"), ("--unpaired",)):
+        assert "Paired by user only" not in fullrank(*words, *more).out

@@ -57,7 +57,7 @@ def words(text: str) -> list[str]:
 def rows(text: str) -> list[list[str]]:
     """The words of every table row: a name, and numbers behind it."""
     lines = [line.split() for line in text.splitlines() if line.startswith(" ")]
-    return [line for line in lines if re.search(r"\d\.\d{3}|\d%$", " ".join(line))]
+    return [line for line in lines if re.search(r"\d\.\d{3}|\d %$", " ".join(line))]
 
 
 @pytest.mark.verify

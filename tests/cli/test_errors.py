@@ -37,7 +37,7 @@ MISTAKES: dict[str, tuple[str | None, tuple[str, ...], str]] = {
         SIZES,
         r"The 'rank' column.*1 of 1.*line 2 of .*: 11",
     ),
-    "no ranks": ("rank\n", SIZES, r"`[A-Z-]+.*empty"),
+    "no ranks": ("rank\n", SIZES, r"`[A-Z-]+.*has no rows"),
     "no table": ("", SIZES, r".*table.*ranks\.csv is empty"),
     "no sample size": (
         "rank\n1\n",

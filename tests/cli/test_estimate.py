@@ -18,6 +18,9 @@ pq = pytest.importorskip("pyarrow.parquet")
 N = 5_000
 TRUE = np.random.default_rng(0).integers(1, 71, 800) ** 2
 SIZES = ("--sample-size", "100", "--n-items", "5_000", "--training-items", "excluded")
+WITHOUT = (
+    "Sampling without replacement is assumed. If not, give `--design sampled:replacement=true`."
+)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +62,7 @@ def test_json_of_one_model(fullrank: Any, ranks: Path, sample: RankSample) -> No
     assert content["metrics"][0]["naive"] == pytest.approx(sample.naive("recall@10"))
     assert content["metrics"][1]["naive"] is None  # everything is in the top 500 of 100
     assert content["model"] == "ranks"
-    assert content["assumed"] == ["Assuming sampling without replacement."]
+    assert content["assumed"] == [WITHOUT]
 
 
 def test_json_of_several_models(fullrank: Any, tmp_path: Path, sample: RankSample) -> None:
@@ -79,7 +82,7 @@ def test_text(fullrank: Any, ranks: Path) -> None:
     assert (
         "targets ranked among 100 of 5,000 items, target included (without replacement" in lines[0]
     )
-    assert lines[1] == "Assuming sampling without replacement."
+    assert lines[1] == WITHOUT
     assert "bounds" in lines[3]
     assert lines[4].startswith("recall@10 ")
     assert lines[4].endswith("▲")
@@ -98,7 +101,7 @@ def test_the_command_prints_what_python_prints(
     fullrank: Any, ranks: Path, sample: RankSample
 ) -> None:
     """The same table, marks and lines; the command adds what it assumed and what to type next."""
-    assumed = "Assuming sampling without replacement."
+    assumed = WITHOUT
     metrics = ["recall@10", "recall@200", "ndcg"]
     found = estimate(sample, metrics=metrics)
     done = fullrank("estimate", ranks, *SIZES, "-m", ",".join(metrics))
@@ -165,7 +168,7 @@ def test_adaptive_is_noticed(fullrank: Any, tmp_path: Path) -> None:
     done = fullrank("estimate", path, *how, "--json", "-m", "recall@50")
     content = json.loads(done.out)
     assert Design.from_dict(content["design"]) == adaptive.design
-    assert content["assumed"][1].startswith("Adaptive design, levels 25, 50, 100: rank 1 occurs")
+    assert content["assumed"][1].startswith("An adaptive design with levels 25, 50, 100 is assumed")
     assert content["metrics"][0]["naive"] is None
     expected = estimate(adaptive, metrics="recall@50")
     assert content["metrics"][0]["estimate"] == pytest.approx(expected["recall@50"])

@@ -32,7 +32,7 @@ def test_a_folder_and_a_table(fullrank: Run, plays: Path, tmp_path: Path) -> Non
     done = fullrank(*command)
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[1] == "Split: leave-one-out, random item (the data have no times), seed 0"
+    assert lines[1] == "Split: leave-one-out, random item (the data have no timestamps), seed 0"
     assert lines[3].split() == ["model", "recall@5", "ndcg@5", "P(best)"]
     assert lines[-1] == f"Written to {out}."
     assert sorted(path.name for path in out.iterdir()) == ["ranks", "results.json", "run.json"]

@@ -34,9 +34,32 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
     assert done.out.startswith("a: A target ranked among 100")
     content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
-    assumed = "Assuming sampling without replacement."
+    assumed = (
+        "Sampling without replacement is assumed. If not, give `--design sampled:replacement=true`."
+    )
     assert done.out.endswith(f"\n\n{assumed}\n")
     assert content["assumed"] == [assumed]
+
+
+def test_training_items_are_those_of_the_design(fullrank: Any) -> None:
+    """The option, which was ignored, says the same as the text of the design."""
+    sizes = ("explain", "--n-items", "3000")
+    text = fullrank(*sizes, "--design", "sampled:100,excluded=true")
+    option = fullrank(*sizes, "--design", "sampled:100", "--training-items", "excluded")
+    assert option == text
+    assert "training items excluded" in option.out
+    kept = fullrank(*sizes, "--design", "sampled:100,excluded=true", "--training-items", "kept")
+    assert (kept.code, kept.out) == (2, "")
+    assert "`--training-items` must be excluded, as in `--design sampled:100," in kept.err
+
+
+def test_the_help_offers_what_is_taken(fullrank: Any) -> None:
+    shown = fullrank("explain", "--help").out
+    assert "adaptive:" not in shown
+    assert "Default: infer" not in shown
+    done = fullrank("explain", "--n-items", "3000", "--design", "adaptive:25")
+    assert (done.code, done.out) == (2, "")
+    assert "must have one sample size without ranks, such as sampled:100, not adaptive" in done.err
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,10 @@ def test_text_that_is_not_utf8(fullrank: Any, tmp_path: Path) -> None:
     assert found["latin"].rows.user.tolist() == ["zoë", "ann"]
     assert found.notes[0] == "latin.csv is not UTF-8 and was read as Latin-1."
     named = read_ranks(path, sample_size=10, n_items=50, encoding="latin-1")
-    assert named.notes == ("Assuming sampling without replacement.",)
+    assert named.notes == (
+        "Sampling without replacement is assumed. If not, give "
+        '`design="sampled:replacement=true"`.',
+    )
     done = fullrank("estimate", path, "--sample-size", 10, "--n-items", 50)
     assert "read as Latin-1." in done.out
     late = tmp_path / "late.csv"
@@ -232,7 +235,7 @@ def test_a_wide_file(fullrank: Any, tmp_path: Path) -> None:
         for name, sample in told.items():
             assert np.array_equal(sample.rank, said[name].rank)
             assert np.array_equal(sample.count, said[name].count)
-    assert inferred.notes[0] == "One column of ranks per model: pop, svd."
+    assert inferred.notes[0] == "The file has one column of ranks per model: pop, svd."
     words = ("--sample-size", 10, "--n-items", 50, "-m", "recall@5", "--json")
     one = json.loads(fullrank("estimate", wide, *words).out)
     two = json.loads(fullrank("estimate", wide, *words, "--column", "rank=pop,svd").out)

@@ -57,6 +57,16 @@ DECIDED = {
         ("estimate", "By `columns={'rank': 'r'}`.", "By `--column rank=r`."),
         ("evaluate", "By `user='who'`.", "By `--column user=who`."),
         ("compare", "Say paired=False.", "Say `--unpaired`."),
+        ("compare", 'Use method="auto" to compare.', "Use `--method auto` to compare."),
+        ("compare", "Give ids as `user=`.", "Give ids as `--column user=NAME`."),
+        (
+            "compare",
+            "Too coarse. Increase `n_resamples`.",
+            "Too coarse. Compare fewer metrics or models, or use `--test t`.",
+        ),
+        ("estimate", "Increase `n_resamples`.", "Increase `--resamples`."),
+        ("estimate", 'Use interval_for="users".', "Use `--interval-for users`."),
+        ("estimate", "the value is small.", None),
         ("estimate", "`estimate` and `fullrank.anchored` stay.", None),
     ],
 )

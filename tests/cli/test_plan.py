@@ -99,7 +99,7 @@ def test_two_models_plan_for_their_difference(fullrank: Any, tmp_path: Path) -> 
         ),
         (
             ("--users", "9", "--n-items", "100", "--margin", "2%", "--budget", "9"),
-            r"`--margin`.*`--budget`.*`--difference`",
+            r"Exactly one of `--margin`, `--budget` and `--difference`.*",
         ),
     ],
 )
@@ -117,8 +117,10 @@ def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) ->
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))
     words = ("plan", "--pilot", path, "--n-items", "2_000", "--margin", "20%", "--try", "exact")
     told = [
-        "Assuming sampling without replacement.",
-        "Adaptive design, levels 25, 50, 100: rank 1 occurs only at the largest of the sample "
+        "Sampling without replacement is assumed. If not, give "
+        "`--design adaptive:25,limit=100,replacement=true`.",
+        "An adaptive design with levels 25, 50, 100 is assumed, because rank 1 occurs only at the "
+        "largest of the sample "
         "sizes.",
     ]
     assert fullrank(*words).out.startswith("\n".join(told) + "\n\nndcg@10 is about ")

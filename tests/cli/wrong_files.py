@@ -78,7 +78,7 @@ WRONG: dict[str, Wrong] = {
         "ranks.csv", "user,rnak\na,3\nb,text\n", r"'user', 'rnak': .*`--column rank=rnak`"
     ),
     "a column that is not there": _estimate(
-        "ranks.csv", "rank\n3\n", r"'rank', not 'Rank'. Did you mean 'rank'\?",
+        "ranks.csv", "rank\n3\n", r"\('rank'\), not 'Rank'. Did you mean 'rank'\?",
         "--column", "rank=Rank",
     ),
     "a role that there is not": _estimate(
@@ -202,7 +202,8 @@ WRONG: dict[str, Wrong] = {
     ),
     "targets that are missing": _estimate(
         "ranks.csv", "user,rank,n_targets,offset\na,3,2,0\nb,4,1,0\n",
-        r"'n_targets' column.*user a, first on line 2 of .*has 1 row, but n_targets 2.*"
+        r"'n_targets' column.*user a, who first appears on line 2 of .*has 1 row, but "
+        r"n_targets is 2.*"
         r"`--leave-out user`",
     ),
     "an offset below 0": _estimate(
@@ -230,7 +231,7 @@ WRONG: dict[str, Wrong] = {
     "a score that is text": Wrong(
         "run.trec", b"q1 Q0 d1 1 high x\n",
         ("estimate", "FILE", "--truth", "qrels", "--n-items", "50"),
-        r"'score' column must be a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
+        r"'score' column must hold a number.*'high'", {"qrels": b"q1 0 d1 1\n"},
     ),
     "a zip": _estimate("ranks.csv.zip", b"PK\x03\x04", r"`RANKS` must end in .*Unpack it first"),
     "bytes": _estimate("ranks.csv", bytes(range(1, 256)) * 20, r"`RANKS` must be a CSV file"),
@@ -252,7 +253,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "JSON with ids of two types": _estimate(
         "ranks.json", '[{"rank": 1, "user": 7}, {"rank": 2, "user": "7"}]',
-        r"`RANKS`.*fields of one type each.*'7'",
+        r"`RANKS`.*each field has one type.*'7'",
     ),
     "JSON that is not of records": _estimate(
         "ranks.json", '[{"rank": 1}, 5]', r"`RANKS` must hold a list of records"
@@ -330,7 +331,7 @@ WRONG: dict[str, Wrong] = {
     ),
     "more candidates than items": _evaluate(
         "plays.csv", USERS,
-        r"`--design` must be at most 3, .*, if drawn without replacement, not 1000",
+        r"`--design` must draw at most 3 candidates without replacement, .*, not 1000",
         "--design", "sampled:1000",
     ),
     "factors that are not there": Wrong(

@@ -78,12 +78,15 @@ def test_the_summary_answers_first(fixed: Report) -> None:
     between = fixed.comparison.between("new", "old", "recall@10")
     assert lead.startswith(f"The lead of new over old, {between.estimate:.2f}")
     assert ("more than chance" in lead) == (between.better == "new")
-    assert "cannot tell ranks 1 to 20 apart" in unseen
+    assert "does not distinguish ranks 1 to 20 (" in unseen
     assert f"{value.least:.3f} to {value.most:.3f}" in unseen
     text = " ".join(rest)
+    assert "Among the sampled candidates, the recall@10 of new is 0." in text
     assert f"The exact ranks are known here: new has {value.exact:.4f}, inside the interval" in text
     assert "and is the best" in text
-    assert rest[-1].startswith("Two models were evaluated on 400 users. Each held-out item was")
+    assert rest[-1].startswith(
+        "Two models were evaluated on 400 users. Each held-out item (target) "
+    )
     assert "among 100 of 2,000 items, drawn at random" in rest[-1]
 
 
@@ -152,6 +155,9 @@ def test_users_with_catalogues_of_their_own_have_no_mapping(kit: Any) -> None:
     assert list(report.figures) == ["metrics", "recall", "ranks", "blind-spot"]
     assert [one.name for one in report.figures["recall"].series] == ["naive", "mine"]
     assert "items that the user had not seen" in report.summary[-1]
+    last, value = report.models[0].curve[-1]
+    assert last == sizes.max()
+    assert (value.estimate, value.low, value.high) == (1.0, 1.0, 1.0)  # of all items, by definition
 
 
 @pytest.mark.slow
@@ -463,7 +469,7 @@ def test_uncorrected_intervals_are_not_taken_for_significance(kit: Any) -> None:
     assert lead.confidence_interval.low > 0.0
     assert lead.better is None
     assert "could be due to chance, because 66 differences were tested (p = " in report.summary[1]
-    assert "do not allow for the number of comparisons" in report.figures["differences"].reading
+    assert "not corrected for multiple comparisons" in report.figures["differences"].reading
 
 
 def test_models_without_a_lead_have_no_sentence_on_it(kit: Any) -> None:

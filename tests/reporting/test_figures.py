@@ -259,7 +259,7 @@ def test_bounds_are_bounds_as_they_are_printed(fixed: Report) -> None:
         assert float(shown[0]) <= one.least
         assert one.most <= float(shown[1]) < one.most + 1e-3
         if metric == fixed.metrics[0]:
-            assert f"anywhere from {' to '.join(shown)}." in " ".join(fixed.summary)
+            assert f"bounds on the value are {' to '.join(shown)}." in " ".join(fixed.summary)
     assert outward(0.415, 0.415) == ("0.415", "0.415")
 
 

@@ -56,7 +56,7 @@ def main() -> int:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, InputError):
-        return _in_options(str(error))
+        return _noted(str(error))
     if isinstance(error, FullrankError):
         return str(error)
     if isinstance(error, OSError) and error.strerror:
@@ -70,14 +70,13 @@ def _sentence(error: Exception) -> str:
     return _OURS.format(kind=type(error).__name__, text=f": {text}" if text else "")
 
 
-def _in_options(text: str) -> str:
+def _noted(text: str) -> str:
     """The sentence with the options of the running command."""
-    from fullrank.cli.app import running
-    from fullrank.cli.messages import in_options
+    from fullrank.cli.messages import noted
 
-    return in_options(text, running(), sys.argv)
+    return noted(text)
 
 
 def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
     """Show a warning as one line, without the source line that Python adds."""
-    print(f"Note: {message}", file=sys.stderr)
+    print(f"Note: {_noted(str(message))}", file=sys.stderr)

@@ -49,7 +49,8 @@ AsJson = Annotated[bool, option(OUTPUT, "--json", "Print JSON instead of text.")
 def _known(form: str) -> str:
     """A format, looked at before any work is done."""
     if form not in FORMATS:
-        raise InputError(f"`--format` must be one of {', '.join(FORMATS)}, not {form!r}.")
+        hint = " For JSON, use `--json`." if form.lower() == "json" else ""
+        raise InputError(f"`--format` must be one of {', '.join(FORMATS)}, not {form!r}.{hint}")
     return form
 
 
@@ -87,8 +88,8 @@ IntervalFor = Annotated[
     option(
         METRICS,
         "--interval-for",
-        "What the intervals are for: the population that the users were drawn from, or these "
-        "users alone (population or users).",
+        "What the intervals are for: population (the population that the users were drawn from) "
+        "or users (these users alone).",
         "WHOM",
     ),
 ]
@@ -101,13 +102,22 @@ def say(text: str) -> None:
 
 def say_result(result: Tabular, form: str, text: str | None = None) -> None:
     """Print a result as text, or its table alone as Markdown or LaTeX for a paper."""
+    from fullrank.cli.messages import notes_in_options
+
     shown = {"markdown": result.to_markdown, "latex": result.to_latex}
-    say(shown[form]() if form in shown else str(result) if text is None else text)
+    text = shown[form]() if form in shown else str(result) if text is None else text
+    said: dict[str, str] = {}
+    notes_in_options(result.to_dict(), said)
+    for note, typed in said.items():
+        text = text.replace(note, typed)
+    say(text)
 
 
 def say_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object; NaN, which JSON cannot represent, is an error here."""
-    typer.echo(json.dumps(content, ensure_ascii=False, allow_nan=False))
+    from fullrank.cli.messages import notes_in_options
+
+    typer.echo(json.dumps(notes_in_options(content), ensure_ascii=False, allow_nan=False))
 
 
 @contextmanager

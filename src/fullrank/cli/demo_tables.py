@@ -26,15 +26,14 @@ def show(result: Demo, console: Console) -> None:
     console.print(_short(rows, among))
     console.print(
         f"Among {among} sampled candidates, {best.model} has a {metric} of {best.naive:.3f}. Among "
-        f"all {result.n_items:,} items, it scores {best.exact:.3f}. The same {among} candidates, "
-        f"corrected, give {best.corrected:.3f} (95 % interval {_ends(best.corrected_interval)}); "
-        f"adaptive samples of {result.adaptive_size:,.0f} items per user give {best.adaptive:.3f}."
+        f"all items that the user had not seen, it scores {best.exact:.3f}. The same {among} "
+        f"candidates, corrected, give {best.corrected:.3f} (95 % interval "
+        f"{_ends(best.corrected_interval)}); adaptive samples of {result.adaptive_size:,.0f} items "
+        f"per user give {best.adaptive:.3f}."
     )
     close = [row.model for row in rows if _overlap(row, best)]
     if len(close) > 1:
-        console.print(
-            f"The intervals of {_listed(close)} overlap: these samples do not settle their order."
-        )
+        console.print(f"The intervals of {_listed(close)} overlap, so their order is uncertain.")
 
 
 def show_all(result: Demo, console: Console) -> None:
@@ -42,8 +41,8 @@ def show_all(result: Demo, console: Console) -> None:
     console.print("\n[bold]1. Three models on paper[/] (Rendle 2019: five users, 10,000 items)")
     console.print(_example(result.example, result.sample_size))
     console.print(
-        "C is the best model by every metric but AUC. Among 100 candidates A seems best by all of "
-        "them, and its recall@10 is 1 instead of 0."
+        "C is the best model by every metric except AUC. Among 100 candidates, A appears best by "
+        "all of them, and its recall@10 is 1 instead of 0."
     )
     console.print(f"\n[bold]2. Five models trained here[/] on {_data(result)}")
     if result.simulated:
@@ -57,7 +56,8 @@ def show_all(result: Demo, console: Console) -> None:
         f"ranks near the top. bounds: the values consistent with the {result.sample_size} "
         "candidates, with no assumption about the ranks."
     )
-    covers = round(result.n_items / result.sample_size)
+    # of the items that a user had not seen, as in the report
+    covers = round(next(iter(result.estimates.values())).diagnosis.resolution)
     console.print(
         f"Rank 1 among {result.sample_size} candidates could be any of the first {covers} ranks of "
         "the catalogue, so a metric at K = 10 is inferred, not observed."
@@ -68,7 +68,7 @@ def show_all(result: Demo, console: Console) -> None:
     console.print(_draws(result.draws, result.sample_size))
     console.print(
         "A pair is right when the model with the higher exact value comes first. The error is "
-        "the mean relative error of the values."
+        "the mean absolute relative error of the values."
     )
     console.print(
         f"K = 10 among {result.sample_size} candidates corresponds to about K = {10 * covers:,} in "
@@ -150,13 +150,17 @@ def _draws(found: Iterable[Draws], sample_size: int) -> Table:
         table.add_row(f"[bold]{one.metric}[/]")
         table.add_row(
             f"  names {one.best} the winner",
-            *(f"[bold]{one.winner[s]:.0%}[/]" for s in APPROACHES),
+            *(f"[bold]{_percent(one.winner[s])}[/]" for s in APPROACHES),
         )
         for (better, worse), shares in one.pairs.items():
-            table.add_row(f"  {better} > {worse}", *(f"{shares[s]:.0%}" for s in APPROACHES))
-        table.add_row("  all pairs", *(f"{one.ordered(s):.0%}" for s in APPROACHES))
-        table.add_row("  error", *(f"{one.error[s]:.0%}" for s in APPROACHES), end_section=True)
+            table.add_row(f"  {better} > {worse}", *(_percent(shares[s]) for s in APPROACHES))
+        table.add_row("  all pairs", *(_percent(one.ordered(s)) for s in APPROACHES))
+        table.add_row("  error", *(_percent(one.error[s]) for s in APPROACHES), end_section=True)
     return table
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
 
 
 def _table(first: str, *columns: str) -> Table:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,6 +29,46 @@ _SPECS = ("--model", "--factors", "--split", "--engine", "--design", "--try")
 _SETTING = r"(?P<name>\w+)=(?P<value>'[^'`]*'|\"[^\"`]*\"|\{[^{}`]*\}|True|False|None)"
 
 
+# What a command without the option of an advice can do instead
+_INSTEAD = {
+    "resamples": (
+        "Increase `n_resamples`.", "Compare fewer metrics or models, or use `--test t`."
+    ),
+}  # fmt: skip
+_NOTES = ("notes", "assumed", "warnings", "doubts")  # the fields of results that are sentences
+
+
+def noted(text: str) -> str:
+    """A note or an error with the options of the command that runs."""
+    from fullrank.cli.app import running
+
+    return in_options(text, running(), sys.argv)
+
+
+def notes_in_options(content: Any, said: dict[str, str] | None = None, inside: bool = False) -> Any:
+    """The fields of a result, its notes with the options of the command that runs.
+
+    Parameters
+    ----------
+    content : what `to_dict` of a result returned, or a part of it
+    said : takes each note that is changed, with what it becomes
+    inside : whether it is a part of the notes
+    """
+    if isinstance(content, dict):
+        return {
+            key: notes_in_options(part, said, inside or key in _NOTES)
+            for key, part in content.items()
+        }
+    if isinstance(content, list | tuple):
+        return [notes_in_options(part, said, inside) for part in content]
+    if not (inside and isinstance(content, str)):
+        return content
+    found = noted(content)
+    if said is not None and found != content:
+        said[content] = found
+    return found
+
+
 def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     """A sentence of the library with the options of a command.
 
@@ -46,6 +87,8 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)
     text = text.replace("without `max_rank` (design exact)", f"with `{ranking} exact`")
     known = {param.name: param for param in command.params}
+    for name, (advice, instead) in _INSTEAD.items():
+        text = text if name in known else text.replace(advice, instead)
     columns = (*_COLUMNS, *(_OF_RANKS if "leave_out" in known else ()))
     replaced: Callable[[re.Match[str]], str] = lambda found: _setting(found, known)  # noqa: E731
     text = re.sub(rf"`{_SETTING}`", replaced, text)
@@ -53,8 +96,9 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     if "column" in known:  # `user=` of a RankSample is a column of a file
         named = "|".join(_COLUMNS)
         text = re.sub(rf"`({named})=`", r"`--column \1=NAME`", text)
+    own = text.startswith("the ")  # and not what a name was replaced with
     text = re.sub(r"`(\w+)`( column\b)?", lambda found: _argument(found, known, columns), text)
-    return text[:1].upper() + text[1:] if text.startswith("the ") else text
+    return text[:1].upper() + text[1:] if text.startswith("the ") and not own else text
 
 
 def _in_specs(text: str, words: Sequence[str], sized: str | None) -> str:

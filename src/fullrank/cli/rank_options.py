@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fullrank.cli.common import INPUT, SAMPLE, option
+from fullrank.cli.messages import noted
 from fullrank.errors import InputError
 
 if TYPE_CHECKING:
@@ -62,8 +64,9 @@ class Reading:
         option(
             SAMPLE,
             "--n-items",
-            "Items that candidates are drawn from, including the target: a number or a column. "
-            "Where training items are excluded, subtract them.",
+            "Number of items that candidates are drawn from, including the target: the catalogue "
+            "or, if training items were never drawn, the catalogue less these. A number or a "
+            "column; a column is more precise than the mean.",
             "N",
         ),
     ] = None
@@ -84,7 +87,8 @@ class Reading:
             SAMPLE,
             "--design",
             "How candidates were drawn: sampled:100, adaptive:25, sampled:replacement=true if "
-            "items could repeat, …; infer works it out from the file.",
+            "items could repeat, exact for ranks among all items, …; infer determines it from the "
+            "file.",
             "DESIGN",
         ),
     ] = "infer"
@@ -104,7 +108,7 @@ class Reading:
         option(
             INPUT,
             "--ties",
-            "How a target ranks among candidates with an equal score: random, best or worst.",
+            "How a target ranks among candidates with the same score: random, best or worst.",
             "KIND",
         ),
     ] = "random"
@@ -113,7 +117,7 @@ class Reading:
         option(
             INPUT,
             "--column",
-            "Which column has a role, such as rank=position or model=system; common names are "
+            "Assign a column to a role, as in rank=position or model=system; common names are "
             "recognised. rank=pop,svd reads one column of ranks per model. May be repeated.",
             "ROLE=NAME",
         ),
@@ -150,6 +154,7 @@ class Reading:
         else:
             found = self._read_file(given.path, rows=rows, seed=seed)
         found = given.named(self._picked(found, given.path))
+        found = replace(found, notes=tuple(noted(note) for note in found.notes))
         return found if seeds else _by_seed(found)
 
     def _picked(self, found: Ranks, path: Path) -> Ranks:
@@ -169,7 +174,7 @@ class Reading:
         from fullrank._lib import files as _files
         from fullrank._lib.text import printable
         from fullrank.samples.read_candidates import read_candidates
-        from fullrank.samples.read_ranks import is_own, read_ranks
+        from fullrank.samples.read_ranks import is_own, read_ranks, unread_names
         from fullrank.tables.candidate_files import has_scores
         from fullrank.tables.table import open_table
 
@@ -191,10 +196,15 @@ class Reading:
                 if not is_own(table) and "rank" not in columns and scores:
                     found = read_candidates(table, **scored, **self._numbers())
                 else:
+                    left_out, names = self.leave_out or (), []
+                    if rows and not is_own(table):  # for models that are paired
+                        with suppress(InputError):  # which reading the ranks raises as well
+                            names = unread_names(table, columns, left_out)[:1]
                     found = read_ranks(
-                        table, columns=columns, leave_out=self.leave_out or (), rows=rows, **sizes,
+                        table, columns=columns, leave_out=left_out, rows=rows, **sizes,
                         **self._design(),
                     )  # fmt: skip
+                    found = replace(found, unread=dict.fromkeys(names, str(path)))
         samples = {printable(name): one for name, one in found.samples.items()}
         if len(samples) < len(found.samples):
             raise InputError(f"`model` must tell models apart; two names in {path} look alike.")
@@ -235,9 +245,9 @@ class Reading:
         from fullrank.cli.option_values import checked_design
 
         checked_design("--design", self.design)
-        return {"design": self.design, "excluded": self._excluded()}
+        return {"design": self.design, "excluded": self.excluded()}
 
-    def _excluded(self) -> bool | None:
+    def excluded(self) -> bool | None:
         from fullrank._lib import checks
 
         if self.training_items is None:
@@ -248,7 +258,7 @@ class Reading:
         """Samples of ours that do not say whether training items were excluded, told so."""
         from fullrank.samples import RankSample
 
-        excluded = self._excluded()
+        excluded = self.excluded()
         samples = {
             name: replace(one, design=one.design.with_(excluded=excluded))
             if isinstance(one, RankSample) and one.design.excluded is None
@@ -287,15 +297,21 @@ def _by_seed(found: Ranks) -> Ranks:
 
 
 def takes_ranks(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Reading` behind its own; it gets them as `reading`."""
+    """Give a command the options of `Reading` behind its own; it gets them as `reading`.
+
+    An option of the same name takes the place of the shared one, to be described otherwise.
+    """
     own = list(inspect.signature(command, eval_str=True).parameters.values())
     shared = list(inspect.signature(Reading, eval_str=True).parameters.values())
-    every = [one for one in own if one.name != "reading"] + shared
+    mine = {one.name for one in own}
+    every = [one for one in own if one.name != "reading"]
+    every += [one for one in shared if one.name not in mine]
 
     @functools.wraps(command)
     def called(**given: Any) -> None:
-        reading = Reading(**{one.name: given.pop(one.name) for one in shared})
-        command(reading=reading, **given)
+        reading = Reading(**{one.name: given[one.name] for one in shared})
+        own_options = {name: value for name, value in given.items() if name in mine}
+        command(reading=reading, **own_options)
 
     del called.__wrapped__
     called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -366,7 +382,11 @@ def read_models(
         shown = "; ".join(f"{path}, {how}" for path, how in splits.items())
         notes[f"The data of the runs were split differently: {shown}."] = None
     split = None if differ else next(iter(splits.values()), None)
-    return Ranks(samples=found, notes=tuple(notes), split=split)
+    unread: dict[str, str] = {}
+    for _, one in read:
+        for name, file in one.unread.items():
+            unread[name] = f"{unread[name]}, {file}" if name in unread else file
+    return Ranks(samples=found, notes=tuple(notes), split=split, unread=unread)
 
 
 def _alike(samples: dict[str, Any], paths: Mapping[str, Path]) -> dict[str, Any]:

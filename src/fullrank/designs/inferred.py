@@ -11,7 +11,8 @@ from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 
 INFER = "infer"
-ASSUMED = "Assuming sampling without replacement."
+ASSUMED = 'Sampling without replacement is assumed. If not, give `design="{}"`.'
+ASSUMED_UNIFORM = ASSUMED.format("sampled:replacement=true")
 
 
 def said(design: str | Design) -> Design | None:
@@ -36,17 +37,15 @@ def infer_design(
     adaptive:25,limit=50
     """
     given = said(design)
-    notes: tuple[str, ...] = ()
     if given is None:
         _check_sizes(sample_size, n_items)
-        notes = (ASSUMED,)
     if given is None or (isinstance(given, Adaptive) and given.limit is None):
-        return _from_sizes(rank, sample_size, n_items, given, notes)
+        return _from_sizes(rank, sample_size, n_items, given)
     return given, ()
 
 
 def _from_sizes(
-    rank: Ints, size: Ints, n_items: Ints, given: Design | None, notes: tuple[str, ...]
+    rank: Ints, size: Ints, n_items: Ints, given: Design | None
 ) -> tuple[Design, tuple[str, ...]]:
     last = (size == size.max()) | (size == n_items)
     sizes = np.union1d(size[~last], size.max())
@@ -58,15 +57,22 @@ def _from_sizes(
                 f"are {sizes[0]:,}, so they cannot be inferred."
             )
         levels = given.with_(levels=tuple(sizes.tolist()))
-        return levels, (f"Levels taken from the sample sizes: {shown}.",)
+        return levels, (f"The levels were taken from the sample sizes: {shown}.",)
     if sizes.size == 1:
-        return Uniform(), notes
+        return Uniform(), (ASSUMED_UNIFORM,)
     if ((rank == 1) & ~last).any():
-        why = f"Fixed design: rank 1 occurs at sizes other than the largest ({shown})."
-        return Uniform(), (*notes, why)
+        why = (
+            "A fixed design is assumed, because rank 1 occurs at sizes other than the largest "
+            f"({shown})."
+        )
+        return Uniform(), (ASSUMED_UNIFORM, why)
     where = "only at the largest" if (rank == 1).any() else "at none"
-    why = f"Adaptive design, levels {shown}: rank 1 occurs {where} of the sample sizes."
-    return Adaptive(levels=tuple(sizes.tolist())), (*notes, why)
+    why = (
+        f"An adaptive design with levels {shown} is assumed, because rank 1 occurs {where} of the "
+        "sample sizes."
+    )
+    found = Adaptive(levels=tuple(sizes.tolist()))
+    return found, (ASSUMED.format(found.with_(replacement=True)), why)
 
 
 def _check_sizes(size: Ints, n_items: Ints) -> None:

@@ -114,15 +114,15 @@ def _choose(method: Named, sample: RankSample) -> tuple[Named, str]:
     if not isinstance(method, str) or method.lower() != "auto":
         return method, "as requested"
     if sample.exhausted:
-        return "exact", "every target was ranked among all its items"
+        return "exact", "every target was ranked among all items of its user's catalogue"
     kind = "adaptive" if sample.design.adaptive else "fixed"
     shape = (
         ""
         if sample.anchor is None
-        else ", with the shape borrowed from other models of the same data"
+        else ", with the shape borrowed from other models on the same data"
     )
     return "smoothed", (
-        f"{kind} sample, {_TRAINING[sample.design.excluded]}; smoothing chosen by marginal "
+        f"{kind} sample, {_TRAINING[sample.design.excluded]}; penalty chosen by marginal "
         f"likelihood{shape}"
     )
 

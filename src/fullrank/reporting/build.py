@@ -401,8 +401,8 @@ def _compared(
         return None, ()
     if any(isinstance(one, Estimate) and one.seeds for one in results.values()):
         says = (
-            "The models were not compared, because some have several seeds: give `comparison=` the "
-            "result of `compare` for the same seeds."
+            "The models were not compared, because some have several seeds. Pass the result of "
+            "`compare` for the same seeds as `comparison=`."
         )
         return None, (says,)
     samples = {name: _ranks(one) for name, one in results.items()}

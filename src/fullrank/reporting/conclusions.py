@@ -29,8 +29,7 @@ def summary(
     best = foremost(models, comparison, metric) if named is None else named
     sentences = [_winner(models, comparison, metric, level, best, named)]
     sentences += _lead(models, comparison, metric, level, best)
-    whose = "its" if len(models) == 1 or best == named else f"{models[best].name}'s"
-    sentences += _unseen(models, models[best], metric, whose)
+    sentences += _unseen(models, models[best], metric)
     if comparison is not None and metric in comparison.naive_best:
         naive = comparison.models.index(comparison.naive_best[metric])
         if naive != named:
@@ -73,7 +72,7 @@ def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
     if costs and len(ways) == 1:
         low, high = f"{min(costs):,.0f}", f"{max(costs):,.0f}"
         cost = f" ({low} on average)" if low == high else f" ({low} to {high} on average)"
-    return f"{what} evaluated on {users}. Each held-out item was ranked {how}{cost}."
+    return f"{what} evaluated on {users}. Each held-out item (target) was ranked {how}{cost}."
 
 
 def _users(given: RankSample | ExactRanks) -> str:
@@ -198,9 +197,7 @@ def _unsure(comparison: Comparison, lead: Difference) -> str:
     )
 
 
-def _unseen(
-    models: Sequence[Measurement], model: Measurement, metric: str, whose: str
-) -> list[str]:
+def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> list[str]:
     """What the sample could not tell, of the model named."""
     if model.estimate is None or not model.sampled:
         who = "" if not any(one.sampled for one in models) else f" for {model.name}"
@@ -212,7 +209,7 @@ def _unseen(
     allowed = ""
     if value.least is not None and value.most is not None:
         allowed = (
-            " Without any assumption about the ranks, the value could be anywhere from "
+            " Without any assumption about the ranks, the confidence bounds on the value are "
             f"{' to '.join(outward(value.least, value.most))}."
         )
     if spelled(metric, model.estimate.diagnosis.blind) is None:
@@ -220,14 +217,14 @@ def _unseen(
     else:
         share = f"{100 * model.estimate.diagnosis.blind_share:.0f} %"
         found.append(
-            f"The sample cannot tell ranks 1 to {model.resolution:,.0f} apart ({share} of the "
+            f"The sample does not distinguish ranks 1 to {model.resolution:,.0f} ({share} of the "
             f"held-out items rank first in it), so the value depends on the smoothness assumption."
             f"{allowed}"
         )
     if value.naive is not None:
         found.append(
-            f"Among the sampled candidates {whose} {metric} is {number(value.naive, 3)}, which is "
-            "not the full-catalogue value."
+            f"Among the sampled candidates, the {metric} of {model.name} is "
+            f"{number(value.naive, 3)}, which is not the full-catalogue value."
         )
     return found
 
@@ -244,7 +241,9 @@ def _seen(ranks: float, metric: Metric) -> str:
     if ranks < 1.5:
         return "At its largest size, the sample distinguishes rank 1 from the others."
     if metric.k is None:
-        return "This metric hardly depends on the first ranks, which a sample cannot distinguish."
+        return (
+            "This metric hardly depends on the first ranks, which the sample does not distinguish."
+        )
     return f"Rank 1 of the sample covers about {ranks:,.0f} ranks, fewer than the cut-off."
 
 

@@ -23,8 +23,8 @@ _PER_DECADE = 12  # points of a curve
 _SEVERAL = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # where each K costs fits of its own
 
 _CONTRADICTED = (
-    "No bounds: no distribution of ranks gives outcomes like these, so "
-    "the candidates were not drawn as the sample says."
+    "There are no bounds: no distribution of ranks explains these outcomes, so the candidates were "
+    "not drawn as the design states."
 )
 
 
@@ -159,7 +159,7 @@ def measure(
         curve_values = exact_values(whole, recalls, confidence_level)
         found = replace(found, also={**curve_values, **found.also})
         known = _known(found, (*metrics, *recalls))
-    values = ByMetric(_values(found, allowed, known, recalls))
+    values = ByMetric(_values(found, allowed, known, recalls, n_items(ranks)))
     mapped, mapping = ((), "") if averaged else _mapped(ranks)
     return Measurement(
         name=name,
@@ -237,10 +237,10 @@ def _bounds(
     if given is True:
         need = unmet(sample)
         if need is not None:
-            return None, (f"No bounds: they need {need.what}.",)
+            return None, (f"There are no bounds, because they need {need.what}.",)
         odd = unbounded(metrics, sample)
         if odd is not None:
-            return None, (f"No bounds: metrics must {odd}",)
+            return None, (f"There are no bounds: metrics must {odd}",)
         # the grid of the metrics asked for: one made for K near N would keep every rank
         grid = RankGrid.for_metrics(int(sample.pool.max()), metrics)
         asked, level = unique((*metrics, *recalls)), max(confidence_level, 0.5)
@@ -264,7 +264,7 @@ def _known(exact: Any, metrics: Metrics) -> Mapping[str, float]:
 
 
 def _values(
-    found: Estimate, limits: Bounds | None, known: Mapping[str, float], recalls: Metrics
+    found: Estimate, limits: Bounds | None, known: Mapping[str, float], recalls: Metrics, items: int
 ) -> dict[str, Value]:
     """Of the metrics asked for, and of recalls as far as the same fit tells them."""
     told = {
@@ -276,6 +276,9 @@ def _values(
             told[metric] = (*found.also[metric.name], np.nan)
         elif found.distribution is not None:  # of the fit, but nobody asked for its interval
             told[metric] = (found.distribution.metric(metric), _NONE, np.nan)
+        if metric in told and metric.k is not None and metric.k >= items:  # by definition
+            ends = told[metric][1]
+            told[metric] = (1.0, Interval(1.0, 1.0) if np.isfinite(ends.low) else ends, np.nan)
     naive = _naive(found, recalls)
     within = ByMetric({} if limits is None else limits.intervals)
     return {

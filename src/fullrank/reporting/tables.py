@@ -50,7 +50,7 @@ def comparison_table(report: Report, named: Mapping[str, int]) -> Table | None:
     p = "p" if comparison.correction is None else f"p, {CORRECTIONS[comparison.correction]}"
     common = comparison.n_users[0] if comparison.paired else measured
     of = "" if common == measured else f" on the {common:,} common users"
-    head = ("model", f"value{of}", "standard error", "P(best)", "behind the first by", level, p)
+    head = ("model", f"value{of}", "standard error", "P(best)", "behind the best by", level, p)
     groups: list[tuple[str, Rows]] = []
     best: set[tuple[int, int, int]] = set()
     plain: list[tuple[object, ...]] = []

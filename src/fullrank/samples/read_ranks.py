@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,16 @@ from fullrank._lib.text import listed
 from fullrank._lib.types import Array, Ints
 from fullrank.designs import Design, Exact, Uniform, infer_design
 from fullrank.designs.design import ONE_BASED
-from fullrank.designs.inferred import ASSUMED, INFER
+from fullrank.designs.inferred import ASSUMED_UNIFORM, INFER
 from fullrank.errors import InputError
 from fullrank.samples import sample_files
 from fullrank.samples.exact_ranks import ExactRanks
 from fullrank.samples.sample import RankSample
 from fullrank.samples.seeds import Seeds
 from fullrank.samples.tally import MODELS, SEVERAL, Tally, too_many
-from fullrank.tables.table import AUTO, Table, frame_table, open_table, stem
+from fullrank.tables.arrow import is_text
+from fullrank.tables.names import NAMES
+from fullrank.tables.table import AUTO, Table, frame_table, open_table, plain, stem
 
 ROLES = (
     "user", "item", "rank", "sample_size", "n_items", "weight", "n_targets", "offset", "model",
@@ -45,11 +47,14 @@ class Ranks(Mapping[str, Any]):
         where fullrank wrote them. A file that names no model has one of the file's own name.
     notes : assumptions and inferences
     split : how the targets of a run were held out
+    unread : columns that may name the items but have no usual name, to the file that has them;
+        filled by the commands
     """
 
     samples: Mapping[str, Any]
     notes: tuple[str, ...] = ()
     split: str | None = None
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
         return self.samples[name]
@@ -119,7 +124,7 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Assuming sampling without replacement.',)
+    ('Sampling without replacement is assumed. If not, give `design="sampled:replacement=true"`.',)
     """
     given = {
         name: None if value is None else checks.integer(name, value, low=1)
@@ -328,7 +333,7 @@ def _layout(
     notes: tuple[str, ...] = ()
     if "rank" not in wanted and not wide:
         wide = _wide(table, wanted, leave_out, sizes)
-        notes = (f"One column of ranks per model: {', '.join(wide)}.",)
+        notes = (f"The file has one column of ranks per model: {', '.join(wide)}.",)
     if wide and "more_than" in wanted:
         raise InputError(
             f"`more_than` must not be a column of {checks.printable(table.path)} if each model has "
@@ -394,9 +399,43 @@ def _wide(
     if len(several) > 1 and "model" not in wanted:
         hint += f", or for one column per model with `columns={{'rank': {','.join(several)!r}}}`"
     raise InputError(
-        f"`rank` must be in {checks.printable(table.path)}, whose columns are "
+        f"`rank` must be among the columns of {checks.printable(table.path)}, which are "
         f"{listed(table.names)}: {hint}."
     )
+
+
+def unread_names(table: Table, columns: Mapping[str, Any], leave_out: Iterable[str]) -> list[str]:
+    """The columns that could name items, of a file of ranks whose users alone have a column.
+
+    These are whole numbers or text, more than one, in a column that no role takes: text first.
+    """
+    import pyarrow as pa
+
+    asked = {role: columns.get(role, AUTO) for role in ROLES}
+    wide = [] if isinstance(asked["rank"], str) else [*asked["rank"]]
+    if wide:
+        asked["rank"] = None
+    wanted = table.resolve(asked, without=(*leave_out, *wide))
+    if "user" not in wanted or "item" in wanted or not (wide or "rank" in wanted):
+        return []
+    taken = {*wanted.values(), *wide, *leave_out}
+    usual = {one for names in NAMES.values() for one in names}
+    rest = [
+        name
+        for name in table.names
+        if name not in taken and plain(name) not in usual and name.lower() not in _INDEX
+    ]
+    found: dict[bool, list[str]] = {True: [], False: []}
+    if not rest:
+        return []
+    for first in table.pieces({name: name for name in rest}):
+        for name in rest:
+            column = first[name]
+            number = pa.types.is_integer(column.type)
+            if (number or is_text(column.type)) and len(column.unique()) > 1:
+                found[number].append(name)
+        break  # enough to see what the columns hold
+    return found[False] + found[True]
 
 
 def _are_ranks(column: Any, limit: int | None) -> bool:
@@ -420,10 +459,11 @@ def _given(
     missing = [name for name, value in sizes.items() if value is None and name not in wanted]
     if missing:
         one = len(missing) == 1
+        exact = ' If these are ranks among all items, give `design="exact"`.'
         raise InputError(
             f"{' and '.join(f'`{name}`' for name in missing)} must be given: "
             f"{checks.printable(table.path)} has no column for {'it' if one else 'them'}; it has "
-            f"{listed(table.names)}."
+            f"{listed(table.names)}.{exact if 'sample_size' in missing else ''}"
         )
     for name, value in sizes.items():
         if value is not None and name in wanted:
@@ -453,8 +493,8 @@ def _explained(
             raise
         number = "K" if text is None else text.lstrip(">= ")
         raise InputError(
-            f"{error} If a rank is only known to be beyond {number}, leave it empty and write "
-            f"{number} in a `more_than` column."
+            f"{error} If all that is known of a rank is that it is beyond {number}, leave it empty "
+            f"and write {number} in a `more_than` column."
         ) from error
 
 
@@ -562,7 +602,7 @@ def _drawn(
 ) -> tuple[Design, tuple[str, ...]]:
     """The design, as given or inferred; of one sample size there is nothing to infer."""
     if _open(design) and size.max() == size.min() and size.max() <= n_items.min():
-        return Uniform(), (ASSUMED,)
+        return Uniform(), (ASSUMED_UNIFORM,)
     return infer_design(rank, size, n_items, design=design)
 
 
@@ -672,9 +712,9 @@ def _reject_repeats(table: Table, columns: Mapping[str, Array]) -> None:
     n = int(number[again][np.argmin(first[again])])
     seeds = " For several seeds of a model, name their column with `columns={'seed': 'NAME'}`."
     raise InputError(
-        f"`user` must name each user once, or come with columns n_targets and offset; user {user} "
-        f"has {n} rows, the first {table.where(at)} of {table.path}."
-        f"{'' if 'seed' in columns else seeds} To count every row as a user of its own, add "
+        f"`user` must name each user once, or the file must have the columns n_targets and offset; "
+        f"user {user} has {n} rows, the first {table.where(at)} of {table.path}."
+        f"{'' if 'seed' in columns else seeds} To count every row as a separate user, add "
         "`leave_out='user'`."
     )
 
@@ -688,9 +728,9 @@ def _reject_counts(table: Table, columns: Mapping[str, Array], number: Ints) -> 
     rows = "1 row" if number[at] == 1 else f"{number[at]:,} rows"
     raise InputError(
         f"`n_targets` must be the number of rows of the user; user "
-        f"{checks.printable(columns['user'][at])}, first {table.where(at)} of {table.path}, has "
-        f"{rows}, but n_targets {columns['n_targets'][at]:,}. To count every row as a user of "
-        "its own, add `leave_out='user'`."
+        f"{checks.printable(columns['user'][at])}, who first appears {table.where(at)} of "
+        f"{table.path}, has {rows}, but n_targets is {columns['n_targets'][at]:,}. To count every "
+        "row as a separate user, add `leave_out='user'`."
     )
 
 

@@ -269,7 +269,7 @@ def test_a_gpu_does_not_draw_in_a_way_that_it_does_not_know() -> None:
 
 def test_explain_tells_why_it_needs_one_size() -> None:
     sample = simulate(TRUE, n_items=N, design="stops", rng=0)
-    with pytest.raises(InputError, match=r"^`ranks`.*same number.*stops:8/20/60.*8 to 60"):
+    with pytest.raises(InputError, match=r"^`ranks`.*same number.*these have 8 to 60"):
         explain(sample, "recall@10")
 
 

@@ -83,7 +83,7 @@ def test_an_anchor_is_an_argument_of_estimate_too(sample: RankSample, cheap: Exa
     found = estimate(sample, anchor=cheap)
     assert dict(found.values) == dict(estimate(anchored(sample, cheap)).values)
     assert dict(found.values) != dict(estimate(sample).values)
-    assert "with the shape borrowed from other models of the same data" in found.reason
+    assert "with the shape borrowed from other models on the same data" in found.reason
     one, same = (estimate(anchored(sample, many)) for many in (cheap, [cheap, cheap]))
     assert dict(one.values) == pytest.approx(dict(same.values), rel=1e-6)
 

@@ -327,3 +327,11 @@ def test_factors_wider_than_the_catalogue_are_refused(split: Split) -> None:
     scorer = FactorScorer(np.ones((120, 2)), np.ones((91, 2)))
     with pytest.raises(InputError, match=r"`a`.*\b90 items.*\b91\b"):
         evaluate({"a": scorer}, split)
+
+
+def test_what_the_sample_does_not_resolve_is_marked(split: Split, scorers: dict[str, Any]) -> None:
+    """The note has the mark of the table, as `estimate` prints it."""
+    found = evaluate(scorers, split, metrics="recall@1", design="sampled:5", anchor=None)
+    lines = [line for line in str(found).splitlines() if "at rank 1 of their sample" in line]
+    assert len(lines) == 2
+    assert [line[:4] for line in lines] == ["a: ▲", "b: ▲"]

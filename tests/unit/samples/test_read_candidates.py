@@ -49,7 +49,8 @@ def test_trec(tmp_path: Path) -> None:
     assert found.notes == (
         "1 of 3 users have no target and were left out.",
         "1 users with targets have no candidates and were left out.",
-        "Assuming sampling without replacement.",
+        "Sampling without replacement is assumed. If not, give "
+        '`design="sampled:replacement=true"`.',
     )
     assert read_candidates(run, truth=qrels, n_items=100, design="sampled").notes == found.notes[:2]
 
@@ -191,7 +192,7 @@ def test_bad_runs(tmp_path: Path, run: str, qrels: str, says: str) -> None:
     [
         ("user,score\nu,1\n", r"`truth`.*label"),
         ("user,label\nu,1\n", r"`score`.*'score'"),
-        ("user,score,label\n", r"`path`.*row.*empty"),
+        ("user,score,label\n", r"`path`.*row.*has no rows"),
         ("user,score,label\nu,1,0\n", r"`path`.*target.*label"),
     ],
 )
@@ -256,7 +257,9 @@ def test_negatives_of_ncf_exclude_training_items(
     truth = put(tmp_path / name, text)
     found = read_candidates(scores, truth=truth, n_items=50)
     assert next(iter(found.values())).design.excluded is inferred
-    assert any(note.startswith("Training items excluded") for note in found.notes) == bool(inferred)
+    assert any(note.startswith("Training items are assumed") for note in found.notes) == bool(
+        inferred
+    )
     for said in (True, False):
         found = read_candidates(scores, truth=truth, n_items=50, excluded=said)
         assert next(iter(found.values())).design.excluded is said

@@ -152,7 +152,8 @@ def test_levels_are_inferred(rank: Any, size: Any, pool: Any, levels: Any) -> No
     pools = np.broadcast_to(np.asarray(pool), len(rank))
     found, notes = infer_design(np.array(rank), np.array(size), pools)
     assert found == (Uniform() if levels is None else Adaptive(levels=levels))
-    assert any("Adaptive design, levels 10, 20" in note for note in notes) == (levels is not None)
+    says = "An adaptive design with levels 10, 20"
+    assert any(says in note for note in notes) == (levels is not None)
 
 
 def test_what_is_said_of_the_design_counts(tmp_path: Path) -> None:
@@ -172,7 +173,10 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     path = csv(tmp_path / "r.csv", "rank\n2\n")
     found = read_ranks(path, **SIZES)
     assert not only(found).design.replacement
-    assert found.notes == ("Assuming sampling without replacement.",)
+    assert found.notes == (
+        "Sampling without replacement is assumed. If not, give "
+        '`design="sampled:replacement=true"`.',
+    )
     said = read_ranks(path, design="sampled", **SIZES)
     assert (only(said).design.replacement, said.notes) == (False, ())
     exact = read_ranks(path, sample_size=50, n_items=50)
@@ -215,7 +219,7 @@ def test_columns_by_other_names(tmp_path: Path) -> None:
     says = r"`rank`.*'place', 'n', 'who'.*`columns=\{'rank': 'place'\}`"
     with pytest.raises(InputError, match=says):
         read_ranks(path, **SIZES)
-    with pytest.raises(InputError, match=r"`rank`.*'place', 'n', 'who', not 'Place'.*'place'\?"):
+    with pytest.raises(InputError, match=r"`rank`.*'place', 'n', 'who'\), not 'Place'.*'place'\?"):
         read_ranks(path, columns={"rank": "Place"}, **SIZES)
     with pytest.raises(InputError, match=r"`leave_out`.*'x'"):
         read_ranks(path, leave_out=["x"], **SIZES)
@@ -281,7 +285,8 @@ def test_a_design_without_rank_1_is_told_as_it_is() -> None:
     design, told = infer_design(rank, size, np.full(2, 900))
     assert str(design) == "adaptive:25,limit=50"
     assert told[1:] == (
-        "Adaptive design, levels 25, 50: rank 1 occurs at none of the sample sizes.",
+        "An adaptive design with levels 25, 50 is assumed, because rank 1 occurs at none of the "
+        "sample sizes.",
     )
 
 
@@ -301,3 +306,13 @@ def test_reading_a_file_crosses_six_files_of_the_package(tmp_path: Path) -> None
         lambda: RankSample.read(path, n_items=50), Path(fullrank.__file__).resolve().parent
     )
     assert len(found.files) <= 6, sorted(found.files)
+
+
+def test_ranks_without_a_sample_size_may_be_exact(tmp_path: Path) -> None:
+    path = csv(tmp_path / "r.csv", "user,rank\na,1\nb,30\n")
+    with pytest.raises(InputError, match=r"`sample_size`.*all items, give `design=\"exact\"`\.$"):
+        read_ranks(path, n_items=50)
+    (found,) = read_ranks(path, n_items=50, design="exact").values()
+    assert found.ranks.tolist() == [1, 30]
+    with pytest.raises(InputError, match=r"`n_items`.*'rank'\.$"):
+        read_ranks(path, sample_size=50)

@@ -83,7 +83,7 @@ def compare(
     found = told(read_models(reading, files, seed=seed, seeds=True), method)
     if len(found.samples) < 2:
         raise InputError(
-            f"`FILES` must hold two models or more; there is only {next(iter(found.samples))!r}."
+            f"`FILES` must hold at least two models; there is only {next(iter(found.samples))!r}."
         )
     checks.choice("--correction", correction, _CORRECTIONS)
     result = contrast(
@@ -97,7 +97,13 @@ def compare(
         paired=paired,
         rng=seed,
     )
-    result = replace(result, assumed=found.notes)
+    unread = [
+        f"Paired by user only; column {name!r} of {paths} was not used (`--column item={name}` "
+        "pairs by item too)."
+        for name, paths in found.unread.items()
+        if result.paired
+    ]
+    result = replace(result, assumed=(*found.notes, *unread))
     if as_json:
         common.say_json(result.to_dict())
     else:

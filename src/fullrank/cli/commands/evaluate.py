@@ -21,7 +21,7 @@ Columns = Annotated[
     common.option(
         common.DATA,
         "--column",
-        "Which column has a role, such as user=uid, item=movie, or split=part for a column that "
+        "Assign a column to a role, as in user=uid, item=movie, or split=part for a column that "
         "holds train or test; common names are recognised. May be repeated.",
         "ROLE=NAME",
     ),
@@ -31,8 +31,8 @@ Split = Annotated[
     common.option(
         common.DATA,
         "--split",
-        "How to split: auto (the data's own split, else leave-one-out, by time if known), given, "
-        "leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …",
+        "How to split: auto (the data's own split, otherwise leave-one-out, by time if known), "
+        "given (the data's own split), leave-one-out:by=random, ratio:test=0.2, strong:test=0.1, …",
         "HOW",
     ),
 ]
@@ -172,7 +172,7 @@ def evaluate(
         common.option(
             common.RANKING,
             "--keep-seen",
-            "Rank the user's training items too (training items kept).",
+            "Keep the user's training items among the candidates.",
         ),
     ] = False,
     no_anchor: Annotated[
@@ -190,7 +190,8 @@ def evaluate(
         common.option(
             common.RUNNING,
             "--engine",
-            "How to run: serial, processes:2 (two processes), ray, or ray:auto (a cluster).",
+            "How to run: serial, processes:2 (two processes), ray, or ray:auto (an existing "
+            "cluster).",
             "ENGINE",
         ),
     ] = "serial",
@@ -208,7 +209,8 @@ def evaluate(
         common.option(
             common.RUNNING,
             "--shard-size",
-            "Users per shard: the most an interrupted run loses. Does not affect results.",
+            "Users per shard. An interrupted run keeps its finished shards. The number does not "
+            "affect results.",
             "N",
         ),
     ] = None,
@@ -311,7 +313,7 @@ def evaluate(
     if as_json:
         common.say_json(found.to_dict())
         return
-    common.say(str(found))
+    common.say_result(found, "text")
     if out is not None:
         common.say(f"Written to {out}.")
 

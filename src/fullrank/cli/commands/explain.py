@@ -11,6 +11,7 @@ from fullrank.errors import InputError
 
 if TYPE_CHECKING:
     from fullrank._lib.tabular import Tabular
+    from fullrank.designs import Design
 
 PANEL = common.HAVE_RANKS
 FIRST = ("design", "sample_size", "n_items", "metric", "ranks", "column", "form", "as_json")
@@ -19,6 +20,18 @@ FIRST = ("design", "sample_size", "n_items", "metric", "ranks", "column", "form"
 @takes_ranks
 def explain(
     reading: Reading,
+    design: Annotated[
+        str,
+        common.option(
+            common.SAMPLE,
+            "--design",
+            "How candidates are drawn, such as sampled:100, or sampled:100,replacement=true if "
+            "items can repeat. With --ranks, the default is to infer it from the file, and exact "
+            "is for ranks among all items.",
+            "DESIGN",
+            show_default=False,
+        ),
+    ] = "infer",
     metric: common.Metrics = None,
     ranks: Annotated[
         Path | None,
@@ -52,19 +65,19 @@ def explain(
 
     metrics = [one for given in metric or DEFAULT for one in parse_all(given)]
     if ranks is None:
-        sampled = reading.sample_size is not None or reading.design != INFER
+        sampled = reading.sample_size is not None or design != INFER
         if not sampled or reading.n_items is None:
             raise InputError(
                 "`--design` (such as sampled:100) and `--n-items` must be given, or else `--ranks`."
             )
-        design = "sampled" if reading.design == INFER else reading.design
+        design = "sampled" if design == INFER else design
         checked_design("--design", design)
-        drawn = Design.of(design)
+        drawn = _excluding(Design.of(design), reading.excluded())
         size = whole_number("--sample-size", reading.sample_size)
         own = getattr(drawn, "sample_size", None)
         if None not in (size, own) and size != own:
             raise InputError(
-                f"`--sample-size` must be left out, or be that of `--design {design}`, not {size}."
+                f"`--sample-size` must be omitted, or be that of `--design {design}`, not {size}."
             )
         drawn = drawn if size is None else drawn.of_size(size)
         result: Tabular = say_what(
@@ -82,3 +95,14 @@ def explain(
         return
     text = "\n\n".join([str(result), *(["\n".join(notes)] if notes else [])])
     common.say_result(result, form, text)
+
+
+def _excluding(design: Design, excluded: bool | None) -> Design:
+    """The design with what `--training-items` says."""
+    if excluded is None:
+        return design
+    stated = True if design.pool == "unseen" else design.excluded
+    if stated not in (None, excluded):
+        word = "excluded" if stated else "kept"
+        raise InputError(f"`--training-items` must be {word}, as in `--design {design}`.")
+    return design.with_(excluded=excluded)

@@ -91,7 +91,7 @@ def smoothed(
     if penalty is not None:
         penalty = checks.positive("penalty", penalty)
     fit = _fit(sample, penalty, grid)
-    name = f"smoothed, λ = {fit.penalty:.2g}"
+    name = f"smoothed, λ = {float(f'{fit.penalty:.2g}'):g}"
     return observed_system(sample, grid).distribution(fit.mass, name)
 
 

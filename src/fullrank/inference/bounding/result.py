@@ -121,8 +121,8 @@ class Bounds(tabular.Tabular):
             shape = f", P(R) {self.shape}{reach}"
         who = ", these users alone" if self.interval_for == "users" else ""
         return (
-            f"bounds from {self.n_targets:,} targets at {100 * self.confidence_level:g} %{shape}"
-            f"{who} ({self.region})"
+            f"{100 * self.confidence_level:g} % bounds from {self.n_targets:,} targets{shape}{who} "
+            f"({self.region})"
         )
 
     def _records(self) -> list[dict[str, Any]]:

@@ -40,7 +40,7 @@ def unseeded(
         }
         found[name] = averaged(each.values())
         spread = np.std([one.estimate for one in each.values()], axis=0, ddof=1)
-        parts = ", ".join(f"{m.name} {sd:.4f}" for m, sd in zip(metrics, spread, strict=True))
+        parts = ", ".join(f"{sd:.4f} for {m.name}" for m, sd in zip(metrics, spread, strict=True))
         notes += [f"{name}: {note}" for note in result.notes]
         notes.append(
             f"{name}: values are averaged over {len(each)} seeds within users. The standard "
@@ -445,7 +445,7 @@ def disagreements(aligned: Aligned, estimate: Floats, naive: Mapping[str, str]) 
     leaders = {m: aligned.models[int(np.argmax(estimate[:, j]))]
                for j, m in enumerate(aligned.metrics)}  # fmt: skip
     return [
-        f"Naive sampled {metric} would have picked {named}."
+        f"The naive sampled {metric} would have picked {named}."
         for metric, named in naive.items()
         if named != leaders[metric]
     ]

@@ -264,8 +264,8 @@ def _check_test(aligned: Aligned, test: str) -> None:
         )
     if not TESTS[test].of_means and not aligned.exact:
         raise InputError(
-            f'`test` must not be "{test}" for metrics estimated from samples: users have no values '
-            "of their own to count."
+            f'`test` must not be "{test}" for sampled ranks; use "t", "z", "bootstrap" or '
+            '"randomization".'
         )
 
 
@@ -373,7 +373,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
     kinds = dict(zip(aligned.models, aligned.methods, strict=True))
     if len(set(kinds.values())) > 1:
         notes.append(
-            "The methods of estimation differ: "
+            "The models have different estimators: "
             + ", ".join(f"{m} ({k})" for m, k in kinds.items())
             + "."
         )
@@ -398,7 +398,7 @@ def _cautions(aligned: Aligned, test: str, n_resamples: int, n_tests: int) -> li
         if few:
             notes.append(
                 f"Fewer than {FEW_HITS} users have a value above 0 ({', '.join(few)}); the "
-                "intervals may be too short."
+                "intervals may be too narrow."
             )
     return notes
 

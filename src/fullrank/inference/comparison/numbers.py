@@ -14,6 +14,16 @@ def decimals_of(standard_error: float) -> int:
     return min(8, max(4, 1 - math.floor(math.log10(standard_error))))
 
 
+def signed(number: float, digits: int) -> str:
+    """A difference with its sign, a real minus; one that rounds to 0 has none.
+
+    >>> signed(-0.0123, 4), signed(0.2, 4), signed(-0.00001, 4)
+    ('−0.0123', '+0.2000', '0.0000')
+    """
+    shown = f"{number:+.{digits}f}"
+    return shown[1:] if not shown.strip("+-0.") else shown.replace("-", "−")
+
+
 def shown_p(p: float, *, bare: bool = False) -> str:
     """A p value as text: "p = 0.021", or "p < 0.001"."""
     if p < 0.001:

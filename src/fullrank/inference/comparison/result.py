@@ -20,7 +20,7 @@ from fullrank._lib.text import decimals
 from fullrank._lib.types import Floats
 from fullrank.errors import InputError
 from fullrank.inference.comparison.curves import Dominance
-from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p
+from fullrank.inference.comparison.numbers import CORRECTIONS, decimals_of, shown_p, signed
 from fullrank.inference.comparison.paper_tables import sheets
 from fullrank.inference.statistics.normal import Interval
 from fullrank.metrics import ByMetric, Metric, named
@@ -149,7 +149,8 @@ class Difference:
         """The numbers as text."""
         low, high = self.confidence_interval
         d = decimals_of(self.standard_error)
-        return f"{self.estimate:+.{d}f} [{low:+.{d}f}, {high:+.{d}f}]  {shown_p(self.p_value)}"
+        ends = f"[{signed(low, d)}, {signed(high, d)}]"
+        return f"{signed(self.estimate, d)} {ends}  {shown_p(self.p_value)}"
 
     def __str__(self) -> str:
         return f"{self.pair}  {self.metric}  {self.tail}"
@@ -363,7 +364,8 @@ class Comparison(tabular.Tabular):
         metric = max(len(one.metric) for one in shown)
         lines = [f"{one.pair:<{pair}}  {one.metric:<{metric}}  {self._tail(one)}" for one in shown]
         rest = len(self.differences) - len(shown)
-        return lines + ([f"… {rest:,} more differences in `.to_frame()`"] if rest else [])
+        more = f"… {rest:,} more differences; `.to_frame()` lists them all"
+        return lines + ([more] if rest else [])
 
     def _tail(self, one: Difference) -> str:
         if self.correction is None or not self.corrects:

@@ -80,8 +80,8 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
         return ("On average, sampled AUC orders models as exact AUC does (Rendle 2019).",)
     notes = [
         (
-            f"This is not a valid comparison: {', '.join(cut)} of ranks among {n:,} of {pool:,} "
-            "items need not order the models as the exact metrics do (Rendle 2019). Use "
+            f"This is not a valid comparison: among {n:,} of {pool:,} items, {', '.join(cut)} may "
+            "order the models differently from the exact metrics (Rendle 2019). Use "
             'method="auto" to compare full-catalogue metrics.'
         )
     ]
@@ -106,5 +106,8 @@ def licence(aligned: Aligned, curves: Mapping[tuple[str, str], Dominance]) -> tu
         )
     open_ = [f"{a} and {b}" for (a, b), curve in curves.items() if curve.verdict == "undecided"]
     if open_:
-        notes.append(f"No sampled recall curve is shown to dominate the other: {', '.join(open_)}.")
+        notes.append(
+            "For these pairs, the data do not show that either sampled recall curve dominates the "
+            f"other: {', '.join(open_)}."
+        )
     return tuple(notes)

@@ -76,12 +76,14 @@ class Diagnosis:
         }
 
     def lines(self) -> list[str]:
-        """The notes, then each warning with its metrics."""
+        """The notes, then each warning with its metrics; doubts and warnings are marked."""
         reasons: dict[str, list[str]] = {}
         for name, why in self.warnings.items():
             for reason in why:
                 reasons.setdefault(reason, []).append(name)
-        return [*self.notes, *(f"▲ {', '.join(n)}: {why}" for why, n in reasons.items())]
+        marked = len(self.doubts) + bool(self.blind)  # which come first
+        notes = [f"▲ {one}" if place < marked else one for place, one in enumerate(self.notes)]
+        return [*notes, *(f"▲ {', '.join(n)}: {why}" for why, n in reasons.items())]
 
 
 def diagnose(
@@ -117,6 +119,7 @@ def diagnose(
                 hits=hits[metric.name],
                 honest=honest,
                 rough=method.rough and counts_smoothing,
+                computed=bool(np.isfinite(errors[place])),
             )
             + _flat(sample, errors[place], hits[metric.name], method.exact, interval_for)
             + vague[place]
@@ -151,7 +154,13 @@ def _hits(sample: RankSample, metric: Metric, distribution: RankDistribution | N
 
 
 def reasons(
-    metric: Metric, *, ranks: float, hits: float, honest: bool = False, rough: bool = False
+    metric: Metric,
+    *,
+    ranks: float,
+    hits: float,
+    honest: bool = False,
+    rough: bool = False,
+    computed: bool = True,
 ) -> list[str]:
     """Why the interval of a metric may be unreliable.
 
@@ -161,17 +170,25 @@ def reasons(
     hits : targets in the top K
     honest : whether the interval counts what the estimator assumes
     rough : whether the bias of the estimator reaches to any K
+    computed : whether there is an interval
     """
     why = []
     if hits < FEW:
-        why.append(f"fewer than {FEW:.0f} targets are in the top K; the interval is unreliable.")
-    leans = rough or _looks_at_the_top(metric, 2.0 * ranks)
-    if not honest and ranks > BLIND and leans:
+        why.append(few("in", computed))
+    top = _looks_at_the_top(metric, 2.0 * ranks)
+    if not honest and ranks > BLIND and (rough or top):
+        place = "the cut-off is in the blind spot; " if top and metric.k is not None else ""
         why.append(
-            "blind spot: the estimate depends on its starting values more than its standard error "
+            f"{place}the estimate depends on its starting values by more than its standard error "
             "shows."
         )
     return why
+
+
+def few(where: str, computed: bool) -> str:
+    """That a few targets decide about a metric: those in the top K, or outside of it."""
+    then = "; the interval is unreliable" if computed else ""
+    return f"fewer than {FEW:.0f} targets are {where} the top K{then}."
 
 
 def _looks_at_the_top(metric: Metric, ranks: float) -> bool:
@@ -187,7 +204,7 @@ def _flat(
     outside = sample.n_targets - hits
     alike = error == 0.0 or (sample.rank.size == 1 and np.isfinite(error))
     if not known and hits >= FEW and (alike or 0.0 < outside < FEW):
-        return [f"fewer than {FEW:.0f} targets are outside the top K; the interval is unreliable."]
+        return [few("outside", bool(np.isfinite(error)))]
     return []
 
 

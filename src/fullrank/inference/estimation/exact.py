@@ -14,7 +14,7 @@ import numpy as np
 from fullrank._lib.types import Floats
 from fullrank.designs import RankGrid
 from fullrank.errors import InputError
-from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, reasons
+from fullrank.inference.estimation.diagnosis import FEW, Diagnosis, few, reasons
 from fullrank.inference.estimation.influence import pseudo_values
 from fullrank.inference.estimation.result import Estimate
 from fullrank.inference.estimation.uncertainty import interval
@@ -24,8 +24,8 @@ from fullrank.metrics import ByMetric, Metric
 from fullrank.samples import ExactRanks, RankDistribution, RankSample
 
 NAME = "exact"
-REASON = "every target was ranked among all its items"
-UP_TO = "every target was ranked among all its items, up to rank {:,}"
+REASON = "every target was ranked among all items of its user's catalogue"
+UP_TO = f"{REASON}, up to rank {{:,}}"
 
 
 def estimate_exact(
@@ -73,8 +73,10 @@ def estimate_exact(
             leans=dict.fromkeys(names, 0.0),
             warnings=ByMetric(
                 {
-                    metric.name: _warnings(ranks, metric, hits[metric.name], interval_for)
-                    for metric in metrics
+                    metric.name: _warnings(
+                        ranks, metric, hits[metric.name], interval_for, bool(np.isfinite(error))
+                    )
+                    for metric, error in zip(metrics, errors, strict=True)
                 }
             ),
             notes=notes,
@@ -158,15 +160,15 @@ def _hits(ranks: ExactRanks, metric: Metric) -> float:
     return float(inside.sum() if ranks.count is None else ranks.count[inside].sum())
 
 
-def _warnings(ranks: ExactRanks, metric: Metric, hits: float, interval_for: str) -> tuple[str, ...]:
+def _warnings(
+    ranks: ExactRanks, metric: Metric, hits: float, interval_for: str, computed: bool
+) -> tuple[str, ...]:
     """Where users are nearly all alike, the population is hardly seen."""
     if interval_for == "users":
         return ()
-    why = reasons(metric, ranks=1.0, hits=hits, honest=True)
+    why = reasons(metric, ranks=1.0, hits=hits, honest=True, computed=computed)
     if hits >= FEW and metric.k is not None and ranks.total_targets - hits < FEW:
-        why.append(
-            f"fewer than {FEW:.0f} targets are outside the top K; the interval is unreliable."
-        )
+        why.append(few("outside", computed))
     return tuple(why)
 
 

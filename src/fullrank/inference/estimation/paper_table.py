@@ -10,6 +10,7 @@ import numpy as np
 from fullrank._lib.results.markup import MARK, Best, Sheet
 from fullrank._lib.text import decimals
 from fullrank.inference.estimation.remarks import described
+from fullrank.metrics import parse
 
 if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 HIGHEST = "The highest value of each metric is in bold."
 OF = {"population": "the population of users", "users": "these users"}
 _BOUNDS = "Bounds: the smallest and largest values consistent with the sample."
-_DOUBTED = "estimates that depend on more than the sample shows"
+_DOUBTED = "estimates at cut-offs that the sample does not resolve"
+_AT_THE_TOP = "estimates that depend on ranks that the sample does not resolve"  # without a cut-off
 
 
 def sheet(
@@ -78,14 +80,15 @@ def _measured(models: Mapping[str, Estimate]) -> list[str]:
 
 def _marks(ones: Collection[Estimate]) -> str:
     """What the mark says here, in a sentence."""
-    blind = any(one.diagnosis.marks(metric) for one in ones for metric in one.values)
+    blind = [metric for one in ones for metric in one.values if one.diagnosis.marks(metric)]
     why = dict.fromkeys(
         reason
         for one in ones
         for metric in one.values
         for reason in one.diagnosis.warnings.get(metric, ())
     )
-    said = [_DOUBTED] if blind else []
+    doubted = _DOUBTED if all(parse(metric).k for metric in blind) else _AT_THE_TOP
+    said = [doubted] if blind else []
     said += [f"intervals that may be unreliable: {' '.join(why)}"] if why else []
     return f"▲ marks {', and '.join(said)}".removesuffix(".") + "." if said else ""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
 
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
-_ALLOWED = "Smoothing leaves a bias that more users do not remove; the interval allows for it."
+_ALLOWED = "Smoothing leaves a bias that more users do not remove; the interval accounts for it."
 
 
 def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:
@@ -77,9 +77,7 @@ def remarks(one: Estimate) -> Iterator[str]:
     if not one.recovers_exact:
         allowed = any(bound > 0.0 for bound in one.diagnosis.leans.values())
         yield _ALLOWED if allowed else _APPROXIMATE
-    marked = len(one.diagnosis.doubts) + bool(one.diagnosis.blind)  # which come first
-    for place, note in enumerate(one.diagnosis.lines()):
-        yield f"▲ {note}" if place < marked else note
+    yield from one.diagnosis.lines()
 
 
 def stands_for(

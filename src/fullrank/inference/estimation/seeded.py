@@ -173,7 +173,7 @@ def _spread(each: Mapping[str, Estimate], names: Iterable[str]) -> dict[str, flo
 
 
 def _note(each: Mapping[str, Estimate], spread: Mapping[str, float]) -> tuple[str, ...]:
-    parts = ", ".join(f"{name} {sd:.4f}" for name, sd in spread.items())
+    parts = ", ".join(f"{sd:.4f} for {name}" for name, sd in spread.items())
     says = (
         f"Values are averaged over {len(each)} seeds ({', '.join(each)}) within users. The "
         f"standard deviation over seeds is {parts}."

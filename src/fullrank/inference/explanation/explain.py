@@ -20,9 +20,9 @@ from fullrank.samples import ExactRanks, RankSample
 from fullrank.samples.as_ranks import Ranks, as_ranks
 
 _SAYS = {
-    "linear": "the rank whose sampled rank is {k} on average",
-    "bound": "the rank with about an even chance of being in the sampled top {k}",
-    "beta": "assumes that better ranks are likelier: P(R) falls as R^{power:.2g}",
+    "linear": "the rank at which a target's sampled rank is {k} on average",
+    "bound": "the rank at which a target has about an even chance of being in the sampled top {k}",
+    "beta": "assumes that better ranks are likelier, with P(R) proportional to R^{power:.2g}",
     "fitted": "the same, with the exponent fitted to the ranks",
 }
 
@@ -75,6 +75,11 @@ def explain(
                 "`design`, such as 'sampled:100', must be given if there are no ranks."
             )
         drawn = Design.of(design)
+        if drawn.adaptive or len(drawn.rounds(items).sizes) > 1:
+            raise InputError(
+                "`design` must have one sample size without ranks, such as sampled:100, not "
+                f"{drawn}."
+            )
         n = checks.integer("sample_size", drawn.size_for(items), low=2)
     true = _shown_ranks(items)
     expected = {m.name: expected_metric(true, m, n_items=items, design=drawn) for m in wanted}
@@ -101,9 +106,11 @@ def _one_size(sample: RankSample) -> tuple[int, int]:
     """Candidates and items, which all targets share."""
     sizes = np.unique(sample.sample_size)
     if sample.design.adaptive or sizes.size != 1:
+        have = f"these have {sizes[0]:,} to {sizes[-1]:,}"
+        if sizes.size == 1:
+            have = f"the design of these, {sample.design}, is adaptive"
         raise InputError(
-            "`ranks` must have the same number of candidates for every target; "
-            f"the design {sample.design} gives {sizes[0]:,} to {sizes[-1]:,}."
+            f"`ranks` must have the same number of candidates for every target; {have}."
         )
     if sample.n_items is None:
         raise InputError(

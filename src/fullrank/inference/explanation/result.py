@@ -144,7 +144,7 @@ class Explanation(tabular.Tabular):
         lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
         if n == 2:
             lines.append(
-                "With one sampled item every metric is a linear function of AUC, or constant."
+                "With one sampled item, every metric is a linear function of AUC, or constant."
             )
         for size in dict.fromkeys(one for one in self.needed.values() if one > n):
             *most, last = (name for name, one in self.needed.items() if one == size)

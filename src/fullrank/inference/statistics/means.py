@@ -72,7 +72,8 @@ class SampleMean(tabular.OneRow):
         )
         if self.few_hits and self.uncertainty in ("t", "normal"):
             text += (
-                f"; only {self.n_hits} users have a value above 0, so the interval may be too short"
+                f"; only {self.n_hits} users have a value above 0, so the interval may be too "
+                "narrow"
             )
         return text
 

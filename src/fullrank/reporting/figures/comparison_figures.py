@@ -86,7 +86,7 @@ def _uncorrected(comparison: Comparison) -> str:
     if not comparison.corrects:
         return ""
     return (
-        " The intervals do not allow for the number of comparisons; the p values in the table do."
+        " The intervals are not corrected for multiple comparisons; the p values in the table are."
     )
 
 

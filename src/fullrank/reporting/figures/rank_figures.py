@@ -45,13 +45,13 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
     shares = [_shares(found, edges) for _, found in columns]
     middles = [f"{name} {int(found.quantile(0.5)):,}" for name, found in columns]
     exact = " Dotted: exact ranks." if black and not many else ""
-    live = ["Press their button to show the exact ranks, dotted."] if black and many else []
+    live = ['Click "exact ranks" to show them as dotted lines.'] if black and many else []
     return Figure(
         name="ranks",
         section="ranks",
         title="Distribution of true ranks",
-        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each step is "
-        "a doubling (the last is drawn as if it were one). Further left is better."
+        reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each bin is "
+        "twice as wide as the one before (the last is drawn as if it were). Further left is better."
         f"{exact}{_shown(order, first)}",
         live=" ".join(_press(order, first) + live),
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
@@ -197,7 +197,7 @@ def _shown(order: Sequence[int], first: set[int]) -> str:
 
 
 def _press(order: Sequence[int], first: set[int]) -> list[str]:
-    return [] if len(first) == len(order) else ["Press the name of another model to show it."]
+    return [] if len(first) == len(order) else ["Click the name of another model to show it."]
 
 
 def _distribution(model: Measurement) -> RankDistribution | None:

@@ -65,9 +65,10 @@ def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measuremen
         if all_bands
         else f" Band: the interval of {leader.name}."
     )
-    black = " Dotted: exact recall, known here." if known and not many else ""
-    live = ["Point at another name to see its interval."] if band and not all_bands else []
-    live += ["Press its button to show the exact recall, dotted."] if known and many else []
+    black = " Dotted: exact recall, which is known here." if known and not many else ""
+    live = ["Hover over another name to see its interval."] if band and not all_bands else []
+    if known and many:
+        live.append('Click "exact ranks" to show the exact recall as a dotted line.')
     at = max((k for k, _ in models[0].curve if k <= largest), default=1)
     shown = [f"{model.name} {number(_at(model, at).estimate, 3)}" for model in models]
     return Figure(
@@ -119,7 +120,7 @@ def _says(model: Measurement) -> str:
     if any(series.colour == NAIVE for series in _curves(model, 0)):
         parts.append("Grey: recall among the sampled candidates, which is not recall@K.")
     if model.mapped:
-        parts.append("Dashed: the same, with each k drawn at the corresponding K.")
+        parts.append("Dashed: the same values, each k moved to its corresponding K.")
     parts.append(f"Solid: the estimate{' with its interval' if _bounded(model) else ''}.")
     if model.exact:
         parts.append("Dotted: exact.")

@@ -64,7 +64,7 @@ def test_a_result_prints_ends_rounded_outwards() -> None:
     found = bounds(draw(), "recall@10, recall@100", shape="decreasing", until=200)
     title, empty, head, *rows = str(found).splitlines()
     assert title == (
-        "bounds from 800 targets at 95 %, P(R) decreasing up to rank 200 "
+        "95 % bounds from 800 targets, P(R) decreasing up to rank 200 "
         f"(Clopper–Pearson on {found.n_events} events)"
     )
     assert empty == ""
@@ -92,7 +92,7 @@ def test_a_result_goes_everywhere() -> None:
     assert found.to_markdown().splitlines()[0] == "| metric | low | high |"
     assert r"capped\_recall@10 & " in found.to_latex()
     page = found._repr_html_()
-    assert page.startswith("<table><caption>bounds from 800 targets")
+    assert page.startswith("<table><caption>95 % bounds from 800 targets")
     assert page.count("<tr>") == 3
 
 

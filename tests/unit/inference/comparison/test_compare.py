@@ -368,7 +368,7 @@ def test_few_hits_are_pointed_out() -> None:
     found = compare(few, ["recall@10", "auc"])
     assert found.notes == (
         "Fewer than 30 users have a value above 0 (recall@10 of a, auc of a, recall@10 of b, "
-        "auc of b); the intervals may be too short.",
+        "auc of b); the intervals may be too narrow.",
     )
     assert all(one.p_value == 1.0 and one.better is None for one in found.differences)
 
@@ -383,7 +383,7 @@ def test_samples_and_exact_ranks_meet() -> None:
     results = {"exact": bare, "fixed": fixed()["c"], "adaptive": adaptive}
     found = compare(results, ["recall@20", "ndcg@20"], rng=0)
     assert found.methods[0] == "exact"
-    assert found.notes[0].startswith("The methods of estimation differ: exact (exact), fixed (")
+    assert found.notes[0].startswith("The models have different estimators: exact (exact), fixed (")
     truth = {n: (RANKS[m] <= 20).mean() for n, m in zip(results, "acb", strict=True)}
     for one in found.differences:
         if one.metric == "recall@20":
@@ -493,15 +493,15 @@ def test_what_the_naive_metric_would_have_named() -> None:
     found = compare(samples, "recall@10", method="MLE", iterations=400, rng=0)
     assert found.best("recall@10") == "C"
     assert found.naive_best == {"recall@10": "A"}
-    assert found.notes[-1] == "Naive sampled recall@10 would have picked A."
+    assert found.notes[-1] == "The naive sampled recall@10 would have picked A."
     naive = compare(samples, "recall@10", method="naive", rng=0)
     assert naive.best("recall@10") == "A"
     assert naive.estimate[:, 0] == pytest.approx(
         [one.naive("recall@10") for one in samples.values()]
     )
     assert naive.notes[0].startswith(
-        "This is not a valid comparison: recall@10 of ranks among 100 of 10,000 items need not "
-        "order the models as the exact metrics do (Rendle 2019)."
+        "This is not a valid comparison: among 100 of 10,000 items, recall@10 may order the models "
+        "differently from the exact metrics (Rendle 2019)."
     )
     # the full curves cross at K = 2, far below what 100 of 10,000 items show: sampled they do not
     assert naive.dominance["A", "C"].verdict == "first"
@@ -515,7 +515,7 @@ def test_what_the_naive_metric_would_have_named() -> None:
 def test_no_naive_metric_names_a_model_where_models_tie_or_nothing_was_sampled() -> None:
     found = compare(fixed(40), ["recall@10", "recall@40"], rng=0)
     assert set(found.naive_best) == {"recall@10"}  # every target is among the first 40 of 40
-    assert not any("Naive sampled recall@40" in note for note in found.notes)
+    assert not any("naive sampled recall@40" in note for note in found.notes)
     assert compare(fixed(N), "recall@10", rng=0).naive_best == {}
 
 
@@ -549,7 +549,10 @@ def test_dominance_is_pointed_out() -> None:
         "full-catalogue recall is higher at every K as well, sampled metrics name the better model "
         "(Li et al. 2020, Theorem 2.1). The sample cannot show a crossing below about K = 10."
     )
-    assert found.notes[2] == "No sampled recall curve is shown to dominate the other: b and again."
+    assert found.notes[2] == (
+        "For these pairs, the data do not show that either sampled recall curve dominates the "
+        "other: b and again."
+    )
 
 
 def test_naive_is_licensed_where_it_is_exact_or_auc() -> None:
@@ -617,7 +620,8 @@ def test_what_a_result_shows() -> None:
 def test_many_differences_are_cut_short() -> None:
     metrics = [f"recall@{k}" for k in (5, 10, 15, 20, 25)]
     text = str(compare(EXACT, metrics, rng=0)).splitlines()
-    assert text[-1] == "… 10 more differences in `.to_frame()`"
+    assert text[-1] == "… 10 more differences; `.to_frame()` lists them all"
+    assert not any("[-" in line or ", -" in line for line in text)  # the sign is a minus
     assert len([line for line in text if " − " in line]) == 5
 
 

@@ -223,6 +223,22 @@ def test_no_interval_on_request() -> None:
     assert found.to_dict()["metrics"][0]["standard_error"] is None
 
 
+@pytest.mark.parametrize("design", ["sampled:30", "sampled:300"])
+def test_no_interval_is_called_unreliable_where_there_is_none(design: str) -> None:
+    few = simulate(np.full(50, 200), n_items=300, design=design, rng=0)
+    for level in (None, 0.95):
+        found = estimate(few, "recall@5", confidence_level=level)
+        assert "fewer than 10 targets are in the top K" in str(found)
+        assert ("the interval is unreliable" in str(found)) == (level is not None)
+
+
+@pytest.mark.parametrize(
+    ("penalty", "shown"), [(180.0, "180"), (1.8, "1.8"), (0.012, "0.012"), (2e-5, "2e-05")]
+)
+def test_a_penalty_is_printed_as_a_number(penalty: float, shown: str) -> None:
+    assert estimate(FIXED, method="smoothed", penalty=penalty).method == f"smoothed, λ = {shown}"
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

@@ -92,7 +92,7 @@ def test_errors() -> None:
     adaptive = RankSample.from_ranks(
         [2, 1], sample_size=[10, 20], n_items=50, design="adaptive:replacement=true,levels=10/20"
     )
-    with pytest.raises(InputError, match=r"^`ranks`.*same number.*adaptive:10.*10 to 20"):
+    with pytest.raises(InputError, match=r"^`ranks`.*same number.*these have 10 to 20"):
         explain(adaptive)
 
 
