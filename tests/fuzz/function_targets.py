@@ -274,7 +274,7 @@ def estimate(source: random.Random) -> Any:
         named[name] = _SETTINGS[name]
     if source.random() < 0.1:
         named |= {"ranks": [1, 2, 1], "n_items": 50, "design": "sampled:5"}
-    found = inference.estimate(**spoiled(source, named, 0.5))
+    found = inference.estimate(**_bounded(spoiled(source, named, 0.5), "n_resamples", 200))
     return dict(found.values), _plain(found)
 
 
@@ -331,7 +331,7 @@ def compare(source: random.Random) -> Any:
         "n_resamples": 50,
         "rng": 0,
     }
-    found = inference.compare(**_spoiled_results(source, named))
+    found = inference.compare(**_bounded(_spoiled_results(source, named), "n_resamples", 200))
     return _plain(found)
 
 

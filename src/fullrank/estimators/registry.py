@@ -240,7 +240,15 @@ class Fitted:
         self.__signature__ = _signature(fit)
 
     def __call__(self, sample: RankSample, *, grid: RankGrid, **settings: Any) -> RankDistribution:
-        found = self.function(sample, grid=grid, **settings)
+        try:
+            found = self.function(sample, grid=grid, **settings)
+        except TypeError as error:
+            if error.__traceback__ is not None and error.__traceback__.tb_next is not None:
+                raise  # from inside of the function
+            raise InputError(
+                f"`method` must be a function of a sample and `grid`; {self.name} cannot be called "
+                f"with them: {checks.because(error)}."
+            ) from error
         if not isinstance(found, RankDistribution):
             return self._packed(found, grid)
         if not np.array_equal(found.grid.edges, grid.edges):

@@ -182,6 +182,8 @@ ERRORS = [
     ),
     (lambda: unbiased_ranks(ONE), r"`sample`.*candidates"),
     (lambda: estimate(SAMPLE, method="exact"), r"`method`.*\"exact\""),
+    (lambda: estimate(SAMPLE, method=lambda sample: sample), r"`method`.*function of a sample and"),
+    (lambda: estimate(SAMPLE, method=int), r"`method`.*; int cannot be called with them"),
     (
         lambda: estimate(SAMPLE, method="x"),
         r"`method`.*'auto', 'exact'.*'CLS'.*'x'",

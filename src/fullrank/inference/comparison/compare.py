@@ -141,6 +141,7 @@ def compare(
     checks.choice("test", test, TESTS)
     if correction is not None:
         checks.choice("correction", correction, CORRECTIONS)
+    paired = None if paired is None else checks.flag("paired", paired)
     confidence = level(confidence_level)
     n_resamples = checks.integer("n_resamples", n_resamples, low=1)
     random = generator(rng)
