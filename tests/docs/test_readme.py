@@ -98,8 +98,12 @@ def test_errors_are_those_of_the_study() -> None:
 def test_outcomes_are_those_of_the_reproduction() -> None:
     states = Counter(one["state"] for one in stored("reproduction_index")["items"])
     assert f"[{states.total()} tables and figures]" in README
-    shown = f"{states['reproduced']} reproduced, {states['not reproduced']} not,"
-    assert shown in README
+    none = states["nothing to reproduce"] + states["not here"]
+    assert (
+        f"{states['reproduced']} reproduced, {states['in order']} in their order only, "
+        f"{states['on other data']} on other data, {states['not reproduced']} not reproduced; "
+        f"{none} have nothing to reproduce, or no data here"
+    ) in README
 
 
 def test_the_error_of_the_demonstration_is_in_its_tables() -> None:
