@@ -1,7 +1,7 @@
 """Pictures of a report in a browser: five models on ml-latest-small.
 
 ``python docs/screenshots.py`` writes docs/images/report.png, the top of the page that the guide
-and the guide show. ``--all DIR`` writes every view (light, dark, phone, print) into a folder, and
+shows. ``--all DIR`` writes every view (light, dark, phone, print) into a folder, and
 ``--twelve`` reports twelve models.
 """
 
