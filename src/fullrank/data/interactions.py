@@ -330,7 +330,7 @@ class Interactions:
         interactions: minimum         1       1
         interactions: median        1.5     1.5
         interactions: maximum         2       2
-        3 interactions, 37.500% of all pairs
+        3 interactions, 37.500 % of all pairs
         """
         from fullrank.data.summary import summarize
 

@@ -69,7 +69,7 @@ class Split:
 
         >>> data = Interactions.from_arrays(["a", "a"], [1, 2])
         >>> data.split(rng=0).described
-        'leave-one-out, random item (the data have no times), seed 0'
+        'leave-one-out, random item (the data have no timestamps), seed 0'
         """
         return describe_split(self.kind, self.settings)
 

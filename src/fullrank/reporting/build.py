@@ -110,7 +110,7 @@ def report(
     >>> list(page.figures)
     ['metrics', 'recall', 'recall-1', 'recall-2', 'ranks', 'blind-spot', 'differences', 'winner']
     >>> page.summary[-1]
-    'Two models were evaluated on 800 users each. Each held-out item was ranked among 100 of 2,000 items, drawn at random.'
+    'Two models were evaluated on 800 users each. Each held-out item (target) was ranked among 100 of 2,000 items, drawn at random.'
     """  # noqa: E501 (the last line of the example is two sentences)
     if hasattr(results, "for_report"):
         told_by = results.for_report()

@@ -93,7 +93,7 @@ def bounds(
     >>> from fullrank.samples import simulate
     >>> sample = simulate([1, 4, 20, 50, 120, 400] * 200, n_items=2000, design="sampled:100", rng=0)
     >>> print(bounds(sample, "recall@10, recall@100"))
-    bounds from 1,200 targets at 95 % (Clopper–Pearson on 10 events)
+    95 % bounds from 1,200 targets (Clopper–Pearson on 10 events)
     <BLANKLINE>
     metric           low      high
     recall@10     0.0000    0.5874
