@@ -391,11 +391,11 @@ def test_train_and_test_in_two_files(fullrank: Any, tmp_path: Path) -> None:
     assert "Split: given, train train.csv, test test.csv, 15 items in the data" in two.out
     items = tmp_path / "items.txt"
     items.write_text("".join(f"{i}\n" for i in range(40)))
-    all_items = fullrank("evaluate", "--train", train, "--test", test, *words, "--items", items)
+    all_items = fullrank("evaluate", "--train", train, "--test", test, *words, "--catalogue", items)
     assert "40 items as given" in all_items.out
-    again = fullrank("evaluate", "--train", train, "--test", test, *words, "--items", train)
+    again = fullrank("evaluate", "--train", train, "--test", test, *words, "--catalogue", train)
     assert (again.code, again.out) == (2, "")
-    assert re.match(r"`--items` of .*train\.csv must hold each id once", again.err)
+    assert re.match(r"`--catalogue` of .*train\.csv must hold each id once", again.err)
     one = fullrank("evaluate", marked, *words)
     assert "Split: given, column part" in one.out
     assert re.findall(r"0\.\d{4}", one.out) == re.findall(r"0\.\d{4}", two.out)

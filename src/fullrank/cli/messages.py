@@ -81,7 +81,7 @@ def in_options(text: str, command: Any, words: Sequence[str] = ()) -> str:
     if command is None:
         return text
     sized = next((one.name for one in command.params if one.name == "sample_size"), None)
-    text = re.sub(r"`(user_ids|item_ids|items) of ([^`]*)`", r"`\1` of \2", text)
+    text = re.sub(r"`(user_ids|item_ids|catalogue) of ([^`]*)`", r"`\1` of \2", text)
     text = _in_specs(text, words, sized).replace("must be None, ", "must be ")
     ranking = "--design" if command.name == "evaluate" else "fullrank evaluate --design"
     text = re.sub(r"`max_rank=\d+` \(design (exact:\d+)\)", rf"`{ranking} \1`", text)

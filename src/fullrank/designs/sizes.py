@@ -30,6 +30,6 @@ def growing_levels(first: int, last: int, growth: float = 2.0) -> tuple[int, ...
     (25, 50, 100, 200, 250)
     """
     levels = [first]
-    while (level := math.ceil(levels[-1] * growth)) < last:
-        levels.append(level)
+    while (level := levels[-1] * growth) < last:  # which may be infinite
+        levels.append(math.ceil(level))
     return tuple(levels) if levels[-1] == last else (*levels, last)

@@ -682,10 +682,12 @@ def _with_nan(table: Table, role: str, column: Any) -> Array:
     if missing.all():
         return np.full(missing.size, np.nan)
     if not pa.types.is_floating(column.type) and not pa.types.is_integer(column.type):
-        table.numbers(role, column.drop_null())  # which says what is there instead
+        # which says what is there instead; Arrow cannot drop the nulls of every type
+        there = [one for one in column.to_pylist() if one is not None]
+        table.numbers(role, pa.chunked_array([pa.array(there)]))
     found: Array = column.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
-    table.reject(role, found, found % 0.5 > 0, "be whole numbers or halves")
     table.reject(role, found, np.isinf(found), "be finite")
+    table.reject(role, found, found % 0.5 > 0, "be whole numbers or halves")
     return found
 
 

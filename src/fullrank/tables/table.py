@@ -306,7 +306,10 @@ class Table:
         column = self.present(role, column)
         if not self.typed:  # 7 is a number and "007" text
             column = numbered(column)
-        values = np.asarray(column)
+        try:
+            values = np.asarray(column)
+        except Exception as error:  # text of a damaged file that is not UTF-8
+            raise unreadable(self.path, error, argument=self.argument) from error
         if values.dtype.kind not in "iu":  # NumPy's own text takes less memory
             values = np.asarray([str(one) for one in values.tolist()])
         return values

@@ -115,13 +115,13 @@ def evaluate(
             "[NAME=]FILE",
         ),
     ] = None,
-    items: Annotated[
+    catalogue: Annotated[
         str | None,
         common.option(
             common.DATA,
-            "--items",
-            "All items of the catalogue, as a file of ids in the same formats. Default: the items "
-            "that occur in the data.",
+            "--catalogue",
+            "The ids of all items: a text file with one id per line, the first column of a CSV or "
+            "Parquet file, or .npy. Default: the items that occur in the data.",
             "FILE",
         ),
     ] = None,
@@ -268,14 +268,14 @@ def evaluate(
                 source,
                 split=split,
                 columns=_of_data(source, columns, factors),
-                item_ids=items,
+                item_ids=catalogue,
                 encoding=encoding,
                 download=download,
                 progress=show,
                 rng=seed,
             )
     except InputError as error:  # here `--item-ids` labels the rows of factors
-        raise InputError(str(error).replace("`item_ids", "`items")) from error
+        raise InputError(str(error).replace("`item_ids", "`catalogue")) from error
     before = 0 if out is None else finished_shards(out)
     try:
         found = evaluation.evaluate(
