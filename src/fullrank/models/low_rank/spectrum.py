@@ -132,7 +132,9 @@ class SpectralModel(Saved):
 
         data = history_for(self, history)
         users = data.matrix(np.float64) @ self.item_factors_.astype(np.float64)
-        scorer = FactorScorer((users * self.gains_).astype(np.float32), self.item_factors_)
+        with np.errstate(over="ignore"):  # gains of a damaged file; infinite factors are ranked
+            factors = (users * self.gains_).astype(np.float32)
+        scorer = FactorScorer(factors, self.item_factors_)
         return named_as(scorer, data)
 
     def _gains(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
