@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -162,3 +163,17 @@ def test_the_command_tells_the_option() -> None:
     done = run("--plugin", "nowhere.py", "datasets")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("`--plugin` must be a file that exists")
+
+
+def test_a_run_whose_metric_is_registered_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    words = ("evaluate", "simulated", "--model", "popularity", "--out", folder, "--no-report")
+    done = run(*plugged("metric"), *words, "--metric", "rbp@20", "--metric", "ndcg@10")
+    assert done.returncode == 0, done.stderr
+    for command in (("compare", folder), ("report", folder, "--out", tmp_path / "x.html")):
+        done = run(*command)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert re.fullmatch(r"`FILES` must .*'rbp@20' .* --plugin FILE ….\n", done.stderr)
+    done = run(*plugged("metric"), *words, "--metric", "rbp@20")
+    assert done.returncode == 2
+    assert f"`fullrank compare {folder} -m NAME@K`" in done.stderr

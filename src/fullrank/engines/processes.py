@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import Any, Self
 
 from fullrank._lib import checks
@@ -98,7 +99,8 @@ class Processes:
 
     def _submit(self, function: Callable[..., Result], *arguments: Any) -> Future[Result]:
         assert self._pool is not None
-        return self._pool.submit(_call, function, *arguments)
+        with _no_interrupts():
+            return self._pool.submit(_call, function, *arguments)
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -122,6 +124,19 @@ class Processes:
 
     def __repr__(self) -> str:
         return f"Processes(workers={self.workers})"
+
+
+@contextmanager
+def _no_interrupts() -> Iterator[None]:
+    """Block Ctrl-C, as do processes that start meanwhile: it is for the one that started them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _DIED = (

@@ -89,9 +89,15 @@ def check_same(folder: Path, there: Mapping[str, Any], here: Mapping[str, Any]) 
         if then.get(key) != now.get(key)
     ]
     if differ:
+        hint = ""
+        if [one.partition(" (")[0] for one in differ] == ["metrics"]:
+            hint = (
+                " Ranks do not depend on metrics: finish the run with its own, and ask for others "
+                f"with `fullrank compare {folder} -m NAME@K`, or with `fullrank report`."
+            )
         raise InputError(
             "`out` must be a new folder, or the settings must be the original ones: the run in "
-            f"{folder} differs in {'; '.join(differ)}."
+            f"{folder} differs in {'; '.join(differ)}.{hint}"
         )
 
 
@@ -138,7 +144,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             )
         names = [one["name"] for one in head["models"]]
         files = [one["ranks"] for one in head["models"]]
-        parse_all(head["metrics"])
+        _check_registered(folder, head["metrics"])
         head["confidence_level"] = checks.real("confidence_level", head["confidence_level"])
         whole = bool(names) and all(isinstance(one, str) for one in (*names, *files))
     except InputError:
@@ -151,6 +157,19 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     ):
         raise InputError(f"`folder` must hold a complete {MANIFEST}; {path} is damaged.")
     return dict(head)
+
+
+def _check_registered(folder: Path, metrics: Any) -> None:
+    """Say where a metric may come from that is not registered here."""
+    for name in metrics:
+        try:
+            parse_all(name)
+        except InputError as error:
+            raise InputError(
+                f"`folder` must have registered metrics; {checks.shown(name)} of {folder} is not "
+                "registered. Import the file that registers it or, for a command, name it: "
+                "fullrank --plugin FILE …."
+            ) from error
 
 
 def known(content: Any) -> Any:

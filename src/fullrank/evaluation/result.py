@@ -206,6 +206,8 @@ class Evaluation(tabular.Tabular):
         lines = [self._title(), *split, "", *markup.text(*self._table())]
         lines += whose_intervals(self.estimates.values())
         if self.comparison is not None:
+            if len(self.metrics) > 1:
+                lines.append(f"P(best) and differences: by {self.metrics[0]}, the first metric.")
             best = self.comparison.best(self.metrics[0])
             others = [name for name in self.samples if name != best]
             found = [self.comparison.between(best, name, self.metrics[0]) for name in others]

@@ -250,3 +250,20 @@ def test_ray_gives_the_same_results(
         with pytest.raises(IndexError, match="string index out of range"):
             list(engine.map(operator.getitem, "ab", [9]))
     assert not ray.is_initialized()
+
+
+def test_workers_that_start_leave_interrupts_to_the_one_that_starts_them() -> None:
+    """Ctrl-C reaches all processes of a terminal, and each would print a traceback."""
+    signals = pytest.importorskip("signal")
+    if not hasattr(signals, "pthread_sigmask"):
+        pytest.skip("Windows has no masks of signals")
+    with Processes(1) as engine:
+        (blocked,) = [found for _, found in engine.map(_blocked, None, [0])]
+    assert blocked
+    assert signals.SIGINT not in signals.pthread_sigmask(signals.SIG_BLOCK, ())
+
+
+def _blocked(shared: object, part: int) -> bool:
+    import signal
+
+    return signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, ())
