@@ -40,6 +40,7 @@ class Value:
     exact : from exact ranks of the same users
     least, most : the bounds (see `fullrank.bounds`)
     warnings : why the interval may miss more often than it says
+    marked : whether the sample says little about the estimate, as `Estimate.marked` has it
     """
 
     metric: str
@@ -52,6 +53,7 @@ class Value:
     least: float | None = None
     most: float | None = None
     warnings: tuple[str, ...] = ()
+    marked: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,6 +122,28 @@ def reach(given: RankSample | ExactRanks) -> int:
     """The largest cut-off at which recall is known: N, or K of ranks up to K."""
     known = given.max_rank if isinstance(given, ExactRanks) else None
     return n_items(given) if known is None else min(known, n_items(given))
+
+
+def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
+    """What ▲ marks in a table of the models: what the sample says little about, and warnings."""
+    reach, why = [], dict[str, None]()
+    for model in models:
+        found = model.estimate
+        if found is not None and any(found.diagnosis.marks(one) for one in model.values):
+            reach.append(round(found.resolution))
+        why |= dict.fromkeys(reason for one in model.values.values() for reason in one.warnings)
+    reasons = [f"{one[0].upper()}{one[1:]}" for one in why]
+    if not reach and why:
+        return (f"an interval that may be unreliable: {next(iter(why))}", *reasons[1:])
+    if not reach:
+        return ()
+    least, most = min(reach), max(reach)
+    last = f"{most:,}" if least == most else f"{least:,} to 1–{most:,}"
+    says = (
+        f"an estimate about which the sample says little: rank 1 of the sample could be any of "
+        f"ranks 1–{last}, so it depends on the smoothness assumption."
+    )
+    return (says, *reasons)
 
 
 def described(given: RankSample | ExactRanks) -> str:
@@ -293,6 +317,7 @@ def _values(
             least=within[metric].low if metric.name in within else None,
             most=within[metric].high if metric.name in within else None,
             warnings=found.diagnosis.warnings.get(metric.name, ()),
+            marked=found.marked(metric.name),
         )
         for metric, (value, ends, error) in told.items()
     }

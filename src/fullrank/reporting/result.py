@@ -18,7 +18,7 @@ from fullrank.inference import Comparison
 from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
-from fullrank.reporting.measurement import Measurement, Value
+from fullrank.reporting.measurement import Measurement, Value, doubts
 
 FORMATS = ("png", "svg", "pdf")
 SUFFIXES = (".html", ".htm", ".json", ".parquet")
@@ -126,12 +126,8 @@ class Report(tabular.Tabular):
 
     def __str__(self) -> str:
         lines = [self.title, "", *self.summary, "", *markup.text(*self._table(), left=(0, 1))]
-        return "\n".join([*lines, *(f"▲ {why}" for why in self._warnings()), *self.notes])
-
-    def _warnings(self) -> list[str]:
-        """Why the marked intervals may be unreliable, each once."""
-        shown = (model.values[metric] for model in self.models for metric in self.metrics)
-        return list(dict.fromkeys(why for one in shown for why in one.warnings))
+        why = doubts(self.models)
+        return "\n".join([*lines, *([f"▲ marks {' '.join(why)}"] if why else []), *self.notes])
 
     def _sheets(self) -> list[Sheet]:
         """The table of the screen; its caption says what was measured and what marks mean."""
@@ -142,11 +138,11 @@ class Report(tabular.Tabular):
             if named is not None:
                 row, bold = rows[place * len(self.models) + named], True
                 row[column] = Best(row[column])
-        why = " ".join(self._warnings())
+        why = " ".join(doubts(self.models))
         said = [
             f"{self.title}. {self.summary[-1]}",
             "The best model, by value and by P(best), is in bold." if bold else "",
-            f"▲ marks intervals that may be unreliable: {why}" if why else "",
+            f"▲ marks {why}" if why else "",
         ]
         return [Sheet(" ".join(one for one in said if one), head, rows)]
 
@@ -179,7 +175,7 @@ class Report(tabular.Tabular):
         head = ["model", "naive", "full catalogue", f"{100 * self.confidence_level:g} % CI",
                 "bounds", "exact"]  # fmt: skip
         has = {
-            head[3]: any(isfinite(one.low) or one.warnings for one in values),
+            head[3]: any(isfinite(one.low) for one in values),
             "naive": any(one.naive is not None for one in values),
             "bounds": any(one.least is not None for one in values),
             "exact": any(model.sampled and one.exact is not None
@@ -213,11 +209,11 @@ def check_suffix(path: PathLike) -> str:
 
 
 def _cells(name: str, one: Value, columns: list[str], digits: int) -> list[str]:
-    mark = " ▲" if one.warnings else ""
+    mark, last = " ▲" if one.marked else "", any(column.endswith(" CI") for column in columns)
     cells = {
         "model": name,
         "naive": number(one.naive, digits),
-        "full catalogue": number(one.estimate, digits),
+        "full catalogue": number(one.estimate, digits) + ("" if last else mark),
         "bounds": "–"
         if one.least is None or one.most is None
         else " … ".join(outward(one.least, one.most)),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from fullrank import __version__
 from fullrank.reporting.conclusions import asked, leading, ranked_among
+from fullrank.reporting.escaping import clean
 from fullrank.reporting.figures.figure import Figure
-from fullrank.reporting.measurement import described
+from fullrank.reporting.measurement import described, doubts
 from fullrank.reporting.parts import (
     Code,
     Facts,
@@ -117,10 +118,7 @@ def _key(page: _Page) -> tuple[tuple[str, tuple[str, ...]], ...]:
     report = page.report
     columns = report.columns()
     people = " or ".join(_PEOPLE[one] for one in sorted({asked(one) for one in report.models}))
-    bold = "; the best model's is bold" if page.named else ""
-    warnings = dict.fromkeys(
-        why for model in report.models for one in model.values.values() for why in one.warnings
-    )
+    bold = "; the best value is in bold" if page.named else ""
     said = {
         "naive": "the metric among the sampled candidates, which is not a full-catalogue value",
         "full catalogue": f"the value over all items, exact or estimated{bold}",
@@ -130,11 +128,17 @@ def _key(page: _Page) -> tuple[tuple[str, tuple[str, ...]], ...]:
         "exact": "the value of the exact ranks, which are known here",
     }
     pairs = [(name, (text,)) for name, text in said.items() if name in columns]
-    return (*pairs, *(("▲", (why,)) for why in warnings))
+    why = " ".join(doubts(report.models))
+    return (*pairs, *([("▲", (why,))] if why else []))
 
 
 def _comparison(page: _Page) -> tuple[Part, ...]:
-    notes = page.report.notes
+    compared = page.report.comparison
+    marked = {clean(one) for one in compared.unresolved} if compared is not None else set()
+    notes = tuple(
+        one.replace("▲ ", "", 1) if one in marked else one  # no number of the table has the mark
+        for one in page.report.notes
+    )
     found = comparison_table(page.report, page.named)
     parts: list[Part] = []
     if found is not None:

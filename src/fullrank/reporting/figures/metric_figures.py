@@ -43,6 +43,7 @@ def _figure(
         one = values[i]
         ends = interval(one.low, one.high, digits[i])
         told = number(one.estimate, digits[i]) + ("" if ends == "–" else f" ({ends})")
+        told += " ▲" if one.marked else ""
         series.append(
             Series(
                 name=models[i].name,
@@ -63,12 +64,15 @@ def _figure(
     exact = " Vertical strokes: exact values, which are known here." if known else ""
     told_in_words = [f"{models[i].name} {series[at].beside[0]}" for at, i in enumerate(order)]
     lines, with_ci = (f" Lines: {ci}s.", f" with {ci}s") if ci else ("", "")
-    whole = all(not model.sampled for model in models)
+    whole, little = all(not model.sampled for model in models), ""
+    if any(one.marked for one in values):
+        what = "the interval may be unreliable" if whole else "the sample says little about it"
+        little = f" ▲: {what} (see the table of metrics)."
     return Figure(
         name="metrics" if place == 0 else f"metrics-{place + 1}",
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
-        reading=f"Points: {'exact values' if whole else 'estimates'}.{lines}{exact}",
+        reading=f"Points: {'exact values' if whole else 'estimates'}.{lines}{exact}{little}",
         alternative=f"Points{with_ci} of {metric}: {among(told_in_words[::-1])}.",
         x=Axis(title=metric),
         y=Axis(title="", labels=tuple(models[i].name for i in order)),
