@@ -131,8 +131,9 @@ def test_what_is_switched_off_is_not_in_the_file(
     with page.expect_download() as got:
         figure.locator('[data-save="svg"]').click()
     texts = [one.text for one in ElementTree.parse(got.value.path()).iter(f"{SVG}text")]
-    assert fixed.models[1].name in texts
-    assert fixed.models[0].name not in texts
+    first, second = (fixed.models[at].name for at in fixed.order)
+    assert second in texts
+    assert first not in texts
 
 
 def test_the_tab_key_reaches_links_tables_and_folds(light: Any) -> None:
@@ -195,7 +196,7 @@ def test_names_and_titles_of_users_are_inert(
     assert page.title() == f"{hostile.title} · 2024-02-29"
     assert page.locator("h1").text_content() == hostile.title
     first = page.locator('[data-figure="recall"] [data-entry] span').all_text_contents()
-    assert first == [model.name for model in hostile.models]
+    assert first == [hostile.models[at].name for at in hostile.order]
     rows = page.locator('[data-figure="metrics"] svg.wide text').all_text_contents()
     assert "<script>alert(1)</script>" in rows
     with page.expect_download() as got:

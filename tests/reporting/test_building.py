@@ -72,7 +72,8 @@ def test_the_summary_answers_first(fixed: Report) -> None:
     best, lead, unseen, *rest = fixed.summary
     assert best.startswith("new is most likely the best by recall@10 on the full catalogue")
     chance = fixed.comparison.p_best[1, 0]
-    assert ("over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %") in best
+    said = "over 99 %" if chance > 0.99 else f"{100 * chance:.0f} %"
+    assert f"(probability {said} under the smoothness assumption)" in best
     value = fixed.models[1].values["recall@10"]
     assert f"{value.estimate:.4f} (95 % CI {value.low:.4f} to {value.high:.4f})" in best
     between = fixed.comparison.between("new", "old", "recall@10")
@@ -88,6 +89,39 @@ def test_the_summary_answers_first(fixed: Report) -> None:
         "Two models were evaluated on 400 users. Each held-out item (target) "
     )
     assert "among 100 of 2,000 items, drawn at random" in rest[-1]
+
+
+def test_a_report_marks_what_estimates_mark(fixed: Report, kit: Any) -> None:
+    """Every estimate below the resolution of its sample, in tables, figures and captions."""
+    column = fixed.columns().index("95 % CI")
+    for metric, rows in fixed.groups():
+        assert [row[0] for row in rows] == ["new", "old"]  # the best first
+        assert all(row[column].endswith(" ▲") for row in rows)
+        assert all(model.estimate.marked(metric) for model in fixed.models)
+    assert all(one.beside[0].endswith(" ▲") for one in fixed.figures["metrics"].series[:2])
+    says = (
+        "▲ marks an estimate about which the sample says little: rank 1 of the sample could be any "
+        "of ranks 1–20, so it depends on the smoothness assumption."
+    )
+    assert says in str(fixed)
+    assert says in fixed.to_markdown()
+    page = fixed.to_html()
+    assert f"<dt>▲</dt><dd>{says.removeprefix('▲ marks ')}</dd>" in page
+    assert "<li>Rank 1 of a sample could be any of ranks 1–20: " in page
+    whole = fr.report({"a": kit.exact_ranks(kit.ranks_of(3.0))}, **ONE)
+    assert "▲" not in str(whole) + whole.to_html()
+
+
+def test_the_pick_of_the_naive_metric_is_said_only_where_it_is_another(fixed: Report) -> None:
+    from fullrank.reporting.conclusions import summary
+
+    picked = {"new": False, "old": True}
+    for name, told in picked.items():
+        compared = replace(fixed.comparison, naive_best={"recall@10": name})
+        for chances in (compared.p_best, 0.5 + 0.0 * compared.p_best):  # one is named, or none
+            one = replace(compared, p_best=chances)
+            said = " ".join(summary(fixed.models, one, "recall@10", 0.95))
+            assert (f"would have picked {name}." in said) == told
 
 
 def test_a_single_model_is_not_compared(kit: Any) -> None:
@@ -468,7 +502,14 @@ def test_uncorrected_intervals_are_not_taken_for_significance(kit: Any) -> None:
     lead = found.between("top", second, "recall@100")
     assert lead.confidence_interval.low > 0.0
     assert lead.better is None
-    assert "could be due to chance, because 66 differences were tested (p = " in report.summary[1]
+    says = (
+        f"would be significant on its own (p = {lead.p_value:.3f}), but is not after correction "
+        f"for 66 comparisons (Holm p = {lead.corrected_p:.3f}). The probability of being the best "
+        "is not corrected."
+    )
+    assert report.summary[1].endswith(says)
+    assert "smoothness" not in report.summary[0]  # exact ranks need no assumption
+    assert report.summary[-1].startswith("Twelve models were")
     assert "not corrected for multiple comparisons" in report.figures["differences"].reading
 
 
@@ -500,7 +541,10 @@ def test_without_intervals_none_are_spoken_of(kit: Any) -> None:
     }
     report = fr.report(given, bounds=False, rng=0)
     assert report.columns() == ["model", "naive", "full catalogue"]
-    assert report.figures["metrics"].reading == "Points: estimates."
+    told, marked = report.figures["metrics"].reading.split(" ▲: ")
+    assert told == "Points: estimates."
+    assert marked == "the sample says little about the estimate (see the table of metrics)."
+    assert [row[2][-2:] for _, rows in report.groups() for row in rows] == [" ▲"] * 2
     assert report.figures["metrics"].beside == ("recall@10", "P(best)")
     assert "nterval" not in report.figures["recall"].reading + report.figures["recall-1"].reading
     assert tips(report.figures["metrics"])[0][0][2].count("(") == 0

@@ -19,6 +19,7 @@ from fullrank.reporting.figures.canvas import NARROW, SMALL, WIDE, Scale, apart
 from fullrank.reporting.figures.draw_svg import draw
 from fullrank.reporting.figures.figure import Axis, Figure, Series, dash_of, mark_of
 from fullrank.reporting.figures.legend import entries, key, places
+from fullrank.reporting.figures.rank_figures import spread_at
 from fullrank.reporting.figures.tips import tips
 from fullrank.samples import simulate
 
@@ -49,7 +50,7 @@ def test_given_axes_are_drawn_on(fixed: Report) -> None:
     axes = plt.subplots()[1]
     assert fixed.plot(axes, figure="recall") is axes
     line = axes.lines[0]
-    model = fixed.models[0]
+    model = fixed.models[fixed.order[0]]
     np.testing.assert_allclose(line.get_ydata(), [one.estimate for _, one in model.curve])
 
 
@@ -151,7 +152,7 @@ def test_every_point_has_a_label(fixed: Report) -> None:
         assert len(found) == len(figure.series)
         assert all(text for points in found for *_, text in points)
     x, _, text = tips(fixed.figures["recall"])[1][0]
-    one = fixed.models[1].curve[0][1]
+    one = fixed.models[fixed.order[1]].curve[0][1]
     assert x == 1
     assert text == f"K = 1: {one.estimate:.4f}\ninterval {one.low:.4f} to {one.high:.4f}"
 
@@ -244,6 +245,44 @@ def test_a_model_beside_one_without_a_curve_keeps_its_colour(kit: Any) -> None:
         assert found == 1, name
 
 
+def test_bands_are_below_every_line_and_lines_end_with_the_axis(fixed: Report) -> None:
+    svg = _read(fixed.figures["recall"])
+    drawn = [one for one in svg if one.tag == f"{SVG}g" and "data-legend" in one.attrib]
+    bands = [at for at, one in enumerate(drawn) if one.find(f"{SVG}g[@class='band']") is not None]
+    assert bands == [0, 1]
+    assert [one.attrib["data-legend"] for one in drawn[:4]] == ["0", "1", "0", "1"]
+    clips = {one.attrib["id"]: one[0].attrib for one in svg.iter(f"{SVG}clipPath")}
+    line = next(one for one in drawn[2] if one.tag == f"{SVG}path" and "stroke" in one.attrib)
+    end = clips[line.attrib["clip-path"][5:-1]]
+    assert float(end["x"]) + float(end["width"]) == pytest.approx(_scales(svg)[0].last, abs=0.1)
+
+
+def test_columns_of_numbers_without_any_are_not_shown(fixed: Report, many: Report) -> None:
+    assert fixed.figures["metrics"].head[-1] == fixed.figures["recall-1"].head[-1] == "exact"
+    for figure in (*fixed.figures.values(), *many.figures.values()):
+        columns = list(zip(*figure.rows, strict=True))
+        assert len(columns) == len(figure.head)
+    assert "–" not in {cell for row in many.figures["metrics"].rows for cell in row}
+
+
+def test_whiskers_of_one_k_are_on_one_side_of_the_shade() -> None:
+    assert spread_at([1, 3, 10], 1.0) == 1.15  # K is where the shade ends: as near as can be told
+    assert spread_at([10, 30, 300], 91.0) == 1.5
+    found = spread_at([30, 100, 300], 91.0)
+    assert 1.15 < found < 1.5
+    assert 100 / found**0.5 >= 91.0 - 1e-9
+
+
+def test_names_above_rows_are_not_crossed(fixed: Report) -> None:
+    """On a phone names are above their intervals, and upright lines run only beside these."""
+    svg = _read(fixed.figures["differences"], NARROW)
+    names = [float(one.attrib["y"]) for one in svg.iter(f"{SVG}text") if "stroke" in one.attrib]
+    assert names
+    for one in svg.iter(f"{SVG}path"):
+        for top, bottom in re.findall(r"M[\d.]+ ([\d.]+)V([\d.]+)", one.attrib["d"]):
+            assert not any(float(top) < at < float(bottom) for at in names)
+
+
 def test_bounds_are_bounds_as_they_are_printed(fixed: Report) -> None:
     model = fixed.models[1]
     known = dict(model.whiskers)
@@ -254,7 +293,8 @@ def test_bounds_are_bounds_as_they_are_printed(fixed: Report) -> None:
         assert float(least) <= one.least
         assert one.most <= float(most) < one.most + 1e-4
     for metric, members in fixed.groups():
-        shown = members[1][fixed.columns().index("bounds")].split(" … ")
+        row = next(row for row in members if row[0] == model.name)
+        shown = row[fixed.columns().index("bounds")].split(" … ")
         one = model.values[metric]
         assert float(shown[0]) <= one.least
         assert one.most <= float(shown[1]) < one.most + 1e-3

@@ -236,6 +236,8 @@ def test_words_in_backticks_are_shown_as_code_and_stay_text() -> None:
     shown = as_code("The `a<b>` of 3 < 4 users", safe)
     assert shown == "The <code>a&lt;b&gt;</code> of 3 &lt; 4 users"
     assert as_code("one ` alone & <b>", safe) == "one ` alone &amp; &lt;b&gt;"
+    whole = '(<span class="option">--no-anchor</span> or <code>a--b</code>)'
+    assert as_code("(--no-anchor or `a--b`)", safe) == whole
 
 
 def _compared(values: list[float], chances: list[float]) -> Any:

@@ -29,6 +29,7 @@ from fullrank.reporting.figures.rank_figures import blind_figure, efficiency_fig
 from fullrank.reporting.figures.recall_figures import recall_figures
 from fullrank.reporting.measurement import (
     Measurement,
+    best_first,
     described,
     drawn_cuts,
     measure,
@@ -160,16 +161,16 @@ def report(
         for metric in wanted
         if (row := leading(models, comparison, metric.name)) is not None
     }
-    order = sorted(range(len(models)), key=lambda i: -models[i].values[first].estimate)
+    order = best_first(models, first)
     best = foremost(models, comparison, first)
     largest = max((metric.k for metric in wanted if metric.k is not None), default=10)
     figures = [
         *metric_figures(models, [metric.name for metric in wanted], best_at, comparison, level),
-        *recall_figures(models, largest, best),
-        rank_figure(models, order),
-        blind_figure(models, order),
+        *recall_figures(models, largest, best, order, level),
+        rank_figure(models, order, first),
+        blind_figure(models, order, first),
         *(comparison_figures(comparison, names) if comparison is not None else ()),
-        efficiency_figure(models),
+        efficiency_figure(models, order),
     ]
     how = {
         "what was ranked": "; ".join(dict.fromkeys(described(model.given) for model in models)),

@@ -18,7 +18,8 @@ from fullrank.reporting.figures.comparison_figures import first_of, rivals_of
 from fullrank.reporting.measurement import Measurement
 from fullrank.samples import ExactRanks, RankSample
 
-_COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+_COUNTS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten",
+           "Eleven", "Twelve")  # fmt: skip
 
 
 def summary(
@@ -28,11 +29,11 @@ def summary(
     named = leading(models, comparison, metric)
     best = foremost(models, comparison, metric) if named is None else named
     sentences = [_winner(models, comparison, metric, level, best, named)]
-    sentences += _lead(models, comparison, metric, level, best)
+    sentences += _lead(models, comparison, metric, level, best, named is not None)
     sentences += _unseen(models, models[best], metric)
     if comparison is not None and metric in comparison.naive_best:
         naive = comparison.models.index(comparison.naive_best[metric])
-        if naive != named:
+        if naive != best:
             sentences.append(f"The naive sampled {metric} would have picked {models[naive].name}.")
     sentences += _checked(models, metric, best)
     return (*sentences, _measured(models, apart=comparison is not None and not comparison.paired))
@@ -59,7 +60,7 @@ def foremost(models: Sequence[Measurement], comparison: Comparison | None, metri
 
 def _measured(models: Sequence[Measurement], apart: bool = False) -> str:
     """What was measured; the users of models that are `apart` may be different ones."""
-    count = _COUNTS[len(models)] if len(models) < len(_COUNTS) else f"{len(models):,}"
+    count = f"A total of {len(models):,}" if len(models) >= len(_COUNTS) else _COUNTS[len(models)]
     what = f"{count} models were" if len(models) > 1 else f"{models[0].name} was"
     ways = {ranked_among(model.given): None for model in models}
     sizes = {_users(model.given): None for model in models}
@@ -152,6 +153,8 @@ def _winner(
         )
     column = comparison.metrics.index(named_in(metric, comparison.metrics))
     chance = percent(float(comparison.p_best[best, column]))
+    if any(one.estimate is not None and one.estimate.diagnosis.marks(metric) for one in models):
+        chance += " under the smoothness assumption"
     return (
         f"{name} is most likely the best by {metric} on the full catalogue (probability {chance}), "
         f"at {shown}."
@@ -164,6 +167,7 @@ def _lead(
     metric: str,
     level: float,
     best: int,
+    named: bool,
 ) -> list[str]:
     """By how much the highest model leads the next, and whether that could be chance."""
     if comparison is None or spelled(metric, comparison.metrics) is None:
@@ -176,25 +180,26 @@ def _lead(
         return []  # no lead
     digits = decimals_of(lead.standard_error)
     ends = interval(*lead.confidence_interval, digits)
-    sure = "is more than chance would explain"
+    sure, more = "is more than chance would explain", ""
     if lead.better != first:
         sure = "could be due to chance"
         if lead.confidence_interval.low > 0.0 and lead.p_value < 1.0 - level:
-            sure = _unsure(comparison, lead)
+            sure, more = _unsure(comparison, lead, named)
     shown = f"{lead.estimate:.{digits}f}".replace("-", "−")
     over = f"The lead of {models[best].name} over {models[second].name}"
-    return [f"{over}, {shown} ({100 * level:g} % CI {ends}), {sure}."]
+    return [f"{over}, {shown} ({100 * level:g} % CI {ends}), {sure}.{more}"]
 
 
-def _unsure(comparison: Comparison, lead: Difference) -> str:
-    """Why a lead whose interval excludes zero is not called significant."""
+def _unsure(comparison: Comparison, lead: Difference, named: bool) -> tuple[str, str]:
+    """Why a lead whose interval excludes zero is not significant, and what that is not said of."""
     if lead.corrected_p < 1.0 - comparison.confidence_level:
-        return f"is not confirmed by the {comparison.test} test"
-    return (
-        f"could be due to chance, because {len(comparison.differences):,} differences were tested "
-        f"({shown_p(lead.corrected_p)} with {CORRECTIONS[comparison.correction or 'holm']} "
-        "correction)"
+        return f"is not confirmed by the {comparison.test} test", ""
+    says = (
+        f"would be significant on its own ({shown_p(lead.p_value)}), but is not after correction "
+        f"for {len(comparison.differences):,} comparisons "
+        f"({CORRECTIONS[comparison.correction or 'holm']} {shown_p(lead.corrected_p)})"
     )
+    return says, " The probability of being the best is not corrected." if named else ""
 
 
 def _unseen(models: Sequence[Measurement], model: Measurement, metric: str) -> list[str]:

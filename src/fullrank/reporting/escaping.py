@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from fullrank._lib.text import printable
 
 _IN_SCRIPT = {"<": r"\u003c", ">": r"\u003e", "&": r"\u0026", "\u2028": r"\u2028",
               "\u2029": r"\u2029"}  # fmt: skip
+
+
+_OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")  # that no line ends within
 
 
 def clean(text: str) -> str:
@@ -29,11 +33,16 @@ def script_json(content: Any) -> str:
 
 
 def as_code(text: str, markupsafe: Any) -> Any:
-    """What stands between backticks as code, and everything escaped."""
-    parts = [markupsafe.escape(part) for part in text.split("`")]
+    """What stands between backticks as code, options in one piece, and everything escaped."""
+    parts = [str(markupsafe.escape(part)) for part in text.split("`")]
     if len(parts) % 2 == 0:  # a single backtick is a backtick
-        return markupsafe.escape(text)
-    shown = (f"<code>{part}</code>" if at % 2 else str(part) for at, part in enumerate(parts))
+        parts = [str(markupsafe.escape(text))]
+    shown = (
+        f"<code>{part}</code>"
+        if at % 2
+        else _OPTION.sub(r'<span class="option">\g<0></span>', part)
+        for at, part in enumerate(parts)
+    )
     return markupsafe.Markup("".join(shown))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,6 +124,11 @@ def reach(given: RankSample | ExactRanks) -> int:
     return n_items(given) if known is None else min(known, n_items(given))
 
 
+def best_first(models: Sequence[Measurement], metric: str) -> list[int]:
+    """The rows of the models, the one with the highest value of a metric first."""
+    return sorted(range(len(models)), key=lambda i: -models[i].values[metric].estimate)
+
+
 def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
     """What ▲ marks in a table of the models: what the sample says little about, and warnings."""
     reach, why = [], dict[str, None]()
@@ -134,7 +139,7 @@ def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
         why |= dict.fromkeys(reason for one in model.values.values() for reason in one.warnings)
     reasons = [f"{one[0].upper()}{one[1:]}" for one in why]
     if not reach and why:
-        return (f"an interval that may be unreliable: {next(iter(why))}", *reasons[1:])
+        return (f"intervals that may be unreliable: {next(iter(why))}", *reasons[1:])
     if not reach:
         return ()
     least, most = min(reach), max(reach)

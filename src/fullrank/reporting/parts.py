@@ -59,6 +59,12 @@ class Table:
     csv_head: tuple[str, ...] = ()
     csv_rows: tuple[tuple[object, ...], ...] = ()
 
+    @property
+    def marked(self) -> frozenset[int]:
+        """The columns in which some numbers have the mark ▲, for which others leave room."""
+        rows = (row for _, some in self.groups for row in some)
+        return frozenset(at for row in rows for at, cell in enumerate(row) if cell[-2:] == " ▲")
+
     def to_csv(self) -> str:
         """The table as comma-separated values."""
         out = io.StringIO()

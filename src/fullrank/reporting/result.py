@@ -18,7 +18,7 @@ from fullrank.inference import Comparison
 from fullrank.reporting.conclusions import leading
 from fullrank.reporting.escaping import number, outward
 from fullrank.reporting.figures.figure import Figure
-from fullrank.reporting.measurement import Measurement, Value, doubts
+from fullrank.reporting.measurement import Measurement, Value, best_first, doubts
 
 FORMATS = ("png", "svg", "pdf")
 SUFFIXES = (".html", ".htm", ".json", ".parquet")
@@ -50,6 +50,11 @@ class Report(tabular.Tabular):
     notes: tuple[str, ...]
     measured: Mapping[str, str]
     date: str = ""
+
+    @property
+    def order(self) -> list[int]:
+        """The places of the models in tables: the highest value of the first metric first."""
+        return best_first(self.models, self.metrics[0])
 
     def to_html(self) -> str:
         """Return the page: one file that needs nothing else (about 0.2 MB for four models)."""
@@ -136,7 +141,7 @@ class Report(tabular.Tabular):
         for place, metric in enumerate(self.metrics):
             named = leading(self.models, self.comparison, metric)
             if named is not None:
-                row, bold = rows[place * len(self.models) + named], True
+                row, bold = rows[place * len(self.models) + self.order.index(named)], True
                 row[column] = Best(row[column])
         why = " ".join(doubts(self.models))
         said = [
@@ -157,7 +162,7 @@ class Report(tabular.Tabular):
         return [
             {"model": model.name} | _entry(model.values[metric])
             for metric in self.metrics
-            for model in self.models
+            for model in (self.models[at] for at in self.order)
         ]
 
     def _table(self) -> tuple[list[str], list[list[str]]]:
@@ -184,14 +189,11 @@ class Report(tabular.Tabular):
         return [name for name in head if has.get(name, True)]
 
     def groups(self) -> list[tuple[str, list[list[str]]]]:
-        """For each metric the cells of each model's row."""
+        """For each metric the cells of each model's row, in `order`."""
         columns, found = self.columns(), []
         for metric in self.metrics:
-            values = [model.values[metric] for model in self.models]
-            rows = [
-                _cells(model.name, one, columns, decimals(one.estimate))
-                for model, one in zip(self.models, values, strict=True)
-            ]
+            ordered = [(self.models[at].name, self.models[at].values[metric]) for at in self.order]
+            rows = [_cells(name, one, columns, decimals(one.estimate)) for name, one in ordered]
             found.append((metric, rows))
         return found
 

@@ -27,7 +27,7 @@ def metric_table(report: Report, named: Mapping[str, int]) -> Table:
         head=head,
         groups=groups,
         best=frozenset(
-            (place, named[metric], column)
+            (place, report.order.index(named[metric]), column)
             for place, metric in enumerate(report.metrics)
             if metric in named
         ),

@@ -46,8 +46,9 @@ from fullrank.reporting.figures.legend import entries, key, places, swatch, told
 
 _NAMED = 16  # lines with their names at their ends, at most
 _BAR = 20.0  # pixels of a bar
-_NAME = 190.0  # pixels for the name of a row, at most
+_NAME = 230.0  # pixels for the name of a row, at most
 _BOLD = 1.1  # how much wider bold text is
+_FAR = 1.3  # lines have points up to this many times the end of an axis
 _TOLD = 34.0  # pixels from which on a share is written into its bar
 
 
@@ -69,11 +70,14 @@ def draw(figure: Figure, layout: Layout) -> str:
     title = words(8, -14, cut(figure.title, layout.width - 16, 15), font_size=15, font_weight=650)
     clip = f"clip-{figure.name}-{layout.name}"
     box = (frame.x.first, frame.y.last, frame.x.last - frame.x.first)
-    room = element("rect", x=box[0] - 6, y=box[1] - 6, width=box[2] + 12,
-                   height=frame.y.first - frame.y.last + 12)  # fmt: skip
+    high = frame.y.first - frame.y.last + 12
+    room = element("rect", x=box[0] - 6, y=box[1] - 6, width=box[2] + 12, height=high)
+    end = element("rect", x=box[0] - 6, y=box[1] - 6, width=box[2] + 6, height=high)
     return element(
         "svg",
-        element("defs", element("clipPath", room, id=clip)),
+        element(
+            "defs", element("clipPath", room, id=clip), element("clipPath", end, id=f"{clip}-end")
+        ),
         group(title, class_="head", display="none"),
         _axes(figure, frame),
         *_series(figure, frame, clip),
@@ -154,20 +158,27 @@ def _axes(figure: Figure, frame: _Frame) -> str:
     x, y, size = frame.x, frame.y, frame.layout.size
     down = 12.0 if figure.y.labels and frame.layout.stacked else 0.0
     top, bottom = y.last - down, y.first - down
-    parts = []
+    spans, parts = _spans(figure, frame, top, bottom), []
+
+    def upright(at: float, colour: str) -> str:
+        return path("".join(f"M{at:.1f} {a:.1f}V{b:.1f}" for a, b in spans), colour, 1.0)
+
     if figure.shade is not None:
         low, high, _ = figure.shade
         parts.append(_box(x(low), top, x(high) - x(low), bottom - top, "shade", data_legend=0))
     last = -1e9
     for at, text in zip(*_ticks(figure.x, x.low, x.high), strict=True):
         place, half = x(at), text_width(text, size) / 2
-        parts.append(path(f"M{place:.1f} {top:.1f}V{bottom:.1f}", "rule", 1.0))
+        parts.append(upright(place, "rule"))
         if place - half > last:  # where there is room for it
-            middle = max(half + 1, min(place, frame.layout.width - half - 1))
-            parts.append(words(middle, bottom + 17, text, "quiet", text_anchor="middle"))
+            edge = frame.layout.width - 2
+            over = place + 1.2 * half > edge  # where a wider font would be cut off
+            anchor = "end" if over else "middle"
+            middle = edge if over else max(half + 1, place)
+            parts.append(words(middle, bottom + 17, text, "quiet", text_anchor=anchor))
             last = place + half + 6
     if figure.x.zero and x.low <= 0.0 <= x.high:
-        parts.append(path(f"M{x(0.0):.1f} {top:.1f}V{bottom:.1f}", "text", 1.0))
+        parts.append(upright(x(0.0), "text"))
     parts.append(path(f"M{x.first:.1f} {bottom:.1f}H{x.last:.1f}", "faint", 1.0))
     middle = (x.first + x.last) / 2
     parts.append(words(middle, bottom + 37, figure.x.title, "text", text_anchor="middle"))
@@ -178,6 +189,15 @@ def _axes(figure: Figure, frame: _Frame) -> str:
         parts.append(words(x.first - 7, y(at) + 4, text, "quiet", text_anchor="end"))
     parts.append(words(4, 14, figure.y.title, "text"))
     return group(*parts)
+
+
+def _spans(figure: Figure, frame: _Frame, top: float, bottom: float) -> list[tuple[float, float]]:
+    """Where upright lines run: from end to end, but not through names above their rows."""
+    if not (figure.y.labels and frame.layout.stacked):
+        return [(top, bottom)]
+    half = 14.0 if figure.series[0].kind == "bar" else 9.0
+    middles = [frame.y(place) for place in range(len(figure.y.labels))]
+    return [(at - half, at + half if place else bottom) for place, at in enumerate(middles)]
 
 
 def _strong(figure: Figure) -> set[float | None]:
@@ -192,6 +212,7 @@ def _names(figure: Figure, frame: _Frame, top: float) -> list[str]:
     for end, head in zip(frame.columns, figure.beside, strict=False):
         parts.append(words(end, top - 11, head, "quiet", text_anchor="end"))
     told = {one.y[0]: one.beside for one in figure.series if one.beside}
+    marked = {at for cells in told.values() for at, one in enumerate(cells) if one.endswith(" ▲")}
     for place, name in enumerate(figure.y.labels):
         weight, wider = (650, _BOLD) if place in strong else (None, 1.0)
         middle, cells = frame.y(place) + 4.5, told.get(float(place), ())
@@ -207,7 +228,9 @@ def _names(figure: Figure, frame: _Frame, top: float) -> list[str]:
         parts.append(
             words(frame.x.first - 12, middle, label, text_anchor="end", font_weight=weight)
         )
-        for end, cell in zip(frame.columns, cells, strict=False):
+        for at, (edge, cell) in enumerate(zip(frame.columns, cells, strict=False)):
+            bare = at in marked and not cell.endswith(" ▲")  # of numbers that have the mark
+            end = edge - (text_width(" ▲", size) if bare else 0.0)
             parts.append(words(end, middle, cell, font_weight=weight, text_anchor="end"))
     return parts
 
@@ -217,9 +240,16 @@ def _series(figure: Figure, frame: _Frame, clip: str) -> list[str]:
     where, drawn = places(figure), []
     starts = [0.0] * max(1, len(figure.y.labels))
     marked = told_apart(figure)
+    for one in figure.series:  # below all lines
+        if one.kind == "line" and one.low:
+            hidden = "none" if one.hidden else None
+            bands = _bands(one, frame, f"{clip}-end")
+            drawn.append(group(*bands, data_legend=where[key(one)], display=hidden))
     for one in figure.series:
         if one.kind == "bar":
-            inside = _bars(one, frame, starts)
+            inside = _bars(one, frame, starts, figure.y.labels)
+        elif one.kind == "line":
+            inside = _line(one, frame, marked, f"{clip}-end")
         else:
             inside = _DRAW[one.kind](one, frame, marked)
         drawn.append(
@@ -235,25 +265,33 @@ def _series(figure: Figure, frame: _Frame, clip: str) -> list[str]:
     return drawn
 
 
-def _line(one: Series, frame: _Frame, marked: bool) -> list[str]:
-    colour, parts = colour_of(one), []
-    far = 1.3 * frame.x.high  # what is drawn ends soon after the axes do
-    if one.low:
-        for run in runs(one.x, one.low, one.high):
-            kept = [row for row in run if row[0] <= far]
-            up = [(frame.x(x), frame.y(high)) for x, _, high in kept]
-            down = [(frame.x(x), frame.y(low)) for x, low, _ in reversed(kept)]
-            if kept:
-                parts.append(
-                    group(
-                        shape(f"{steps([*up, *down])}Z", colour, fill_opacity=0.16),
-                        class_="band",
-                        display=None if one.band else "none",
-                    )
+def _bands(one: Series, frame: _Frame, clip: str) -> list[str]:
+    parts = []
+    for run in runs(one.x, one.low, one.high):
+        kept = [row for row in run if row[0] <= _FAR * frame.x.high]
+        up = [(frame.x(x), frame.y(high)) for x, _, high in kept]
+        down = [(frame.x(x), frame.y(low)) for x, low, _ in reversed(kept)]
+        if kept:
+            drawn = f"{steps([*up, *down])}Z"
+            parts.append(
+                group(
+                    shape(drawn, colour_of(one), fill_opacity=0.16, clip_path=f"url(#{clip})"),
+                    class_="band",
+                    display=None if one.band else "none",
                 )
+            )
+    return parts
+
+
+def _line(one: Series, frame: _Frame, marked: bool, clip: str) -> list[str]:
+    """A line that ends with the axis, and marks, which may stand out a little."""
+    colour, parts = colour_of(one), []
     for run in runs(one.x, one.y):
-        points = [(frame.x(x), frame.y(y)) for x, y in run if x <= far]
-        parts.append(path(steps(points), colour, 2.0, stroke_dasharray=DASHES.get(one.dash)))
+        points = [(frame.x(x), frame.y(y)) for x, y in run if x <= _FAR * frame.x.high]
+        dashes = DASHES.get(one.dash)
+        parts.append(
+            path(steps(points), colour, stroke_dasharray=dashes, clip_path=f"url(#{clip})")
+        )
         within = [point for point in points if point[0] <= frame.x.last + 0.5]
         few = len(within) <= 12
         if isinstance(one.colour, int) and (marked or few):
@@ -309,17 +347,22 @@ def _interval(one: Series, frame: _Frame, _: bool) -> list[str]:
     return parts
 
 
-_DRAW = {"line": _line, "step": _step, "points": _points, "whisker": _whisker,
+_DRAW = {"step": _step, "points": _points, "whisker": _whisker,
          "interval": _interval, "stroke": _stroke}  # fmt: skip
 
 
-def _bars(one: Series, frame: _Frame, starts: list[float]) -> list[str]:
-    """Stacked from the left; `starts` says where each row has come to."""
+def _bars(one: Series, frame: _Frame, starts: list[float], labels: Sequence[str]) -> list[str]:
+    """Stacked from the left; `starts` says where each row has come to.
+
+    A bar that is alone in a row of its name may have its share beside it.
+    """
     parts = []
     for share, place in zip(one.x, one.y, strict=True):
         row, wide = int(place or 0), share or 0.0
         left, right = frame.x(starts[row]), frame.x(starts[row] + wide)
         middle, starts[row] = frame.y(row), starts[row] + wide
+        if right - left < _TOLD and labels[row] == one.legend:
+            parts.append(words(right + 6, middle + 4.5, percent(wide), "quiet", font_size=12))
         if right - left < 0.2:
             continue
         parts.append(_box(left, middle - _BAR / 2, right - left, _BAR, colour_of(one)))
@@ -383,14 +426,14 @@ def _key(figure: Figure, frame: _Frame) -> tuple[float, Sequence[str]]:
     found, size = entries(figure), frame.layout.size
     x, y, parts = 10.0, frame.height + 14, []
     for place, entry in enumerate(found):
-        label = cut(entry.label, frame.layout.width - 60, size)
-        wide = 46 + text_width(label, size)
+        label = cut(entry.label, frame.layout.width - 68, size)
+        wide = 54 + text_width(label, size)
         if x > 10.0 and x + wide > frame.layout.width:
             x, y = 10.0, y + 20
         parts.append(
             group(
                 group(swatch(entry), transform=f"translate({x:.1f} {y - 10:.1f})"),
-                words(x + 30, y, label),
+                words(x + 38, y, label),
                 data_legend=place,
                 display=None if entry.shown else "none",
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from fullrank._lib import checks
@@ -170,6 +170,20 @@ def even_ticks(low: float, high: float, percent: bool = False) -> tuple[list[flo
     texts = [f"{100 * tick if percent else tick:,.{digits}f}" for tick in ticks]
     clean = [text.lstrip("-") if not text.strip("-0.") else text for text in texts]
     return ticks, [text.replace("-", "−") + (" %" if percent else "") for text in clean]
+
+
+def without_gaps(figure: Figure) -> Figure:
+    """The figure, its table without columns in which nothing is known."""
+    known = [
+        at
+        for at in range(len(figure.head))
+        if at == 0 or any(row[at] != "–" for row in figure.rows)
+    ]
+    return replace(
+        figure,
+        head=tuple(figure.head[at] for at in known),
+        rows=tuple(tuple(row[at] for at in known) for row in figure.rows),
+    )
 
 
 def tick_text(value: float) -> str:

@@ -54,7 +54,7 @@ def places(figure: Figure) -> dict[tuple[str, bool], int]:
 
 
 def swatch(entry: Entry) -> str:
-    """The entry's mark, 24 by 12 pixels."""
+    """The entry's mark, 32 by 12 pixels."""
     one = entry.series
     if one is None:
         return _patch("shade")
@@ -62,10 +62,10 @@ def swatch(entry: Entry) -> str:
     if one.kind == "bar":
         return _patch(colour)
     if one.kind in ("points", "stroke"):
-        return path("M5 6H19" if one.kind == "points" else "M12 0V12", colour, 2.5)
-    drawn = mark(replace(one, low=()), 12.0, 6.0, 4.5) if isinstance(one.colour, int) else ""
+        return path("M9 6H23" if one.kind == "points" else "M16 0V12", colour, 2.5)
+    drawn = mark(replace(one, low=()), 16.0, 6.0, 4.5) if isinstance(one.colour, int) else ""
     if one.kind in ("line", "step"):
-        line = path("M0 6H24", colour, 2.5, stroke_dasharray=DASHES.get(one.dash))
+        line = path("M0 6H32", colour, 2.5, stroke_dasharray=DASHES.get(one.dash))
         return line + (drawn if one.kind == "line" and entry.marked else "")
     return drawn
 
@@ -78,4 +78,4 @@ def _named_by_row(entry: Entry, figure: Figure) -> bool:
 
 
 def _patch(colour: str) -> str:
-    return element("rect", x=2, y=1, width=20, height=10, fill=PAPER[colour], class_=f"f-{colour}")
+    return element("rect", x=6, y=1, width=20, height=10, fill=PAPER[colour], class_=f"f-{colour}")

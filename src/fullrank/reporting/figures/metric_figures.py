@@ -8,7 +8,7 @@ from fullrank._lib.text import decimals
 from fullrank.inference import Comparison
 from fullrank.metrics import spelled
 from fullrank.reporting.escaping import among, interval, number, percent
-from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, numbers
+from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, numbers, without_gaps
 from fullrank.reporting.measurement import Measurement
 
 
@@ -66,9 +66,13 @@ def _figure(
     lines, with_ci = (f" Lines: {ci}s.", f" with {ci}s") if ci else ("", "")
     whole, little = all(not model.sampled for model in models), ""
     if any(one.marked for one in values):
-        what = "the interval may be unreliable" if whole else "the sample says little about it"
+        what = (
+            "the interval may be unreliable"
+            if whole
+            else "the sample says little about the estimate"
+        )
         little = f" ▲: {what} (see the table of metrics)."
-    return Figure(
+    found = Figure(
         name="metrics" if place == 0 else f"metrics-{place + 1}",
         section="answer" if place == 0 else "metrics",
         title=f"{metric} on the full catalogue",
@@ -108,6 +112,7 @@ def _figure(
             for i in reversed(order)
         ),
     )
+    return without_gaps(found)
 
 
 def _chances(comparison: Comparison | None, metric: str) -> list[float]:

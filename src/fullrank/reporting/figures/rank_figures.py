@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from fullrank.reporting.escaping import among, number, outward
-from fullrank.reporting.figures.figure import EXACT, Axis, Figure, Series, dash_of, numbers
+from fullrank.reporting.figures.figure import (
+    EXACT,
+    Axis,
+    Figure,
+    Series,
+    dash_of,
+    numbers,
+    without_gaps,
+)
 from fullrank.reporting.measurement import Measurement, distribution_of
 from fullrank.samples import RankDistribution, RankSample, sampling_efficiency
 
 _FEW = 4  # models drawn at first where there are many; the others wait for their button
-_SPREAD = 1.5  # from the first model's whisker to the last one's, as a ratio of K
+_SPREAD, _LEAST = 1.5, 1.15  # from the first whisker to the last, as a ratio of K, and at least
+_COUNTS = ("no", "one", "two", "three", "four", "five")
 
 
-def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure | None:
+def rank_figure(models: Sequence[Measurement], order: Sequence[int], metric: str) -> Figure | None:
     """The share of targets in ranks 1, 2-3, 4-7, 8-15, …; None where no model has one P(R).
 
-    `order` has the rows of the models, the best first.
+    `order` has the rows of the models, the best at the metric first.
     """
     series, black = [], []
     columns: list[tuple[str, RankDistribution]] = []
     first = _first(order)
     many = len(models) > 2  # black outlines that nobody can tell apart
-    for place, model in enumerate(models):
+    for place in order:
+        model = models[place]
         found = _distribution(model)
         if found is None:
             continue
@@ -52,7 +62,7 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
         title="Distribution of true ranks",
         reading="The share of held-out items at rank 1, 2–3, 4–7, 8–15 and so on. Each bin is "
         "twice as wide as the one before (the last is drawn as if it were). Further left is better."
-        f"{exact}{_shown(order, first)}",
+        f"{exact}{_shown(order, first, metric)}",
         live=" ".join(_press(order, first) + live),
         alternative=f"Outlines of histograms of ranks. Median ranks: {among(middles)}.",
         x=Axis(title="rank in the full catalogue (log scale)", log=True, low=1, high=items),
@@ -66,17 +76,20 @@ def rank_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure |
     )
 
 
-def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure | None:
+def blind_figure(models: Sequence[Measurement], order: Sequence[int], metric: str) -> Figure | None:
     """Bounds on recall at some K, over the ranks that the sample cannot distinguish."""
-    bounded = [(place, model) for place, model in enumerate(models) if model.whiskers]
+    bounded = [(place, models[place]) for place in order if models[place].whiskers]
     if not bounded:
         return None
     series, black, rows = [], [], []
     first = _first(order)
+    reach = [model.resolution for _, model in bounded]
+    blind = max(reach)
+    spread = spread_at({k for _, model in bounded for k, _ in model.whiskers}, blind)
     turns = {place: turn for turn, place in enumerate(p for p, _ in bounded if p in first)}
     for place, model in bounded:
         turn = turns.get(place, len(turns) // 2)  # one that is shown later is in the middle
-        aside = _SPREAD ** ((turn + 0.5) / max(len(turns), 1) - 0.5)
+        aside = spread ** ((turn + 0.5) / max(len(turns), 1) - 0.5)
         series.append(
             Series(
                 name=model.name,
@@ -110,8 +123,6 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
             )
             for k, one in model.whiskers
         ]
-    reach = [model.resolution for _, model in bounded]
-    blind = max(reach)
     ranks = _span_of(reach)
     level = bounded[0][1].bounds.confidence_level  # type: ignore[union-attr]
     exact = " Short horizontal strokes: exact values." if black else ""
@@ -120,13 +131,13 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
         if blind > 1.5
         else "Rank 1 of the sample, at its largest size, is rank 1 of the catalogue."
     )
-    return Figure(
+    found = Figure(
         name="blind-spot",
         section="blind",
         title="Bounds without assumptions",
         reading=f"Whiskers: every recall@K consistent with the sample, jointly at {100 * level:g} "
         f"%, with no assumption about the ranks. Points: estimates.{exact} {seen}"
-        f"{_shown(order, first)}",
+        f"{_shown(order, first, metric)}",
         live=" ".join(_press(order, first)),
         alternative=f"Whiskers: bounds on recall at several K. {seen}",
         x=Axis(title="cut-off K (log scale)", log=True, low=0.8, high=_end(bounded)),
@@ -136,12 +147,19 @@ def blind_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure 
         head=("model", "K", "at least", "at most", "estimate", "exact"),
         rows=tuple(rows),
     )
+    return without_gaps(found)
 
 
-def efficiency_figure(models: Sequence[Measurement]) -> Figure | None:
+def spread_at(cuts: Iterable[int], blind: float) -> float:
+    """How far apart the first whisker and the last are: never on two sides of the shade's end."""
+    near = min(max(k / blind, blind / k) for k in cuts)
+    return min(_SPREAD, max(_LEAST, near**2))
+
+
+def efficiency_figure(models: Sequence[Measurement], order: Sequence[int]) -> Figure | None:
     """What each level of an adaptive sample costs for each target that it settles."""
     series, rows = [], []
-    for place, model in enumerate(models):
+    for place, model in ((place, models[place]) for place in order):
         given = model.given
         if not isinstance(given, RankSample) or not given.design.adaptive:
             continue
@@ -190,10 +208,10 @@ def _first(order: Sequence[int]) -> set[int]:
     return set(order if len(order) <= _FEW + 1 else order[:_FEW])
 
 
-def _shown(order: Sequence[int], first: set[int]) -> str:
+def _shown(order: Sequence[int], first: set[int], metric: str) -> str:
     if len(first) == len(order):
         return ""
-    return f" The {len(first)} models with the highest values are shown."
+    return f" The {_COUNTS[len(first)]} models with the highest {metric} are shown."
 
 
 def _press(order: Sequence[int], first: set[int]) -> list[str]:

@@ -16,6 +16,7 @@ from fullrank.reporting.figures.figure import (
     Series,
     dash_of,
     numbers,
+    without_gaps,
 )
 from fullrank.reporting.measurement import Measurement, Value
 
@@ -24,10 +25,13 @@ _BANDS = 3  # models whose bands can be told apart; of more, only the best model
 _NEAR = 10  # the curves are compared up to this many times the largest K asked for
 
 
-def recall_figures(models: Sequence[Measurement], largest: int, best: int) -> list[Figure]:
+def recall_figures(
+    models: Sequence[Measurement], largest: int, best: int, order: Sequence[int], level: float
+) -> list[Figure]:
     """One figure of all models, then one for each that has more than one curve.
 
-    `best` is the row of the model whose band is drawn where there are many.
+    `best` is the row of the model whose band is drawn where there are many, and `order` has the
+    rows of the models, the best first.
     """
     drawn = {place: model for place, model in enumerate(models) if model.curve}
     if not drawn:
@@ -40,10 +44,13 @@ def recall_figures(models: Sequence[Measurement], largest: int, best: int) -> li
         for place, model in drawn.items()
         if len(_curves(model, place)) > 1
     ]
-    return [_together(drawn, largest, models[best]), *detailed]
+    ordered = {place: drawn[place] for place in order if place in drawn}
+    return [_together(ordered, largest, models[best], f"{100 * level:g} % CI"), *detailed]
 
 
-def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measurement) -> Figure:
+def _together(
+    drawn: Mapping[int, Measurement], largest: int, leader: Measurement, ci: str
+) -> Figure:
     models = list(drawn.values())
     end = min(max(model.reach for model in models), max(100, _NEAR * largest))
     all_bands = len(models) <= _BANDS
@@ -61,9 +68,9 @@ def _together(drawn: Mapping[int, Measurement], largest: int, leader: Measuremen
     band = (
         ""
         if not any(map(_bounded, models))
-        else " Bands: intervals."
+        else f" Bands: {ci}s."
         if all_bands
-        else f" Band: the interval of {leader.name}."
+        else f" Band: the {ci} of {leader.name}."
     )
     black = " Dotted: exact recall, which is known here." if known and not many else ""
     live = ["Hover over another name to see its interval."] if band and not all_bands else []
@@ -96,7 +103,7 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
         parts.insert(0, f"naive {number(value.naive, 3)}")
     if model.sampled and value.exact is not None:
         parts.append(f"exact {number(value.exact, 3)}")
-    return Figure(
+    found = Figure(
         name=name,
         section="recall",
         title=title,
@@ -111,6 +118,7 @@ def _alone(model: Measurement, place: int, name: str, title: str) -> Figure:
             for k, one in model.curve
         ),
     )
+    return without_gaps(found)
 
 
 def _says(model: Measurement) -> str:
