@@ -60,6 +60,15 @@ def test_the_first_inputs_break_nothing() -> None:
     ("name", "number"),
     [
         ("factors from files", 145257),  # a damaged footer, at which pyarrow ends the process
+        ("ranks in any format", 149840),  # JSON Lines that begin with null, at which it ends too
+        ("ranks in any format", 149964),  # a number in JSON that no type of Arrow's holds
+        ("ranks in any format", 164770),  # a header of NumPy's that is another Python's
+        ("sample_ranks, adaptive", 101413),  # levels that grow to infinity
+        ("sample from CSV", 116849),  # infinite ranks
+        ("sample from Parquet, bytes changed", 125824),  # text that is not UTF-8
+        ("sample from a Parquet file of any columns", 110612),  # views of text
+        ("compare", 102266),  # pairing that is neither true nor false
+        ("estimate", 102202),  # a type in the place of an estimator
         ("commands: estimate and compare", 100859),  # exact ranks of several models side by side
         ("commands: bounds and explain", 101610),  # the same of samples, with items
     ],

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import json
+import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +19,7 @@ from fullrank._lib.text import because, printable
 from fullrank.errors import InputError
 from fullrank.tables import arrow
 
+_NO_RECORD = re.compile(rb"^[ \t\r]*[^{ \t\r\n]", re.MULTILINE)  # the start of a line
 _ROWS = 1 << 18  # of a piece
 
 
@@ -217,6 +221,13 @@ def _json_lines(path: Path, stream: Any) -> Any:
             f"`path` must hold one record on each line; {printable(path)} holds a list. Rename "
             "it to .json."
         )
+    other = _NO_RECORD.search(raw.removeprefix(codecs.BOM_UTF8))
+    if other is not None:  # at which pyarrow may end the process
+        line = 1 + other.string.count(b"\n", 0, other.end())
+        raise InputError(
+            f"`path` must hold one record on each line; line {line} of {printable(path)} does not "
+            "begin with a brace."
+        )
     found = lines.read_json(io.BytesIO(raw))
     found.validate(full=True)  # as text, halves of surrogate pairs are none
     return found
@@ -229,9 +240,11 @@ def _array(path: Path, stream: Any) -> Any:
     raw = stream.read()
     head = io.BytesIO(raw)
     try:
-        version = np.lib.format.read_magic(head)
-        read = {(1, 0): np.lib.format.read_array_header_1_0}
-        shape, _, kind = read.get(version, np.lib.format.read_array_header_2_0)(head)
+        with warnings.catch_warnings():  # of headers that Python 2 wrote, or nobody
+            warnings.simplefilter("ignore")
+            version = np.lib.format.read_magic(head)
+            read = {(1, 0): np.lib.format.read_array_header_1_0}
+            shape, _, kind = read.get(version, np.lib.format.read_array_header_2_0)(head)
         found = np.frombuffer(raw, kind, offset=head.tell()) if kind.kind in "iuf" else None
     except Exception as error:  # of whatever the header says
         raise InputError(
@@ -268,7 +281,7 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
             columns = {name: _listed(values) for name, values in content.items()}
             if all(isinstance(values, list) for values in columns.values()):
                 return pa.table(columns), None
-    except (pa.ArrowException, TypeError, ValueError, AttributeError) as error:
+    except (pa.ArrowException, TypeError, ValueError, AttributeError, OverflowError) as error:
         why = "" if isinstance(error, TypeError | AttributeError) else f": {because(error)}"
         raise InputError(
             f"`path` must hold a list of records, as pandas writes them with orient='records', in "
