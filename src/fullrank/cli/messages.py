@@ -12,15 +12,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# What the library calls differently from the commands.
-SAME = {
-    "confidence_level": "level", "n_resamples": "resamples", "metrics": "metric",
-    "columns": "column", "rng": "seed", "excluded": "training_items", "designs": "tried",
-    "keep": "leave_out", "similarity": "factors", "models": "model", "source": "data",
-    "results": "files", "n_users": "users", "name": "data", "interactions": "data",
-    "ranks": "files", "sample_size": "design", "order": "design", "exclude": "keep_seen",
-    "anchor": "no_anchor",
-}  # fmt: skip
+from fullrank.cli.option_names import SAME, typed
+
 _FILES = ("ranks", "files", "pilot")  # what is read, where it is one thing
 _COLUMNS = ("rank", "user", "item", "weight", "n_targets", "offset", "score", "label", "value",
             "timestamp", "more_than")  # fmt: skip
@@ -161,11 +154,3 @@ def _argument(found: re.Match[str], known: dict[str, Any], columns: tuple[str, .
         name = "out" if name == "folder" else name
         param = known.get(name, known.get(SAME.get(name, name)))
     return found[0] if param is None else f"`{typed(param)}`{found[2] or ''}"
-
-
-def typed(param: Any) -> str:
-    """What is typed for a parameter: its option, or the name of its place."""
-    if param.param_type_name == "option":
-        return str(param.opts[0])
-    shown = param.metavar or param.name.upper()
-    return re.sub(r"^\[NAME=\]|\.\.\.$", "", shown)

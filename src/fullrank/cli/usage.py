@@ -101,7 +101,7 @@ def _plain(typed: str) -> str:
 
 
 def _closest(typed: str, command: Any) -> str | None:
-    from fullrank.cli.messages import SAME
+    from fullrank.cli.option_names import SAME
 
     known = _options(command)
     tried = (one for one in _TRIED.get(typed, "").split(", ") if one.split(" ")[0] in known)
@@ -128,7 +128,7 @@ def _options(command: Any) -> list[str]:
 
 def _missing(param: Any, path: str) -> str:
     from fullrank.cli.help import argument, names
-    from fullrank.cli.messages import typed
+    from fullrank.cli.option_names import typed
 
     shown = names(param) if param.param_type_name == "option" else argument(param)
     return f"`{typed(param)}` must be given, as in `{path} {shown}`."
@@ -145,7 +145,7 @@ def _no_value(option: str, command: Any) -> str:
 
 
 def _bad(param: Any, error: Any) -> str:
-    from fullrank.cli.messages import typed
+    from fullrank.cli.option_names import typed
 
     option, message = typed(param), str(error.message)
     details = getattr(error.__cause__, "errors", None)  # of pydantic, which newer typers use

@@ -20,7 +20,9 @@ SUFFIXES = (".txt", ".csv", ".csv.gz", ".csv.bz2", ".parquet", ".npy")
 _INDEX = re.compile(r"|unnamed.*|index|__index_level_\d+__")  # what pandas calls its row numbers
 
 
-def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> Ids:
+def read_ids(
+    path: files.PathLike, role: str, *, column: str | None = None, argument: str | None = None
+) -> Ids:
     """Read the ids in a file, each at most once.
 
     Parameters
@@ -36,15 +38,16 @@ def read_ids(path: files.PathLike, role: str, *, column: str | None = None) -> I
     Ids of text files are numbers if every one of them is a plain whole number, and text otherwise
     ("007" stays what it is), as in files of interactions.
     """
+    called = f"{role}_ids" if argument is None else argument
     source = files.existing(path)
     name = source.name.lower()
     if not name.endswith(SUFFIXES):
         raise InputError(
-            f"`{role}_ids` must be a file that ends in {', '.join(SUFFIXES)}; "
+            f"`{called}` must be a file that ends in {', '.join(SUFFIXES)}; "
             f"{checks.printable(source)} does not."
         )
     found = _read(source, name, role, column)
-    return _ids.unique(f"{role}_ids of {checks.printable(source)}", found)
+    return _ids.unique(f"{called} of {checks.printable(source)}", found)
 
 
 def id_column(found: Sequence[str], role: str, column: str | None) -> str | None:

@@ -262,20 +262,17 @@ def evaluate(
         columns=columns,
     )
     source, name = sources_of(data, train=train, test=test, valid=valid)
-    try:
-        with common.progress(f"reading {name}") as show:
-            loaded = evaluation.load_split(
-                source,
-                split=split,
-                columns=_of_data(source, columns, factors),
-                item_ids=catalogue,
-                encoding=encoding,
-                download=download,
-                progress=show,
-                rng=seed,
-            )
-    except InputError as error:  # here `--item-ids` labels the rows of factors
-        raise InputError(str(error).replace("`item_ids", "`catalogue")) from error
+    with common.progress(f"reading {name}") as show:
+        loaded = evaluation.load_split(
+            source,
+            split=split,
+            columns=_of_data(source, columns, factors),
+            catalogue=catalogue,
+            encoding=encoding,
+            download=download,
+            progress=show,
+            rng=seed,
+        )
     before = 0 if out is None else finished_shards(out)
     try:
         found = evaluation.evaluate(

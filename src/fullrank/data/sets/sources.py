@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from fullrank._lib import checks, files
@@ -22,6 +23,7 @@ from fullrank.data.sets import datasets
 from fullrank.data.split import PARTS
 from fullrank.data.split_column import part_of
 from fullrank.errors import DataWarning, InputError
+from fullrank.tables import ids
 from fullrank.tables.arrow import is_text
 from fullrank.tables.id_files import read_ids
 from fullrank.tables.names import NAMES
@@ -38,7 +40,7 @@ def load_split(
     *,
     split: str = _AUTO,
     columns: Mapping[str, str] | None = None,
-    item_ids: ArrayLike | PathLike | None = None,
+    catalogue: ArrayLike | PathLike | None = None,
     encoding: str | None = None,
     download: bool = False,
     progress: bool | Progress | None = None,
@@ -56,8 +58,8 @@ def load_split(
     columns : role ("user", "item", "value", "timestamp", "split") to the name of a file's column;
         the usual names are found without it. A column called split, part, set, fold or subset with
         the labels train and test is a split of the data
-    item_ids : all items of the catalogue: ids, or a file of ids (.txt with one per line, .csv,
-        .parquet or .npy); default: the items that occur in the files
+    catalogue : the ids of all items, or a file of ids (.txt with one per line, .csv, .parquet or
+        .npy); default: the items that occur in the files
     encoding : of a text file; default: UTF-8, or Latin-1 where it is not
     download : whether to download a data set that is not available locally
     rng : random seed of the split
@@ -80,20 +82,20 @@ def load_split(
             raise InputError(
                 f"`split` must not be given when each part has its own file; got {split!r}."
             )
-        return _of_parts(source, columns or {}, _catalogue(item_ids), encoding)
+        parts = _of_parts(source, columns or {}, encoding)
+        return _among(parts, catalogue)
     if not is_name(source):
-        found = _of_file(source, spec.name, columns or {}, _catalogue(item_ids), encoding)
+        found = _of_file(source, spec.name, columns or {}, encoding)
     elif columns:
         raise InputError("`columns` must be omitted for a data set given by name.")
-    elif item_ids is not None:
-        raise InputError("`item_ids` must be omitted for a data set given by name.")
+    elif catalogue is not None:
+        raise InputError("`catalogue` must be omitted for a data set given by name.")
     else:
         found = _of_name(str(source), spec.name, download, progress)
     if isinstance(found, Split):
-        return found
+        return _among(found, catalogue)
     name = spec.name if spec.name in SPLITS else "leave-one-out"
-    parted = _split(found, name, spec.settings, rng)
-    return parted if item_ids is None else _named(parted, {}, item_ids)
+    return _among(_split(found, name, spec.settings, rng), catalogue)
 
 
 def load_interactions(
@@ -154,22 +156,46 @@ def _columns(columns: Mapping[str, str]) -> dict[str, str]:
     return dict(columns)
 
 
-def _catalogue(item_ids: Any) -> Any:
-    """The ids of all items, from a file if that is what was given."""
-    if isinstance(item_ids, str | os.PathLike):
-        return read_ids(files.existing(item_ids, "item_ids"), "item")
-    return item_ids
-
-
-def _named(found: Split, how: Mapping[str, Any], items: Any) -> Split:
+def _named(found: Split, how: Mapping[str, Any]) -> Split:
     """The split with what it was read from, and which items are ranked: a file cannot tell."""
-    which = "in the data" if items is None else "as given"
-    catalogue = f"{found.train.n_items:,} items {which}"
+    catalogue = f"{found.train.n_items:,} items in the data"
     return replace(found, settings={**how, "catalogue": catalogue, **found.settings})
 
 
+def _among(split: Split, catalogue: Any) -> Split:
+    """The split over all items of the catalogue."""
+    if catalogue is None:
+        return split
+    if isinstance(catalogue, str | os.PathLike):
+        catalogue = read_ids(files.existing(catalogue, "catalogue"), "item", argument="catalogue")
+    every = ids.unique("catalogue", catalogue)
+    known = split.train.item_ids
+    rows = ids.find("catalogue", every, known)
+    absent = np.delete(np.arange(known.size), rows[rows >= 0])
+    if absent.size:
+        raise InputError(
+            f"`catalogue` must hold all items of the data; {absent.size:,} of {known.size:,} are "
+            f"not in it, the first being {checks.printable(known[absent[0]])}."
+        )
+    parts: dict[str, Any] = {name: _over(part, every) for name, part in split.parts().items()}
+    said = f"{every.size:,} items as given"
+    return replace(split, **parts, settings={**split.settings, "catalogue": said})
+
+
+def _over(part: Interactions, every: Any) -> Interactions:
+    users, items = part.pairs()
+    return Interactions.from_arrays(
+        part.user_ids[users],
+        part.item_ids[items],
+        value=part.values,
+        timestamp=part.timestamps,
+        user_ids=part.user_ids,
+        item_ids=every,
+    )
+
+
 def _of_parts(
-    sources: Mapping[str, PathLike], columns: Mapping[str, str], items: Any, encoding: str | None
+    sources: Mapping[str, PathLike], columns: Mapping[str, str], encoding: str | None
 ) -> Split:
     """A split whose parts are files."""
     asked: dict[str, Any] = _columns(columns)
@@ -180,21 +206,19 @@ def _of_parts(
             part: opened.enter_context(open_table(path, encoding=encoding, argument=part))
             for part, path in sources.items()
         }
-        found = read_split(tables, item_ids=items, **asked)
+        found = read_split(tables, **asked)
     named = ", ".join(f"{part} {Path(one).name}" for part, one in sources.items())
-    return _named(found, {"files": named}, items)
+    return _named(found, {"files": named})
 
 
-def _of_file(
-    path: PathLike, name: str, columns: Mapping[str, str], items: Any, encoding: str | None
-) -> Any:
+def _of_file(path: PathLike, name: str, columns: Mapping[str, str], encoding: str | None) -> Any:
     """The split that a file comes with, or all of its interactions."""
     asked: dict[str, Any] = _columns(columns)
     with open_table(path, encoding=encoding, argument="source") as table:
         marks = None if name in SPLITS else _marking(table, asked)
         if marks is not None:
-            found = read_split(table, item_ids=items, **{**asked, "split": marks})
-            return _named(found, {"column": marks}, items)
+            found = read_split(table, **{**asked, "split": marks})
+            return _named(found, {"column": marks})
         if name == _GIVEN:
             raise InputError(
                 f"`split` must not be 'given' for {path}, which has no column that marks rows as "
@@ -203,7 +227,7 @@ def _of_file(
             )
         _warn_of_marks(table, asked)
         asked.pop("split", None)
-        return Interactions.read(table, columns=asked, item_ids=items)
+        return Interactions.read(table, columns=asked)
 
 
 def _marking(table: Table, asked: Mapping[str, str]) -> str | None:

@@ -188,7 +188,7 @@ def scoring(torch: Any, *modules: Any, watched: bool = False) -> Iterator[None]:
         if watched:
             from fullrank.scorers.modules.watch import watching
 
-            stack.enter_context(watching(modules))
+            stack.enter_context(watching(modules, restore))
         with torch.no_grad():
             yield
 
@@ -219,8 +219,8 @@ def called(
     except Exception as error:
         if type(error).__name__ in ("OutOfMemoryError", "MemoryError"):
             hint = "Reduce `batch_size` to score fewer users at once."
-        elif isinstance(error, IndexError) and str(error).startswith("index "):
-            hint = beyond  # other errors of indexing are of inputs with too few axes
+        elif isinstance(error, IndexError):  # of a table's rows, or of inputs with too few axes
+            hint = f"{beyond} {hint}"
         raise InputError(
             f"`module` must score its inputs; {said} raised {type(error).__name__}: "
             f"{checks.because(error)}. {hint}"

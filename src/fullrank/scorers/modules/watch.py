@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import torch
 from torch.nn.modules import module as torch_modules
-
-from fullrank.scorers.modules.module_calls import restore
 
 
 class _Here(threading.local):
@@ -28,10 +26,11 @@ _HERE = _Here()
 
 
 @contextmanager
-def watching(modules: Sequence[Any]) -> Iterator[None]:
+def watching(modules: Sequence[Any], restore: Callable[[Any], None]) -> Iterator[None]:
     """Put modules that this thread calls into evaluation mode; every part gets its mode back.
 
-    What is compiled cannot be watched; `modules` are those that are known to be called.
+    What is compiled cannot be watched; `modules` are those that are known to be called,
+    and `restore` takes pairs of a part and its mode.
     """
     if _HERE.modes is not None:  # within another one, which restores the modes
         yield

@@ -221,16 +221,16 @@ def test_the_catalogue_is_what_occurs_or_what_is_given(tmp_path: Path) -> None:
     assert found.train.n_items == 3
     assert found.described == "given, train train.csv, test test.csv, 3 items in the data"
     for given in (items, [9, 8, 3, 2, 1]):
-        found = load_split(files, item_ids=given)
+        found = load_split(files, catalogue=given)
         assert found.train.item_ids.tolist() == [9, 8, 3, 2, 1]
         assert found.described.endswith("5 items as given")
         both = tmp_path / "both.csv"
         both.write_text("user,item\na,1\na,2\nb,3\n")
-        assert load_split(both, item_ids=given).described.endswith("5 items as given, seed 0")
-    with pytest.raises(InputError, match=r"`item` must be among the 2 `item_ids`; 1 of 4.*= 3"):
-        load_split(files, item_ids=[1, 2])
-    with pytest.raises(InputError, match="`item_ids` must be omitted for a data set"):
-        load_split("simulated", item_ids=items)
+        assert load_split(both, catalogue=given).described.endswith("5 items as given, seed 0")
+    with pytest.raises(InputError, match=r"`catalogue` must hold all items.*1 of 3.*being 3"):
+        load_split(files, catalogue=[1, 2])
+    with pytest.raises(InputError, match="`catalogue` must be omitted for a data set"):
+        load_split("simulated", catalogue=items)
 
 
 def test_columns_are_named_as_the_caller_names_them(tmp_path: Path) -> None:
