@@ -69,7 +69,7 @@ def test_files(fullrank: Any, tmp_path: Path) -> None:
     assert "ease − ials  recall@50  +" in done.out
     assert "P(best) 1.00" in done.out
     assert done.out.endswith(
-        "Sampling without replacement is assumed. If not, give `--design "
+        "Sampling without replacement is assumed. If an item could be drawn twice, give `--design "
         "sampled:replacement=true`.\n"
     )
 

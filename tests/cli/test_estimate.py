@@ -19,7 +19,8 @@ N = 5_000
 TRUE = np.random.default_rng(0).integers(1, 71, 800) ** 2
 SIZES = ("--sample-size", "100", "--n-items", "5_000", "--training-items", "excluded")
 WITHOUT = (
-    "Sampling without replacement is assumed. If not, give `--design sampled:replacement=true`."
+    "Sampling without replacement is assumed. If an item could be drawn twice, give "
+    "`--design sampled:replacement=true`."
 )
 
 

@@ -35,7 +35,8 @@ def test_fitted_to_ranks(fullrank: Any, tmp_path: Path) -> None:
     content = json.loads(fullrank("explain", "--ranks", path, *SIZES, "--json").out)
     assert [one["model"] for one in content["models"]] == ["a", "b"]
     assumed = (
-        "Sampling without replacement is assumed. If not, give `--design sampled:replacement=true`."
+        "Sampling without replacement is assumed. If an item could be drawn twice, give "
+        "`--design sampled:replacement=true`."
     )
     assert done.out.endswith(f"\n\n{assumed}\n")
     assert content["assumed"] == [assumed]

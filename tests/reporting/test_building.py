@@ -100,14 +100,14 @@ def test_a_report_marks_what_estimates_mark(fixed: Report, kit: Any) -> None:
         assert all(model.estimate.marked(metric) for model in fixed.models)
     assert all(one.beside[0].endswith(" ▲") for one in fixed.figures["metrics"].series[:2])
     says = (
-        "▲ marks an estimate about which the sample says little: rank 1 of the sample could be any "
-        "of ranks 1–20, so it depends on the smoothness assumption."
+        "▲ marks an estimate about which the sample says little: the sample hardly distinguishes "
+        "ranks 1–20, so it depends on the smoothness assumption."
     )
     assert says in str(fixed)
     assert says in fixed.to_markdown()
     page = fixed.to_html()
     assert f"<dt>▲</dt><dd>{says.removeprefix('▲ marks ')}</dd>" in page
-    assert "<li>Rank 1 of a sample could be any of ranks 1–20: " in page
+    assert "<li>A sample hardly distinguishes ranks 1–20: " in page
     whole = fr.report({"a": kit.exact_ranks(kit.ranks_of(3.0))}, **ONE)
     assert "▲" not in str(whole) + whole.to_html()
 

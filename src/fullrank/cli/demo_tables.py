@@ -59,8 +59,8 @@ def show_all(result: Demo, console: Console) -> None:
     # of the items that a user had not seen, as in the report
     covers = round(next(iter(result.estimates.values())).diagnosis.resolution)
     console.print(
-        f"Rank 1 among {result.sample_size} candidates could be any of the first {covers} ranks of "
-        "the catalogue, so a metric at K = 10 is inferred, not observed."
+        f"{result.sample_size} candidates hardly distinguish the first {covers} ranks of the "
+        "catalogue, so a metric at K = 10 is inferred, not observed."
     )
     console.print(
         f"\n[bold]3. {result.draws[0].n_draws} repeated draws:[/] how often each approach is right"

@@ -66,7 +66,7 @@ class Reading:
             "--n-items",
             "Number of items that candidates are drawn from, including the target: the catalogue "
             "or, if training items were never drawn, the catalogue less these. A number or a "
-            "column; a column is more precise than the mean.",
+            "column; if it differs between users, a column is more precise than the mean.",
             "N",
         ),
     ] = None
@@ -75,9 +75,9 @@ class Reading:
         option(
             SAMPLE,
             "--training-items",
-            "Whether users' training items were left out of the candidates: excluded or kept. "
-            "Default: excluded if --n-items is a column that differs between users, otherwise "
-            "unknown.",
+            "Whether users' training items were excluded (never drawn, or counted as below the "
+            "target) or kept. Default: excluded if --n-items is a column that differs between "
+            "users, otherwise unknown.",
             "KIND",
         ),
     ] = None

@@ -154,7 +154,7 @@ def _check_that_files_meet(train: Interactions, test: Interactions) -> None:
         first = test.user_ids[int(np.argmax(asked))]
         raise InputError(
             f"`test` must hold users of the training part; none of its {int(asked.sum()):,} users "
-            f"is in that part, the first being {checks.printable(first)}. Are ids written the same "
+            f"(the first is {checks.printable(first)}) is in that part. Are ids written the same "
             "way in both?"
         )
     said = []

@@ -11,7 +11,9 @@ from fullrank.designs.uniform import Uniform
 from fullrank.errors import InputError
 
 INFER = "infer"
-ASSUMED = 'Sampling without replacement is assumed. If not, give `design="{}"`.'
+ASSUMED = (
+    'Sampling without replacement is assumed. If an item could be drawn twice, give `design="{}"`.'
+)
 ASSUMED_UNIFORM = ASSUMED.format("sampled:replacement=true")
 
 

@@ -145,7 +145,7 @@ def doubts(models: Iterable[Measurement]) -> tuple[str, ...]:
     least, most = min(reach), max(reach)
     last = f"{most:,}" if least == most else f"{least:,} to 1–{most:,}"
     says = (
-        f"an estimate about which the sample says little: rank 1 of the sample could be any of "
+        f"an estimate about which the sample says little: the sample hardly distinguishes "
         f"ranks 1–{last}, so it depends on the smoothness assumption."
     )
     return (says, *reasons)

@@ -124,7 +124,7 @@ def read_ranks(
     Examples
     --------
     >>> read_ranks("ranks.csv", sample_size=100, n_items=3706).notes  # doctest: +SKIP
-    ('Sampling without replacement is assumed. If not, give `design="sampled:replacement=true"`.',)
+    ('Sampling without replacement is assumed. If an item could be drawn twice, give …',)
     """
     given = {
         name: None if value is None else checks.integer(name, value, low=1)

@@ -489,10 +489,11 @@ class RankSample(tabular.Tabular):
     def __str__(self) -> str:
         sizes = np.unique(self.sample_size)
         among = f"{sizes[0]:,}" if sizes.size == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
-        items = f"{self.n_items:,}" if self.n_items is not None else "each user's own"
+        whose = "the items in each user's catalogue"
+        items = whose if self.n_items is None else f"{self.n_items:,} items"
         own = "" if self.exhausted else ", target included"
         how = self.design.describe()
-        return f"{self.n_targets:,} targets ranked among {among} of {items} items{own} ({how})"
+        return f"{self.n_targets:,} targets ranked among {among} of {items}{own} ({how})"
 
     def __repr__(self) -> str:
         return f"<RankSample: {self}>"

@@ -49,7 +49,7 @@ def test_trec(tmp_path: Path) -> None:
     assert found.notes == (
         "1 of 3 users have no target and were left out.",
         "1 users with targets have no candidates and were left out.",
-        "Sampling without replacement is assumed. If not, give "
+        "Sampling without replacement is assumed. If an item could be drawn twice, give "
         '`design="sampled:replacement=true"`.',
     )
     assert read_candidates(run, truth=qrels, n_items=100, design="sampled").notes == found.notes[:2]

@@ -174,7 +174,7 @@ def test_replacement_is_assumed_and_told(tmp_path: Path) -> None:
     found = read_ranks(path, **SIZES)
     assert not only(found).design.replacement
     assert found.notes == (
-        "Sampling without replacement is assumed. If not, give "
+        "Sampling without replacement is assumed. If an item could be drawn twice, give "
         '`design="sampled:replacement=true"`.',
     )
     said = read_ranks(path, design="sampled", **SIZES)

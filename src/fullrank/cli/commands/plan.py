@@ -45,7 +45,7 @@ def plan(
             common.PRECISION,
             "--margin",
             "Half-width of the confidence interval: 0.005, or relative, such as 2%. Default: 5%, "
-            "unless a budget, a difference or two pilots are given.",
+            "unless a budget, a difference or a pilot of two models is given.",
             "WIDTH",
         ),
     ] = None,

@@ -243,7 +243,7 @@ def _leaning(leans: Mapping[str, float]) -> list[str]:
         return []
     says = (
         f"Smoothing may bias {', '.join(far)} by more than {LEANING:.0f} standard errors; the "
-        "interval accounts for it."
+        "interval is widened to allow for it."
     )
     return [says]
 
@@ -267,8 +267,8 @@ def _blind(sample: RankSample, below: tuple[str, ...], share: float) -> list[str
         return []
     ranks = round(resolution(sample))
     says = (
-        f"{100 * share:.0f} % of the targets are at rank 1 of their sample; their true rank could "
-        f"be any of 1–{ranks:,}. Below K = {ranks:,}, the estimate depends on the smoothness "
-        f"assumption ({', '.join(below)})."
+        f"{100 * share:.0f} % of the targets are at rank 1 of their sample; the sample "
+        f"hardly distinguishes true ranks 1–{ranks:,}. Below K = {ranks:,}, the estimate depends "
+        f"on the smoothness assumption ({', '.join(below)})."
     )
     return [says]

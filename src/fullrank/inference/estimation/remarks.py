@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from fullrank.inference.estimation.result import Estimate
 
 _APPROXIMATE = "This estimator stays biased even when every item is sampled."
-_ALLOWED = "Smoothing leaves a bias that more users do not remove; the interval accounts for it."
+_ALLOWED = (
+    "Smoothing leaves a bias that more users do not remove; the interval is widened to allow for "
+    "it."
+)
 
 
 def page(models: Mapping[str, Estimate], assumed: tuple[str, ...] = ()) -> str:

@@ -141,7 +141,7 @@ class Explanation(tabular.Tabular):
         n, ranks = self.sample_size, round(self.resolution)
         if ranks <= 1:
             return [f"Rank 1 of {n:,} is rank 1 of the catalogue."]
-        lines = [f"Rank 1 of {n:,} could be any of about the first {ranks:,} ranks."]
+        lines = [f"A sample of {n:,} hardly distinguishes about the first {ranks:,} ranks."]
         if n == 2:
             lines.append(
                 "With one sampled item, every metric is a linear function of AUC, or constant."

@@ -350,7 +350,7 @@ def test_one_fine_sample_among_coarse_ones_does_not_make_them_fine() -> None:
 def test_the_blind_spot_is_told() -> None:
     found = estimate(FIXED, metrics="recall@5, recall@50")
     (note,) = found.diagnosis.notes
-    assert "any of 1–10" in note
+    assert "hardly distinguishes true ranks 1–10" in note
     assert "(recall@5)" in note
     assert estimate(FULL).diagnosis.notes == ()
 

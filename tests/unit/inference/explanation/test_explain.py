@@ -62,7 +62,7 @@ def test_text_and_json() -> None:
         "A target ranked among 100 candidates, including itself, drawn from 26,744"
     )
     assert "hr@2,432  linear" in text
-    assert "Rank 1 of 100 could be any of about the first 267 ranks" in text
+    assert "A sample of 100 hardly distinguishes about the first 267 ranks" in text
     assert "To resolve hr@10 and ndcg@10, use about 2,675 candidates per user" in text
     content = json.loads(json.dumps(said.to_dict(), allow_nan=False))
     assert content["format"] == 1
