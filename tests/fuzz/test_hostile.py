@@ -314,6 +314,18 @@ def test_the_memory_of_this_machine() -> None:
 # ---- files ----
 
 
+def test_an_arrow_stream_that_claims_terabytes(tmp_path: Path) -> None:
+    path = tmp_path / "claims.arrow"
+    table = pa.table({"user": range(1000), "item": range(1000)})
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table)
+    length = (16_000).to_bytes(8, "little")  # of both columns together
+    content = path.read_bytes()
+    assert content.count(length) == 1
+    path.write_bytes(content.replace(length, (2**45).to_bytes(8, "little")))
+    assert re.search(r"`path`.*fits into memory.*claims\.arrow", says(Interactions.read, path))
+
+
 def test_a_packed_file_that_unpacks_to_too_much(tmp_path: Path) -> None:
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 2_000_000))

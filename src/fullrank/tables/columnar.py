@@ -127,13 +127,13 @@ def frame_source(frame: Any) -> Any:
 
     if not (hasattr(frame, "__arrow_c_stream__") or hasattr(frame, "__arrow_c_array__")):
         raise InputError(
-            f"`frame` must be a data frame that speaks the Arrow PyCapsule protocol, such as one "
+            f"`frame` must be a data frame that supports the Arrow PyCapsule protocol, such as one "
             f"from pandas (2.2 or newer), polars or pyarrow, or a DuckDB relation; "
             f"{type(frame).__name__} does not. A lazy frame must be collected first."
         )
     if hasattr(frame, "iloc") and not _is_pandas(frame) and not frame.columns.is_unique:
         name = frame.columns[frame.columns.duplicated()][0]
-        raise InputError(f"`frame` must name each column once; {name!r} occurs twice.")
+        raise InputError(f"`frame` must name each column once; {name!r} occurs more than once.")
     if _is_pandas(frame):
         return Pandas.of(frame)
     try:
@@ -191,7 +191,12 @@ class Pandas:
 
 
 def _arrow(path: Path, stream: Any) -> Any:
-    found = _unchecked(stream)
+    try:
+        found = _unchecked(stream)
+    except MemoryError as error:  # a damaged file may claim any length
+        raise InputError(
+            f"`path` must hold a table that fits in memory; {printable(path)} declares a larger one."
+        ) from error
     found.validate(full=True)  # Arrow takes the word of whoever made the file
     return found
 
@@ -218,14 +223,14 @@ def _json_lines(path: Path, stream: Any) -> Any:
         raise InputError(f"`path` must hold a table; {printable(path)} is empty.")
     if raw.lstrip()[:1] == b"[":
         raise InputError(
-            f"`path` must hold one record on each line; {printable(path)} holds a list. Rename "
-            "it to .json."
+            f"`path` must hold one record per line; {printable(path)} holds a list. Change its "
+            "suffix to .json."
         )
     other = _NO_RECORD.search(raw.removeprefix(codecs.BOM_UTF8))
     if other is not None:  # at which pyarrow may end the process
         line = 1 + other.string.count(b"\n", 0, other.end())
         raise InputError(
-            f"`path` must hold one record on each line; line {line} of {printable(path)} does not "
+            f"`path` must hold one record per line; line {line} of {printable(path)} does not "
             "begin with a brace."
         )
     found = lines.read_json(io.BytesIO(raw))
@@ -269,7 +274,7 @@ def _json(path: Path, stream: Any) -> tuple[Any, Any]:
         lines = raw.lstrip()[:1] == b"{"
         raise InputError(
             f"`path` must be a JSON file in UTF-8; {printable(path)} is not: {because(error)}."
-            f"{' If it holds one record per line, rename it to .jsonl.' if lines else ''}"
+            f"{' If it holds one record per line, change its suffix to .jsonl.' if lines else ''}"
         ) from error
     try:
         if isinstance(content, list) and content and isinstance(content[0], dict):

@@ -63,11 +63,13 @@ class Rows:
 def sides(data: Interactions, user_penalty: Floats, item_penalty: Floats) -> tuple[Rows, Rows]:
     """Users' rows and items' rows."""
     columns = data.matrix(np.float32).T.tocsr()
-    users = Rows(indptr=data.indptr, indices=data.indices, penalty=user_penalty.astype(np.float32))
+    with np.errstate(over="ignore"):  # an infinite penalty keeps factors at zero
+        of_users, of_items = user_penalty.astype(np.float32), item_penalty.astype(np.float32)
+    users = Rows(indptr=data.indptr, indices=data.indices, penalty=of_users)
     items = Rows(
         indptr=columns.indptr.astype(np.int64),
         indices=columns.indices.astype(np.int32),
-        penalty=item_penalty.astype(np.float32),
+        penalty=of_items,
     )
     return users, items
 

@@ -281,6 +281,11 @@ def test_as_little_regularization_as_is_allowed() -> None:
     assert model.scorer().scores([0])[0, 0] == pytest.approx(1, abs=1e-6)
 
 
+def test_a_penalty_beyond_float32_leaves_factors_of_zero() -> None:
+    model = IALS(regularization=1e300, n_factors=2, epochs=2)
+    assert not model.fit(random_data(5, 5, 0.5)).scorer().user_factors.any()
+
+
 def test_it_must_be_fitted_first() -> None:
     for call in (IALS().scorer, IALS().objective):
         with pytest.raises(NotFittedError, match=r"IALS.*not fitted.*`fit"):
